@@ -1,0 +1,49 @@
+"""Artifacts in memory, their digests and the manifest that lists them.
+
+In: artifacts made by the backends. Out: a `Tree`, sorted by path, with `manifest.json` as its last word. `files.py`
+writes and reads trees; diff, verify and drift compare two of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MANIFEST = "manifest.json"
+FILE_MODE = 0o644
+
+
+class Artifact(NamedTuple):
+    """One output file: POSIX path relative to the tree, bytes, mode, and the spec tables that it came from."""
+
+    path: str
+    content: bytes
+    mode: int = FILE_MODE
+    origins: tuple[str, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """Hex digest of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A set of artifacts, sorted by path, no path twice."""
+
+    artifacts: tuple[Artifact, ...]
+
+    def as_mapping(self) -> Mapping[str, Artifact]:
+        """The artifacts by path."""
+        return {a.path: a for a in self.artifacts}
+
+
+def tree_of(artifacts: Iterable[Artifact]) -> Tree:
+    """Sort artifacts into a tree. Raises ValueError when two share a path: that is a mistake of a backend."""
+    ordered = tuple(sorted(artifacts, key=lambda a: a.path))
+    for before, after in zip(ordered, ordered[1:], strict=False):
+        if before.path == after.path:
+            raise ValueError(f"two artifacts at {after.path}")
+    return Tree(ordered)
