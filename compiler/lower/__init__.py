@@ -1,0 +1,73 @@
+"""Lowering: from the typed fleet to the plan. All defaults, names and decisions are settled here.
+
+In: a `Fleet` without errors. Out: a `Plan` in which every argument, variable and file has an origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lower.gateway import lower_gateway
+from compiler.lower.orchestrator import lower_orchestrator
+from compiler.lower.worker import lower_ai_worker, lower_transcoder
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.worker import AiWorker, Transcoder
+from compiler.plan import Edge, HostPlan, Plan, Service
+
+
+def lower(fleet: Fleet) -> Plan:
+    """Lower a whole fleet. Hosts without nodes are kept: a rollout stops what used to run there."""
+    return Plan(
+        fleet=fleet.fleet.name,
+        network=fleet.fleet.network,
+        release=fleet.fleet.node_release,
+        hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts)),
+        edges=tuple(sorted(_edges(fleet))),
+        canary=fleet.rollout.canary,
+        batch=fleet.rollout.batch,
+        silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
+    )
+
+
+def _host(fleet: Fleet, name: str) -> HostPlan:
+    host = fleet.hosts[name]
+    return HostPlan(
+        name=name,
+        address=host.address,
+        public=host.public or "",
+        runtime=host.runtime,
+        region=host.region or "",
+        ssh_user=host.ssh_user,
+        ssh_port=host.ssh_port,
+        become=host.become,
+        node_user=host.node_user,
+        binary=host.binary,
+        services=tuple(_service(fleet, node) for node in fleet.nodes_by_host.get(name, ())),
+    )
+
+
+def _service(fleet: Fleet, node: Node) -> Service:
+    settings = node.settings
+    if isinstance(settings, Gateway):
+        return lower_gateway(fleet, node, settings)
+    if isinstance(settings, Orchestrator):
+        return lower_orchestrator(fleet, node, settings)
+    if isinstance(settings, Transcoder):
+        return lower_transcoder(fleet, node, settings)
+    assert isinstance(settings, AiWorker)  # noqa: S101  # the last member of the union, for the type checker
+    return lower_ai_worker(fleet, node, settings)
+
+
+def _edges(fleet: Fleet) -> Iterator[Edge]:
+    for name, gateway in fleet.gateways.items():
+        for target in gateway.orchestrators:
+            yield Edge(name, target, "pays" if target in fleet.orchestrators else "outside")
+        if isinstance(gateway.discovery, str):
+            yield Edge(name, gateway.discovery, "finds")
+        elif gateway.discovery is not None:
+            yield Edge(name, "webhook", "finds")
+    for workers in (fleet.transcoders, fleet.ai_workers):
+        for name, worker in workers.items():
+            yield Edge(worker.orchestrator, name, "serves" if worker.orchestrator in fleet.orchestrators else "outside")

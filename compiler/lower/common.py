@@ -1,0 +1,172 @@
+"""What lowering does for every node: network, listeners, directories, the wallet, rewards, GPUs, and the order of things.
+
+In: a fleet and a node. Out: the parts that `gateway.py`, `orchestrator.py` and `worker.py` put together as a `Service`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.node import ChainSettings
+from compiler.model.orchestrator import Orchestrator
+from compiler.lower.mapping import Planned, apply, planned, secret
+from compiler.origin import Origin, derived, given
+from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
+from compiler.quantities import Price
+from compiler.upstream import format_release
+
+DEFAULT_IMAGE = "livepeer/go-livepeer"
+DOCKER_SOCKET = "/var/run/docker.sock"
+
+
+def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
+    """A flag that chooses the role of the process."""
+    return Argument(flag, "true", derived(reason, (*node.path, field) if field else node.path))
+
+
+def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
+    """Network, administration listener, data directory, plain settings and further variables."""
+    if isinstance(node.settings, ChainSettings):
+        yield Argument("network", fleet.fleet.network, given("fleet", "network"))
+    else:
+        reason = derived("a remote worker never talks to the chain", node.path)
+        yield Argument("network", "offchain", reason)
+    cli = effective.cli_listener(node)
+    yield Argument("cliAddr", str(cli.value), cli.origin)
+    directory = effective.data_dir(fleet, node)
+    yield Argument("dataDir", directory.value, directory.origin)
+    yield from apply(node)
+    for name, value in node.settings.environment.items():
+        yield Variable(name, value, given(*node.path, "environment", name))
+    for name, reference in node.settings.secret_environment.items():
+        origin = given(*node.path, "secret_environment", name)
+        yield SecretVariable(name, reference.kind, reference.name, origin)
+
+
+def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned]:
+    """RPC, account and reward caller of a node with a wallet; nothing off-chain."""
+    if not fleet.on_chain:
+        return
+    if fleet.fleet.rpc is not None:
+        yield planned("ethUrl", fleet.fleet.rpc, given("fleet", "rpc"))
+    if fleet.fleet.controller is not None:
+        yield planned("ethController", fleet.fleet.controller, given("fleet", "controller"))
+    if settings.wallet is None:
+        return
+    wallet, path = fleet.wallets[settings.wallet], ("wallets", settings.wallet)
+    yield Argument("ethAcctAddr", str(wallet.address), given(*path, "address"))
+    yield Argument("ethKeystorePath", wallet.keystore, given(*path, "keystore"))
+    yield secret("ethPassword", wallet.password, given(*path, "password"))
+    if wallet.reward_by is not None:
+        caller = "true" if wallet.reward_by == node.name else "false"
+        yield Argument("reward", caller, derived("exactly one process of a wallet calls reward", (*path, "reward_by")))
+
+
+def gpus(fleet: Fleet, node: Node) -> Iterator[Planned]:
+    """The GPU ids, when the node uses any."""
+    ids = effective.gpu_ids(fleet, node)
+    if ids:
+        text = ids if isinstance(ids, str) else ",".join(map(str, ids))
+        yield Argument("nvidia", text, given(*node.path, "gpus"))
+
+
+def own_file(node: Node, name: str) -> str:
+    """Path of one of the service's files on the host."""
+    return f"{RELEASE_ROOT}/current/{node.name}/{name}"
+
+
+def plain_number(value: Decimal) -> str:
+    """A Decimal without an exponent and without trailing zeros: the node reads "1e3" as price 1 in a currency "e3"."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def price_text(price: Price) -> str:
+    """A price as the node's price flags take it: digits, and the currency when it is not wei."""
+    return plain_number(price.amount) + ("" if price.currency == "wei" else price.currency)
+
+
+def price_entry(price: Price) -> dict[str, object]:
+    """A price as the node's JSON files take it. Amount, pixels and currency always stand together."""
+    return {"price_per_unit": json_number(price.amount), "pixels_per_unit": price.pixels, "currency": price.currency}
+
+
+def json_number(value: Decimal) -> int | Decimal:
+    """An integer where the amount is whole, else the exact decimal."""
+    whole = int(value)
+    return whole if Fraction(whole) == Fraction(value) else value
+
+
+def service(
+    fleet: Fleet, node: Node, role: str, items: Iterable[Planned], files: tuple[PlannedFile, ...] = (), containers: bool = False
+) -> Service:
+    """Put a service together: everything sorted, so that equal specs give equal bytes."""
+    arguments: list[Argument] = []
+    variables: list[Variable] = []
+    secrets: list[SecretVariable] = []
+    for item in items:
+        if isinstance(item, Argument):
+            arguments.append(item)
+        elif isinstance(item, Variable):
+            variables.append(item)
+        else:
+            secrets.append(item)
+    release = effective.release_of(fleet, node)
+    settings = node.settings
+    directory = effective.data_dir(fleet, node)
+    return Service(
+        name=node.name,
+        table=node.table,
+        role=role,
+        mode=settings.mode if isinstance(settings, Gateway | Orchestrator) else "",
+        release=release.value,
+        image=_image(fleet, node, format_release(release.value)),
+        data_dir=directory.value,
+        arguments=tuple(sorted(arguments, key=lambda a: a.flag)),
+        variables=tuple(sorted(variables, key=lambda v: v.name)),
+        secrets=tuple(sorted(secrets, key=lambda s: s.name)),
+        files=tuple(sorted(files, key=lambda f: f.name)),
+        mounts=tuple(sorted(_mounts(fleet, node, directory.value, directory.origin, secrets, variables, files, containers))),
+        ports=tuple(
+            Port(p.address, p.port, p.protocol, p.purpose, p.origin) for p in sorted(effective.bound_ports(fleet, node))
+        ),
+        gpus=effective.gpu_ids(fleet, node) or None,
+        manages_containers=containers,
+        monitored=settings.monitor is True,
+    )
+
+
+def _image(fleet: Fleet, node: Node, release: str) -> str:
+    image = node.settings.image or fleet.fleet.image or DEFAULT_IMAGE
+    last = image.rsplit("/", 1)[-1]
+    return image if ":" in last or "@" in last else f"{image}:{release}"
+
+
+def _mounts(
+    fleet: Fleet,
+    node: Node,
+    data_dir: str,
+    data_origin: Origin,
+    secrets: list[SecretVariable],
+    variables: list[Variable],
+    files: tuple[PlannedFile, ...],
+    containers: bool,
+) -> Iterator[Mount]:
+    yield Mount(data_dir, False, data_origin)
+    for file in files:
+        yield Mount(own_file(node, file.name), True, file.origin)
+    settings = node.settings
+    if fleet.on_chain and isinstance(settings, ChainSettings) and settings.wallet is not None:
+        wallet = fleet.wallets[settings.wallet]
+        if not wallet.keystore.startswith(data_dir + "/"):
+            yield Mount(wallet.keystore, True, given("wallets", settings.wallet, "keystore"))
+    for variable in variables:
+        if variable.name in ("LP_ORCHSECRET", "LP_ETHPASSWORD", "LP_FVFAILGSKEY"):
+            yield Mount(variable.value, True, variable.origin)
+    if containers:
+        yield Mount(DOCKER_SOCKET, False, derived("AI runner containers are started through it", node.path))

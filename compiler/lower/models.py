@@ -1,0 +1,75 @@
+"""The AI part of a node: its list of models, their directory and their runner images.
+
+In: a fleet and a node with AI settings. Out: arguments and `aiModels.json`, in the exact form the node's parser takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.lower.common import own_file, price_entry
+from compiler.lower.mapping import Planned
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.node import AiSettings
+from compiler.origin import derived
+from compiler.plan import Argument, PlannedFile
+
+MODELS_FILE = "aiModels.json"
+
+
+def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool) -> Iterator[Planned]:
+    """Flags of a node that offers models; `works` says whether it also runs them."""
+    if not settings.models:
+        return
+    path = (*node.path, "models")
+    yield Argument("aiModels", own_file(node, MODELS_FILE), derived("the models offered", path))
+    if not works:
+        return
+    directory = effective.models_dir(fleet, node, settings)
+    yield Argument("aiModelsDir", directory.value, directory.origin)
+    overrides = _image_overrides(fleet, settings)
+    if overrides:
+        text = json.dumps(overrides, sort_keys=True, separators=(",", ":"))
+        yield Argument("aiRunnerImageOverrides", text, derived("runner images of the node and its models", node.path))
+
+
+def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[PlannedFile, ...]:
+    """The list of models; prices only where the node sells."""
+    if not settings.models:
+        return ()
+    entries: list[dict[str, Any]] = []
+    for index, use in enumerate(settings.models):
+        model = fleet.models[use.use]
+        entry: dict[str, Any] = {"pipeline": model.pipeline, "model_id": model.id}
+        price = effective.model_price(fleet, node, index, use) if priced else None
+        if price is not None:
+            entry |= price_entry(price.value)
+        if use.warm:
+            entry["warm"] = True
+        if use.capacity is not None:
+            entry["capacity"] = use.capacity
+        if use.url is not None:
+            entry["url"] = use.url
+        if use.warm and model.optimization:
+            entry["optimization_flags"] = dict(sorted(model.optimization.items()))
+        entries.append(entry)
+    paths = [("models", use.use) for use in settings.models]
+    return (PlannedFile(MODELS_FILE, entries, derived("the models offered", (*node.path, "models"), *paths)),)
+
+
+def _image_overrides(fleet: Fleet, settings: AiSettings) -> dict[str, Any]:
+    overrides: dict[str, Any] = {}
+    if settings.runner_image is not None:
+        overrides["default"] = settings.runner_image
+    for use in settings.models:
+        model = fleet.models[use.use]
+        if model.image is None:
+            continue
+        if model.pipeline == "live-video-to-video":
+            overrides.setdefault("live", {})[model.id] = model.image
+        else:
+            overrides.setdefault("batch", {})[model.pipeline] = model.image
+    return overrides

@@ -1,0 +1,97 @@
+"""Lowers an orchestrator: where it is found, what it asks, and who does its work.
+
+In: a fleet and one of its orchestrators. Out: a `Service`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.lower import common
+from compiler.lower.mapping import Planned
+from compiler.lower.models import model_arguments, models_file
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.orchestrator import Orchestrator
+from compiler.origin import derived, given
+from compiler.plan import Argument, PlannedFile, Service
+
+PRICES_FILE = "prices.json"
+
+
+def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Service:
+    """The service of one orchestrator."""
+    works_ai = effective.runs_models(fleet, node).value and effective.serves_ai(node)
+    items = [
+        common.role_flag("orchestrator", node, "its table in the spec"),
+        *common.settings_of_every_node(fleet, node),
+        *common.chain(fleet, node, orchestrator),
+        *_listeners(fleet, node, orchestrator),
+        *_work(fleet, node),
+        *_prices(fleet, node, orchestrator),
+        *model_arguments(fleet, node, orchestrator, works_ai),
+        *common.gpus(fleet, node),
+        *_registry(fleet, node, orchestrator),
+    ]
+    files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *_price_file(fleet, node, orchestrator))
+    return common.service(fleet, node, "orchestrator", items, files, works_ai)
+
+
+def _listeners(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    http = effective.orchestrator_http(fleet, node, orchestrator)
+    scheme = "" if orchestrator.http_tls else "http://"
+    yield Argument("httpAddr", f"{scheme}{http.value}", http.origin)
+    service = effective.service_address(fleet, node, orchestrator)
+    if service is not None:
+        address = service.value
+        prefix = "http://" if address.scheme == "http" else ""
+        yield Argument("serviceAddr", f"{prefix}{address.host}:{address.port}", service.origin)
+
+
+def _work(fleet: Fleet, node: Node) -> Iterator[Planned]:
+    transcodes = effective.transcodes(fleet, node)
+    if transcodes.value:
+        yield Argument("transcoder", "true", transcodes.origin)
+    runs_models = effective.runs_models(fleet, node)
+    if runs_models.value:
+        yield Argument("aiWorker", "true", runs_models.origin)
+
+
+def _prices(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    path = (*node.path, "price")
+    if orchestrator.price is not None:
+        yield Argument("pricePerUnit", common.price_text(orchestrator.price), given(*path))
+        yield Argument("pixelsPerUnit", str(orchestrator.price.pixels), derived("the pixels of the price", path))
+    if orchestrator.gateway_prices:
+        origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
+        yield Argument("pricePerGateway", common.own_file(node, PRICES_FILE), origin)
+
+
+def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[PlannedFile, ...]:
+    if not orchestrator.gateway_prices:
+        return ()
+    entries = [
+        {
+            "ethaddress": _account(fleet, name),
+            "priceperunit": common.json_number(price.amount),
+            "pixelsperunit": price.pixels,
+            "currency": price.currency,
+        }
+        for name, price in sorted(orchestrator.gateway_prices.items())
+    ]
+    origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
+    return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin),)
+
+
+def _account(fleet: Fleet, name: str) -> str:
+    gateway = fleet.gateways.get(name)
+    return name if gateway is None or gateway.wallet is None else str(fleet.wallets[gateway.wallet].address)
+
+
+def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    if orchestrator.ai_registry is not None:
+        value = "true" if orchestrator.ai_registry else "false"
+        yield Argument("aiServiceRegistry", value, given(*node.path, "ai_registry"))
+    elif fleet.on_chain and orchestrator.mode == "ai":
+        reason = "an AI orchestrator is found through the AI registry"
+        yield Argument("aiServiceRegistry", "true", derived(reason, (*node.path, "mode")))

@@ -1,0 +1,222 @@
+"""What is in force for a node once defaults are applied: releases, listeners, directories, GPUs, who does the work.
+
+In: a sound `Fleet` and one of its nodes. Out: values with their origins. Rules and lowering both ask here, so that what
+is checked is what is emitted. Default ports are the documented ones of each role.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.diagnostics import Path
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.node import AiSettings, GpuSettings, ModelUse
+from compiler.model.orchestrator import Orchestrator, Service
+from compiler.model.worker import AiWorker, Transcoder
+from compiler.origin import Chosen, Origin, default, derived, given
+from compiler.quantities import Listener, Price
+from compiler.upstream import PIPELINES, Release
+
+SERVICE_PORT = 8935
+GATEWAY_HTTP = Listener("127.0.0.1", 8935)
+GATEWAY_RTMP = Listener("127.0.0.1", 1935)
+CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935, "ai_workers": 4935}
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104  # an orchestrator has to be reachable
+
+_MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
+_MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
+
+
+class BoundPort(NamedTuple):
+    """A port that a process on a host takes."""
+
+    address: str
+    port: int
+    protocol: str
+    purpose: str
+    origin: Origin
+    owner: Path
+
+
+def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
+    """The node's own release, else the fleet's."""
+    own = node.settings.node_release
+    if own is not None:
+        return Chosen(own, given(*node.path, "node_release"))
+    return Chosen(fleet.fleet.node_release, given("fleet", "node_release"))
+
+
+def cli_listener(node: Node) -> Chosen[Listener]:
+    """The administration listener; on loopback unless the spec says otherwise."""
+    if node.settings.cli is not None:
+        return Chosen(node.settings.cli, given(*node.path, "cli"))
+    listener = Listener("127.0.0.1", CLI_PORTS[node.table])
+    return Chosen(listener, default("the role's own administration port, on loopback", node.path))
+
+
+def gateway_http(node: Node, gateway: Gateway) -> Chosen[Listener]:
+    """The gateway's HTTP listener."""
+    if gateway.http is not None:
+        return Chosen(gateway.http, given(*node.path, "http"))
+    return Chosen(GATEWAY_HTTP, default("the documented HTTP port, on loopback until the spec opens it", node.path))
+
+
+def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
+    """The gateway's RTMP listener. The node cannot switch it off, so AI gateways have one too."""
+    if gateway.rtmp is not None:
+        return Chosen(gateway.rtmp, given(*node.path, "rtmp"))
+    return Chosen(GATEWAY_RTMP, default("the documented RTMP port, on loopback until the spec opens it", node.path))
+
+
+def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Service] | None:
+    """The public address of an orchestrator, or None when neither it nor its host names one."""
+    if orchestrator.service is not None:
+        return Chosen(orchestrator.service, given(*node.path, "service"))
+    public = fleet.hosts[orchestrator.host].public
+    if public is None:
+        return None
+    host = f"[{public}]" if ":" in public else public
+    path = ("hosts", orchestrator.host, "public")
+    return Chosen(Service("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path))
+
+
+def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Listener]:
+    """The listener for gateways: all interfaces, at the port of the service address."""
+    if orchestrator.http is not None:
+        return Chosen(orchestrator.http, given(*node.path, "http"))
+    service = service_address(fleet, node, orchestrator)
+    port = service.value.port if service and service.value.port else SERVICE_PORT
+    where = service.origin.paths if service else (node.path,)
+    return Chosen(Listener(ANY_ADDRESS, port), derived("all interfaces, at the port of the service address", *where))
+
+
+def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
+    """The node's data directory: one of its own, because two processes must never share one."""
+    if node.settings.data_dir is not None:
+        return Chosen(node.settings.data_dir, given(*node.path, "data_dir"))
+    host = fleet.hosts[node.settings.host]
+    return Chosen(
+        f"{host.state_dir}/{node.name}",
+        default("a directory of its own under the host's state_dir", ("hosts", node.settings.host, "state_dir")),
+    )
+
+
+def models_dir(fleet: Fleet, node: Node, settings: AiSettings) -> Chosen[str]:
+    """Where model weights lie; the same path on the host and in the container, as runner containers mount it."""
+    if settings.models_dir is not None:
+        return Chosen(settings.models_dir, given(*node.path, "models_dir"))
+    base = data_dir(fleet, node)
+    return Chosen(f"{base.value}/models", derived("the node's own choice, written out", *base.origin.paths))
+
+
+def serves_video(node: Node) -> bool:
+    """Whether the node sells, buys or transcodes video."""
+    settings = node.settings
+    return isinstance(settings, Transcoder) or (
+        isinstance(settings, Gateway | Orchestrator) and settings.mode in ("video", "dual")
+    )
+
+
+def serves_ai(node: Node) -> bool:
+    """Whether the node sells, buys or runs AI work."""
+    settings = node.settings
+    return isinstance(settings, AiWorker) or (isinstance(settings, Gateway | Orchestrator) and settings.mode in ("ai", "dual"))
+
+
+def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether video is transcoded inside this process. A process that does so accepts no remote transcoders."""
+    settings = node.settings
+    if isinstance(settings, Orchestrator) and serves_video(node):
+        if settings.transcoding is not None:
+            return Chosen(settings.transcoding == "local", given(*node.path, "transcoding"))
+        remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "transcoders"]
+        if remote:
+            return Chosen(False, derived("remote transcoders serve it", *[(*path, "orchestrator") for path in remote]))
+        return Chosen(True, default("no transcoder names this orchestrator, so it transcodes itself", (*node.path, "mode")))
+    return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
+
+
+def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
+    settings = node.settings
+    if isinstance(settings, Orchestrator) and serves_ai(node):
+        if settings.ai_work is not None:
+            return Chosen(settings.ai_work == "local", given(*node.path, "ai_work"))
+        remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "ai_workers"]
+        if remote:
+            return Chosen(False, derived("remote AI workers serve it", *[(*path, "orchestrator") for path in remote]))
+        return Chosen(True, default("no AI worker names this orchestrator, so it runs models itself", (*node.path, "mode")))
+    return Chosen(isinstance(settings, AiWorker), derived("its role and mode", node.path))
+
+
+def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
+    """The GPU ids that a node uses: () for the CPU, "all" when the host does not list its GPUs."""
+    settings = node.settings
+    if not isinstance(settings, GpuSettings | AiWorker) or settings.gpus is None:
+        return ()
+    if settings.gpus == "all":
+        listed = len(fleet.hosts[settings.host].gpus)
+        return tuple(range(listed)) if listed else "all"
+    return tuple(int(i) for i in settings.gpus)
+
+
+def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[Price] | None:
+    """The price of one offered model: the node's own, else the model's."""
+    if use.price is not None:
+        return Chosen(use.price, given(*node.path, "models", index, "price"))
+    price = fleet.models[use.use].price
+    return Chosen(price, given("models", use.use, "price")) if price is not None else None
+
+
+def managed(use: ModelUse) -> bool:
+    """Whether the node itself starts containers for the model, rather than calling one managed elsewhere."""
+    return use.url is None
+
+
+def bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
+    """Every port that the node takes on its host, implied listeners included."""
+    settings = node.settings
+    yield _bound(cli_listener(node), "administration", node)
+    if isinstance(settings, Gateway):
+        yield _bound(gateway_http(node, settings), "HTTP", node)
+        yield _bound(gateway_rtmp(node, settings), "RTMP", node)
+        yield from _media_ports(node)
+    elif isinstance(settings, Orchestrator):
+        yield _bound(orchestrator_http(fleet, node, settings), "service", node)
+    if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
+        yield from _runner_ports(fleet, node, settings)
+
+
+def _bound(chosen: Chosen[Listener], purpose: str, node: Node) -> BoundPort:
+    return BoundPort(chosen.value.host, chosen.value.port, "tcp", purpose, chosen.origin, node.path)
+
+
+def _media_ports(node: Node) -> Iterator[BoundPort]:
+    for variable in _MEDIA_LISTENERS:
+        found = _MEDIA_ADDRESS.fullmatch(node.settings.environment.get(variable, ""))
+        if found and 1 <= int(found[2]) <= 65535:
+            purpose = "WHIP" if "WHIP" in variable else "WHEP"
+            origin = given(*node.path, "environment", variable)
+            yield BoundPort(found[1] or ANY_ADDRESS, int(found[2]), "udp", purpose, origin, node.path)
+
+
+def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:
+    """Runner containers listen on loopback at <pipeline's two digits><container on the GPU><GPU id>."""
+    gpus = gpu_ids(fleet, node)
+    ids = gpus if isinstance(gpus, tuple) and gpus else (0,)
+    containers = settings.containers_per_gpu or 1
+    seen: set[int] = set()
+    for index, use in enumerate(settings.models):
+        pipeline = PIPELINES.get(fleet.models[use.use].pipeline)
+        if pipeline is None or not managed(use):
+            continue
+        origin = derived("runner containers of this pipeline", (*node.path, "models", index, "use"))
+        for gpu in ids:
+            for container in range(containers):
+                port = pipeline.port_prefix * 100 + container * 10 + gpu
+                if gpu <= 9 and port not in seen:
+                    seen.add(port)
+                    yield BoundPort("127.0.0.1", port, "tcp", f"{pipeline.name} runner", origin, node.path)

@@ -1,0 +1,241 @@
+"""The types that fields of the spec have: names, quantities, paths and secret references.
+
+In: raw TOML values. Out: frozen typed values, or a pydantic error whose type `spec` carries a sentence and a help line
+for people (`model/problems.py` turns it into a diagnostic). Used by every other file of this package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, StrictBool, StrictInt, StrictStr
+from pydantic.json_schema import WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from compiler import quantities as q
+from compiler.upstream import NEWEST_RELEASE, OLDEST_RELEASE, Release, format_release, parse_release
+
+T = TypeVar("T")
+
+NAME_PATTERN = "[a-z](-?[a-z0-9])*"
+NAME_LIMIT = 40
+RESERVED_NAMES = frozenset(
+    "all ungrouped localhost hostvars groups vars environment omit con prn aux nul any none manifest ansible avatar".split()
+) | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
+
+_NAME = re.compile(NAME_PATTERN)
+_PATH = re.compile(r"(/[A-Za-z0-9_@+][A-Za-z0-9._@+-]*|/\.[A-Za-z0-9_][A-Za-z0-9._@+-]*)+")
+_ENV_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_IMAGE = re.compile(
+    r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
+
+
+class Base(BaseModel):
+    """A table of the spec: closed, frozen, and silent about the values it refuses."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True, use_attribute_docstrings=False
+    )
+
+
+def refuse(message: str, help: str = "") -> PydanticCustomError:
+    """The error a field raises: one sentence, and what to write instead."""
+    return PydanticCustomError("spec", "{message}", {"message": message, "help": help})
+
+
+def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
+    def validate(value: Any) -> T:
+        try:
+            return parse(value)
+        except q.QuantityError as problem:
+            raise refuse(problem.message, problem.help) from None
+
+    return validate
+
+
+def check_name(text: str) -> str:
+    """Check the name of a host, node, wallet, model or fleet: names become paths, unit names and Ansible hosts."""
+    if len(text) > NAME_LIMIT or not _NAME.fullmatch(text):
+        raise refuse(
+            "this is not a name that can be used for files, units and hosts",
+            f"write lower-case letters, digits and single hyphens, a letter first, at most {NAME_LIMIT} characters",
+        )
+    if text in RESERVED_NAMES:
+        raise refuse(f'"{text}" is a reserved name', "choose another one")
+    return text
+
+
+def _path(text: str) -> str:
+    if not _PATH.fullmatch(text) or len(text) > 1024:
+        raise refuse(
+            "this is not an absolute path of plain characters",
+            "write /like/this: letters, digits and . _ @ + - only, no . or .. parts",
+        )
+    if any(part in ("", ".", "..") for part in text[1:].split("/")):
+        raise refuse("a path may hold no empty, . or .. part", "write the path without them")
+    return text
+
+
+def _env_name(text: str) -> str:
+    if not _ENV_NAME.fullmatch(text) or len(text) > 128:
+        raise refuse("this is not the name of an environment variable", "write letters, digits and _, no digit first")
+    return text
+
+
+def _image(text: str) -> str:
+    if not _IMAGE.fullmatch(text) or len(text) > 255:
+        raise refuse("this is not a container image", 'write "registry/name:tag", such as "livepeer/go-livepeer:v0.9.1"')
+    return text
+
+
+def _user(text: str) -> str:
+    if not _USER.fullmatch(text):
+        raise refuse("this is not the name of a Unix user", "write lower-case letters, digits, _ and -, a letter first")
+    return text
+
+
+def _release(value: Any) -> Release:
+    form = f'write "{format_release(NEWEST_RELEASE)}", or an older one down to "{format_release(OLDEST_RELEASE)}"'
+    if not isinstance(value, str):
+        raise refuse("a release is text", form)
+    try:
+        release = parse_release(value)
+    except ValueError:
+        raise refuse("this is not a node release", form) from None
+    if not OLDEST_RELEASE <= release <= NEWEST_RELEASE:
+        raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
+    return release
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise refuse("the text is empty, which the node takes for unset", "leave the key out, or write a value")
+    if len(text.encode()) > 131_000:
+        raise refuse("the text is longer than a process argument may be", "shorten it")
+    return text
+
+
+def _weight(value: Any) -> Decimal:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", value):
+        raise refuse("this is not a plain decimal number", 'write it as text, such as "0.3"')
+    return Decimal(value)
+
+
+class SecretRef(Base):
+    """Where a secret is found when a rollout needs it. Exactly one of the three keys; the value itself is never written."""
+
+    env: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
+        None, description="Name of an environment variable on the machine that runs the deployment."
+    )
+    host_file: Annotated[StrictStr, AfterValidator(_path)] | None = Field(
+        None, description="Path of a file on the host that holds the secret and nothing else."
+    )
+    vault: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
+        None, description="Key under `fleet_vault` in an Ansible Vault file that the deployment is given."
+    )
+
+    @property
+    def kind(self) -> str:
+        """Which of the three it is: env, host_file or vault."""
+        return "env" if self.env is not None else "host_file" if self.host_file is not None else "vault"
+
+    @property
+    def name(self) -> str:
+        """The variable, path or key that it names."""
+        return self.env or self.host_file or self.vault or ""
+
+
+_SECRET_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+
+
+def _secret(value: Any) -> SecretRef:
+    if isinstance(value, SecretRef):
+        return value
+    if not isinstance(value, dict):
+        raise refuse("a secret is never written into the spec", _SECRET_FORM)
+    if len(value) != 1 or next(iter(value)) not in SecretRef.model_fields:
+        raise refuse("a secret reference has exactly one of the keys env, host_file and vault", _SECRET_FORM)
+    kind, name = next(iter(value.items()))
+    if not isinstance(name, str):
+        raise refuse(f"{kind} names the secret as text", _SECRET_FORM)
+    checked = _path(name) if kind == "host_file" else _env_name(name)
+    return SecretRef.model_construct(**{"env": None, "host_file": None, "vault": None, kind: checked})
+
+
+def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRef]:
+    def validate(value: Any) -> q.Url | SecretRef:
+        if isinstance(value, str):
+            return _parsed(lambda text: q.parse_url(text, schemes))(value)
+        return _secret(value)
+
+    return validate
+
+
+def _url(schemes: tuple[str, ...]) -> Callable[[Any], q.Url]:
+    return _parsed(lambda text: q.parse_url(text, schemes))
+
+
+_SECRET_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "minProperties": 1,
+    "maxProperties": 1,
+    "properties": {
+        name: {"type": "string", "description": field.description or ""} for name, field in SecretRef.model_fields.items()
+    },
+}
+
+
+def _text_schema(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "examples": [example]})
+
+
+Name = Annotated[
+    StrictStr,
+    AfterValidator(check_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$", "maxLength": NAME_LIMIT}),
+]
+Text = Annotated[StrictStr, AfterValidator(_text)]
+Integer = StrictInt
+Flag = StrictBool
+AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
+EnvName = Annotated[StrictStr, AfterValidator(_env_name)]
+Image = Annotated[StrictStr, AfterValidator(_image)]
+UserName = Annotated[StrictStr, AfterValidator(_user)]
+ReleaseField = Annotated[Release, PlainValidator(_release), _text_schema("v0.9.1")]
+Price = Annotated[q.Price, PlainValidator(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
+Wei = Annotated[q.Wei, PlainValidator(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
+Bytes = Annotated[q.Bytes, PlainValidator(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
+Duration = Annotated[q.Duration, PlainValidator(_parsed(q.parse_duration)), _text_schema("5s")]
+Listener = Annotated[q.Listener, PlainValidator(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
+Address = Annotated[q.EthAddress, PlainValidator(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
+HostAddress = Annotated[str, PlainValidator(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
+Weight = Annotated[Decimal, PlainValidator(_weight), _text_schema("0.3")]
+Secret = Annotated[SecretRef, PlainValidator(_secret), WithJsonSchema(_SECRET_SCHEMA)]
+HttpUrl = Annotated[q.Url, PlainValidator(_url(("http", "https"))), _text_schema("https://example.net/hook")]
+
+
+def _or_secret(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"type": "string", "examples": [example]}, _SECRET_SCHEMA]})
+
+
+HttpUrlOrSecret = Annotated[
+    q.Url | SecretRef, PlainValidator(_url_or_secret(("http", "https"))), _or_secret("https://example.net/hook")
+]
+RpcUrlOrSecret = Annotated[
+    q.Url | SecretRef, PlainValidator(_url_or_secret(("http", "https", "ws", "wss"))), _or_secret("https://rpc.example.net")
+]
+StoreUrlOrSecret = Annotated[
+    q.Url | SecretRef,
+    PlainValidator(_url_or_secret(("s3", "s3+http", "s3+https", "gs", "ipfs", "file", "w3s"))),
+    _or_secret("s3+https://storage.example.net/bucket"),
+]
+QueueUrlOrSecret = Annotated[
+    q.Url | SecretRef, PlainValidator(_url_or_secret(("amqp", "amqps"))), _or_secret("amqps://queue.example.net/live")
+]

@@ -1,0 +1,103 @@
+"""The typed fleet: the root of the spec language and the ways to walk it.
+
+In: tables typed by the files beside this one. Out: `Fleet`, frozen, with its nodes by name, host and wallet.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from compiler.diagnostics import Path
+from compiler.model.fields import Base, Name, refuse
+from compiler.model.gateway import Gateway
+from compiler.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.worker import AiWorker, Transcoder
+
+NODE_TABLES = ("gateways", "orchestrators", "transcoders", "ai_workers")
+
+AnyNode = Gateway | Orchestrator | Transcoder | AiWorker
+
+
+class Node(NamedTuple):
+    """A node where it stands in the spec: its table, its name and its settings."""
+
+    table: str
+    name: str
+    settings: AnyNode
+
+    @property
+    def path(self) -> Path:
+        """The key path of the node's table."""
+        return (self.table, self.name)
+
+
+def _version(value: int) -> int:
+    if value != 1:
+        raise refuse("this version of fleetc reads version 1 of the spec language", "write spec = 1")
+    return value
+
+
+class Fleet(Base):
+    """A whole fleet, as one spec and its overlays describe it."""
+
+    spec: Annotated[int, Field(strict=True), AfterValidator(_version)] = Field(
+        description="Version of the spec language; this is version 1."
+    )
+    fleet: FleetSettings = Field(description="The fleet as a whole.")
+    hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
+    wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
+    models: dict[Name, Model] = Field(default_factory=dict, description="AI models, by name.")
+    gateways: dict[Name, Gateway] = Field(default_factory=dict, description="Gateways, by name.")
+    orchestrators: dict[Name, Orchestrator] = Field(default_factory=dict, description="Orchestrators, by name.")
+    transcoders: dict[Name, Transcoder] = Field(default_factory=dict, description="Remote transcoders, by name.")
+    ai_workers: dict[Name, AiWorker] = Field(default_factory=dict, description="Remote AI workers, by name.")
+    rollout: Rollout = Field(default_factory=Rollout, description="In which steps a new release reaches the hosts.")
+    silence: tuple[Silence, ...] = Field((), description="Warnings that the owners have decided to live with.")
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, sorted by name. Names are unique over the four tables."""
+        tables: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("gateways", self.gateways),
+            ("orchestrators", self.orchestrators),
+            ("transcoders", self.transcoders),
+            ("ai_workers", self.ai_workers),
+        )
+        return tuple(
+            sorted((Node(table, name, node) for table, nodes in tables for name, node in nodes.items()), key=lambda n: n.name)
+        )
+
+    @cached_property
+    def nodes_by_host(self) -> dict[str, tuple[Node, ...]]:
+        """The nodes of each host that has any, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(node.settings.host, []).append(node)
+        return {host: tuple(nodes) for host, nodes in sorted(found.items())}
+
+    @cached_property
+    def nodes_by_wallet(self) -> dict[str, tuple[Node, ...]]:
+        """The nodes that hold each wallet, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            if isinstance(node.settings, Gateway | Orchestrator) and node.settings.wallet is not None:
+                found.setdefault(node.settings.wallet, []).append(node)
+        return {wallet: tuple(nodes) for wallet, nodes in sorted(found.items())}
+
+    @cached_property
+    def workers_by_orchestrator(self) -> dict[str, tuple[Node, ...]]:
+        """The remote workers that name each orchestrator of this fleet, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            if isinstance(node.settings, Transcoder | AiWorker) and node.settings.orchestrator in self.orchestrators:
+                found.setdefault(node.settings.orchestrator, []).append(node)
+        return {name: tuple(nodes) for name, nodes in sorted(found.items())}
+
+    @property
+    def on_chain(self) -> bool:
+        """Whether payments run on a chain."""
+        return self.fleet.network != "offchain"

@@ -1,0 +1,190 @@
+"""What a user may write about a gateway: the node that accepts streams and AI requests and pays for the work.
+
+In: raw `gateways` tables. Out: frozen `Gateway` values.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator
+from pydantic.json_schema import WithJsonSchema
+
+from compiler import quantities as q
+from compiler.model.fields import (
+    Address,
+    Base,
+    Duration,
+    Flag,
+    HttpUrl,
+    HttpUrlOrSecret,
+    Integer,
+    Listener,
+    Price,
+    QueueUrlOrSecret,
+    Secret,
+    StoreUrlOrSecret,
+    Text,
+    Wei,
+    Weight,
+    refuse,
+)
+from compiler.model.node import ChainSettings, Mode
+
+
+def _cap(value: Any) -> q.Price | str:
+    if value == "any":
+        return "any"
+    try:
+        price = q.parse_price(value)
+    except q.QuantityError as problem:
+        raise refuse(problem.message, problem.help) from None
+    if price.amount == 0:
+        raise refuse("the node takes a cap of zero for no cap at all", 'write "any" if every price is fine')
+    return price
+
+
+def _discovery(value: Any) -> str | Webhook:
+    if value in ("registry", "ai-registry"):
+        return str(value)
+    if isinstance(value, dict) and set(value) == {"webhook"}:
+        return Webhook.model_validate(value)
+    raise refuse(
+        "this is no way to find orchestrators",
+        'write "registry", "ai-registry" or { webhook = { env = "NAME" } }, or list them: orchestrators = ["orch-a"]',
+    )
+
+
+class Webhook(Base):
+    """A service that answers with the list of orchestrators."""
+
+    webhook: HttpUrlOrSecret = Field(description="Address that returns the list of orchestrators.")
+
+
+class Selection(Base):
+    """How a gateway chooses among the orchestrators that it can pay."""
+
+    random: Weight | None = Field(None, description="Weight of chance; the three weights add up to 1.")
+    stake: Weight | None = Field(None, description="Weight of stake; the three weights add up to 1.")
+    price: Weight | None = Field(None, description="Weight of a low price; the three weights add up to 1.")
+    price_exponent: Weight | None = Field(None, description="How sharply a higher price lowers the chance; above 0.")
+    min_performance: Weight | None = Field(None, description="Lowest performance score, from 0 to 1.")
+    performance_url: HttpUrl | None = Field(None, description="Feed of performance scores.")
+    performance_region: Text | None = Field(None, description="Region that is looked up in the feed of performance scores.")
+    blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
+    min_release: Text | None = Field(None, description="Oldest node release that is accepted from an orchestrator.")
+    extra_nodes: Integer | None = Field(
+        None, ge=0, le=1000, description="Further instances of each orchestrator to ask during discovery."
+    )
+    timeout: Duration | None = Field(None, description="How long the first answers of orchestrators are waited for.")
+
+
+class Tickets(Base):
+    """Bounds of the probabilistic payments that a gateway makes."""
+
+    max_ev: Wei | None = Field(None, description="Highest expected value of one ticket.")
+    max_total_ev: Wei | None = Field(None, description="Highest expected value of one payment.")
+    deposit_multiplier: Integer | None = Field(
+        None, ge=1, le=1_000_000, description="How many times a ticket's face value the deposit has to cover."
+    )
+
+
+class LiveAi(Base):
+    """Live AI video: authentication, heartbeats and payments."""
+
+    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits live AI streams.")
+    auth_key: Secret | None = Field(None, description="API key sent to that webhook.")
+    heartbeat_url: HttpUrl | None = Field(None, description="Address that receives heartbeats.")
+    heartbeat_headers: Secret | None = Field(None, description="Headers sent with heartbeats, as name:value,name:value.")
+    heartbeat_interval: Duration | None = Field(None, description="Time between heartbeats.")
+    mediamtx_password: Secret | None = Field(None, description="Password for the MediaMTX API.")
+    out_segment_timeout: Duration | None = Field(None, description="How long output may stall before the stream ends.")
+    save_segments: Integer | None = Field(None, ge=0, le=10_000, description="How many segments stay on disk for debugging.")
+    report_interval: Duration | None = Field(None, description="How often orchestrators are asked for their capabilities.")
+
+
+class Kafka(Base):
+    """Where events of the gateway are published."""
+
+    broker: Text = Field(description="One broker as host:port.")
+    topic: Text = Field(description="Topic of the events.")
+    user: Text | None = Field(None, description="User; with a password it also switches TLS on.")
+    password: Secret | None = Field(None, description="Password of the user.")
+
+
+class MetadataQueue(Base):
+    """Message broker for stream metadata."""
+
+    uri: QueueUrlOrSecret = Field(description="AMQP address of the broker.")
+    exchange: Text | None = Field(None, description="Exchange that receives the metadata.")
+    timeout: Duration | None = Field(None, description="How long publishing may take.")
+
+
+class RemoteSigner(Base):
+    """A signing service that holds the wallet in the gateway's place."""
+
+    url: HttpUrl = Field(description="Address of the signer.")
+    headers: Secret | None = Field(None, description="Headers sent to the signer, as name:value,name:value.")
+
+
+class Gateway(ChainSettings):
+    """A gateway accepts streams and AI requests, finds orchestrators and pays them."""
+
+    mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
+    http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
+    rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
+    http_ingest: Flag | None = Field(
+        None, description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener."
+    )
+    public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
+    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
+    max_price: Annotated[
+        q.Price | str, PlainValidator(_cap), WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]})
+    ] | None = Field(None, description='Highest price it pays for video and for models without a cap of their own; or "any".')
+    max_model_prices: dict[Text, Price] = Field(
+        default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
+    )
+    ignore_max_price_if_needed: Flag | None = Field(
+        None, description="Whether a dearer orchestrator is used when none is within the caps."
+    )
+    orchestrators: tuple[Text, ...] = Field(
+        (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
+    )
+    discovery: Annotated[
+        str | Webhook,
+        PlainValidator(_discovery),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"enum": ["registry", "ai-registry"]},
+                    {"type": "object", "required": ["webhook"], "additionalProperties": False, "properties": {"webhook": {}}},
+                ]
+            }
+        ),
+    ] | None = Field(
+        None, description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook."
+    )
+    selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
+    tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")
+    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
+    max_attempts: Integer | None = Field(None, ge=1, le=100, description="How often a segment is tried.")
+    transcoding: tuple[Text, ...] = Field((), description="Names of the node's built-in renditions for streams.")
+    local_verify: Flag | None = Field(None, description="Whether results are verified; left out, on a chain only.")
+    verifier_url: HttpUrl | None = Field(None, description="External verifier of results.")
+    verifier_path: Text | None = Field(None, description="Volume shared with the verifier.")
+    current_manifest: Flag | None = Field(None, description="Whether the newest stream is served under a fixed name.")
+    object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
+    record_store: StoreUrlOrSecret | None = Field(None, description="Where recordings are stored.")
+    failed_verification_bucket: Text | None = Field(None, description="Bucket for segments that failed verification.")
+    failed_verification_key: Secret | None = Field(None, description="Key of that bucket.")
+    live: LiveAi = Field(default_factory=LiveAi, description="Settings of live AI video.")
+    live_payment_interval: Duration | None = Field(
+        None, description="Time between payments of live AI streams; the same on both sides."
+    )
+    ai_retry_timeout: Duration | None = Field(None, description="How long starting an AI request is retried.")
+    kafka: Kafka | None = Field(None, description="Where events are published.")
+    metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
+    remote_signer: RemoteSigner | None = Field(None, description="Signing service that holds the wallet instead.")
+
+
+__all__ = ["Gateway", "Kafka", "LiveAi", "MetadataQueue", "RemoteSigner", "Selection", "Tickets", "Webhook"]

@@ -1,0 +1,153 @@
+"""Checks that every name in the spec leads somewhere and that no two names can meet in the output.
+
+In: a fleet whose values are sound. Out: diagnostics. Called by `model.parse`, so that rules and lowering may look up any
+name without asking whether it exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.problems import did_you_mean
+from compiler.model.worker import AiWorker, Transcoder
+from compiler.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
+from compiler.upstream import NETWORKS, PIPELINES
+
+
+def too_many_nodes(raw: dict[str, Any], tables: tuple[str, ...], limit: int) -> list[Diagnostic]:
+    """Refuse a spec with more nodes than the limit, before any work is done on them."""
+    count = sum(len(raw[table]) for table in tables if isinstance(raw.get(table), dict | list))
+    if count <= limit:
+        return []
+    return [error("too-many-nodes", f"the spec has {count} nodes, more than {limit}", Label(()), help="split the fleet")]
+
+
+def check_references(fleet: Fleet) -> list[Diagnostic]:
+    """All faults of names and references, in no particular order."""
+    return [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet)]
+
+
+def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "") -> Diagnostic:
+    help_line = did_you_mean(name, known, otherwise)
+    return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line or f"define {what} {name}")
+
+
+def _names(fleet: Fleet) -> Iterator[Diagnostic]:
+    seen: dict[str, Path] = {name: ("hosts", name) for name in fleet.hosts}
+    for node in fleet.nodes:
+        before = seen.setdefault(node.name, node.path)
+        if before != node.path:
+            yield error(
+                "name-used-twice",
+                f'the name "{node.name}" stands for two things',
+                Label(node.path, "here again"),
+                [Label(before, "first here")],
+                "hosts and nodes share directories, units and one Ansible inventory: rename one of them",
+            )
+
+
+def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
+    settings = fleet.fleet
+    if settings.network not in NETWORKS and settings.controller is None:
+        yield error(
+            "unknown-network",
+            f'the node has no contracts for the network "{settings.network}"',
+            Label(("fleet", "network")),
+            help=did_you_mean(settings.network, NETWORKS, "name a known network, or write its controller contract: controller = ..."),
+        )
+
+
+def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
+    for node in fleet.nodes:
+        settings = node.settings
+        if settings.host not in fleet.hosts:
+            yield _unknown("host", settings.host, (*node.path, "host"), fleet.hosts)
+        if isinstance(settings, Gateway | Orchestrator) and settings.wallet is not None and settings.wallet not in fleet.wallets:
+            yield _unknown("wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
+        if isinstance(settings, Gateway):
+            yield from _gateway(fleet, node, settings)
+        if isinstance(settings, Orchestrator):
+            yield from _gateway_prices(fleet, node, settings)
+        if isinstance(settings, Transcoder | AiWorker) and settings.orchestrator not in fleet.orchestrators:
+            yield from _outside(fleet, settings.orchestrator, (*node.path, "orchestrator"))
+        if isinstance(settings, Orchestrator | AiWorker):
+            for index, use in enumerate(settings.models):
+                if use.use not in fleet.models:
+                    yield _unknown("model", use.use, (*node.path, "models", index, "use"), fleet.models)
+
+
+def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic]:
+    for index, name in enumerate(settings.orchestrators):
+        if name not in fleet.orchestrators:
+            yield from _outside(fleet, name, (*node.path, "orchestrators", index))
+    if settings.orchestrators and settings.discovery is not None:
+        yield error(
+            "two-ways-of-discovery",
+            f"gateway {node.name} has a fixed list of orchestrators and another way to find them",
+            Label((*node.path, "discovery")),
+            [Label((*node.path, "orchestrators"), "the fixed list")],
+            "the node would ignore one of them: keep one",
+        )
+    for name in settings.max_model_prices:
+        if name not in fleet.models and name not in PIPELINES:
+            yield _unknown(
+                "model or pipeline", name, (*node.path, "max_model_prices", name), [*fleet.models, *PIPELINES]
+            )
+
+
+def _gateway_prices(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
+    for name in settings.gateway_prices:
+        path = (*node.path, "gateway_prices", name)
+        if name.startswith("0x"):
+            try:
+                parse_eth_address(name)
+            except QuantityError as problem:
+                yield error("invalid-value", problem.message, Label(path, on_key=True), help=problem.help)
+        elif name not in fleet.gateways:
+            yield _unknown("gateway", name, path, fleet.gateways, "write the name of a gateway here, or an account address")
+        elif fleet.gateways[name].wallet is None:
+            yield error(
+                "gateway-without-account",
+                f"gateway {name} has no wallet, so no price can be asked of it alone",
+                Label(path, on_key=True),
+                help="give the gateway a wallet, or write an account address",
+            )
+
+
+def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:
+    """An orchestrator that is not of this fleet: host:port or an https address with a port."""
+    try:
+        if "://" in text:
+            outside = parse_url(text, ("https", "http"))
+            if outside.port is None:
+                raise QuantityError("the address needs a port: without one the node asks 443, not 8935", f"{text}:8935")
+        elif ":" in text:
+            parse_listener(text)
+        else:
+            yield _unknown("orchestrator", text, path, fleet.orchestrators, "outside this fleet, write host:port")
+    except QuantityError as problem:
+        yield error("invalid-value", problem.message, Label(path), help=problem.help)
+
+
+def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
+    seen: dict[EthAddress, str] = {}
+    for name, wallet in sorted(fleet.wallets.items()):
+        before = seen.setdefault(wallet.address, name)
+        if before != name:
+            yield error(
+                "account-used-twice",
+                f"wallets {before} and {name} are the same account",
+                Label(("wallets", name, "address"), "here again"),
+                [Label(("wallets", before, "address"), "first here")],
+                "use one wallet for both, so that its reward caller can be checked",
+            )
+        if wallet.reward_by is None or wallet.reward_by == "none":
+            continue
+        holders = {node.name for node in fleet.nodes_by_wallet.get(name, ())}
+        if wallet.reward_by not in holders:
+            yield _unknown("node with this wallet", wallet.reward_by, ("wallets", name, "reward_by"), holders, 'or write "none"')

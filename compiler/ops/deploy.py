@@ -1,0 +1,121 @@
+"""Rolls a compiled tree out to its hosts.
+
+In: the tree and the plan it was made from, and the tool's settings. Out: an `Outcome` that says for each host what happened.
+Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the run.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.encoding import plain_output
+from compiler.files import write_tree
+from compiler.ops.gate import Judgement, judge
+from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
+from compiler.plan import Plan
+from compiler.settings import Settings
+from compiler.tree import Tree
+
+ANSIBLE_DIRECTORY = "ansible"
+SITE_PLAYBOOK = "site.yml"
+
+
+class DeployError(Exception):
+    """The rollout could not start. `exit_code` is 2 for wrong usage, 1 for a missing secret."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a rollout did. `hosts` are those it was meant for."""
+
+    hosts: tuple[str, ...]
+    result: RunResult
+    judgement: Judgement
+    check: bool
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether every host came through."""
+        return self.judgement.verdict == "proceed"
+
+    def lines(self) -> list[str]:
+        """The report for people, safe to print."""
+        lines = []
+        for event in self.result.failures:
+            lines.append(plain_output(f"{event.host}: {event.kind}: {event.task}"))
+            lines += [f"    {plain_output(line)}" for line in event.message.splitlines()]
+        verb = "would change" if self.check else "changed"
+        lines += [plain_output(f"{verb}: {line}") for line in self.result.changed]
+        if self.succeeded:
+            count = f"{len(self.hosts)} host{'s' if len(self.hosts) != 1 else ''}"
+            lines.append(f"{count} {'checked' if self.check else 'deployed'}, {len(self.result.changed)} tasks {verb} something")
+        else:
+            lines += [plain_output(f"not deployed: {reason}") for reason in self.judgement.reasons]
+            if self.judgement.verdict == "halt_unknown":
+                lines.append("run fleetc deploy again: it reads what each host has before it changes anything")
+        return lines
+
+
+def deploy_tree(
+    tree: Tree, plan: Plan, settings: Settings, limit: tuple[str, ...], check: bool, on_event: Callable[[Event], None]
+) -> Outcome:
+    """Run the tree's Ansible project over its hosts, or over those in `limit`. Raises DeployError before any host is touched."""
+    hosts = _hosts(plan, limit)
+    variables = _secret_variables(plan, hosts)
+    options = RunOptions(
+        limit=hosts if limit else (),
+        check=check,
+        forks=settings.forks,
+        connect_timeout=settings.connect_timeout,
+        ssh_key=_absolute(settings.ssh_key),
+        ssh_known_hosts=_absolute(settings.ssh_known_hosts),
+        vault_file=_absolute(settings.vault_file),
+        vault_password_file=_absolute(settings.vault_password_file),
+    )
+    with tempfile.TemporaryDirectory(prefix="fleetc-tree-") as work:
+        copy = Path(work, "tree")
+        write_tree(tree, copy)
+        try:
+            result = run_playbook(copy / ANSIBLE_DIRECTORY, SITE_PLAYBOOK, options, variables, on_event)
+        except InterruptedRunError:
+            result = RunResult("canceled", None, None, (), ())
+    return Outcome(hosts, result, judge(hosts, result.status, result.rc, result.stats), check)
+
+
+def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
+    known = tuple(host.name for host in plan.hosts)
+    for name in limit:
+        if name not in known:
+            from compiler.model.problems import did_you_mean
+
+            raise DeployError(f'there is no host "{name}"; {did_you_mean(name, known)}', 2)
+    return tuple(name for name in known if name in limit) if limit else known
+
+
+def _secret_variables(plan: Plan, hosts: tuple[str, ...]) -> dict[str, str]:
+    """The environment variables that secrets refer to. Their values are handed on and never looked at."""
+    needed = {
+        secret.reference: f"{host.name}/{service.name}"
+        for host in plan.hosts
+        if host.name in hosts
+        for service in host.services
+        for secret in service.secrets
+        if secret.kind == "env"
+    }
+    missing = sorted(name for name in needed if not os.environ.get(name))
+    if missing:
+        names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
+        raise DeployError(f"these environment variables hold secrets of the fleet and are not set: {names}", 1)
+    return {name: os.environ[name] for name in sorted(needed)}
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return None if path is None else path.expanduser().absolute()

@@ -1,0 +1,44 @@
+"""Shows a running rollout: a live line on a terminal, plain lines elsewhere.
+
+In: events of the runner. Out: text on the stream it was given. Used by `cli.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from compiler.encoding import plain_output
+from compiler.ops.runner import Event
+
+
+@contextmanager
+def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
+    """A function that takes events; on a terminal it keeps one line that says which task runs and how many hosts are done."""
+    if not stream.isatty():
+        yield lambda event: _plain(stream, event)
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console(file=stream)
+    counts = {"ok": 0, "changed": 0, "failed": 0, "unreachable": 0, "skipped": 0}
+    with console.status("connecting") as status:
+
+        def show(event: Event) -> None:
+            if event.kind == "task":
+                tally = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count and kind != "skipped")
+                status.update(escape(plain_output(f"{event.task} ({tally or 'starting'})")))
+                return
+            counts[event.kind] += 1
+            if event.kind in ("failed", "unreachable"):
+                console.print(escape(plain_output(f"{event.host}: {event.kind}: {event.task}")), style="red")
+
+        yield show
+
+
+def _plain(stream: TextIO, event: Event) -> None:
+    if event.kind in ("changed", "failed", "unreachable"):
+        stream.write(plain_output(f"{event.host}: {event.kind}: {event.task}") + "\n")
+        stream.flush()

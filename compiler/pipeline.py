@@ -1,0 +1,60 @@
+"""The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
+
+In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors, and every
+diagnostic in a total order. Pure; `cli.py` reads the files before and writes the tree after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler import lower, model, rules, source
+from compiler.diagnostics import Diagnostic, has_errors
+from compiler.model.fleet import Fleet
+from compiler.plan import Plan
+from compiler.source import Document, Source
+from compiler.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What `check` leaves: the document and the fleet as far as they came, and all diagnostics."""
+
+    document: Document | None
+    fleet: Fleet | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What `compile_spec` leaves: the plan and the tree when there was no error."""
+
+    checked: Checked
+    plan: Plan | None
+    tree: Tree | None
+
+
+def check_spec(sources: Sequence[Source]) -> Checked:
+    """Source, model and rules. Each stage sees only what the one before found sound."""
+    document, diagnostics = source.parse(sources)
+    if document is None or has_errors(diagnostics):
+        return Checked(document, None, tuple(diagnostics))
+    fleet, found = model.parse(document)
+    diagnostics += found
+    if fleet is None:
+        return Checked(document, None, tuple(diagnostics))
+    diagnostics += rules.check(fleet)
+    return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics))
+
+
+def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Compiled:
+    """The spine: source, model, rules, lowering, backends."""
+    checked = check_spec(sources)
+    if checked.fleet is None:
+        return Compiled(checked, None, None)
+    from compiler import backends  # only here: `check` needs no templates
+
+    plan = lower.lower(checked.fleet)
+    tree = backends.emit(plan, templates, playbooks, sources)
+    return Compiled(checked, plan, tree)

@@ -1,0 +1,150 @@
+"""The intermediate representation: hosts, services, arguments and files, each with an origin.
+
+Made by `lower/`, read by `backends/`. Nothing here is decided any more and nothing here is formatted yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from compiler.origin import Origin
+from compiler.upstream import Release
+
+RELEASE_ROOT = "/opt/fleetc"
+"""Where releases live on a host: <root>/releases/<digest> and the link <root>/current."""
+
+SECRET_ROOT = "/etc/fleetc"
+"""Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
+
+
+class Argument(NamedTuple):
+    """One flag of a process: `-flag=value`."""
+
+    flag: str
+    value: str
+    origin: Origin
+
+    @property
+    def text(self) -> str:
+        """The argument as the process receives it: one word, whatever the value holds."""
+        return f"-{self.flag}={self.value}"
+
+
+class Variable(NamedTuple):
+    """One environment variable that holds no secret."""
+
+    name: str
+    value: str
+    origin: Origin
+
+
+class SecretVariable(NamedTuple):
+    """One environment variable whose value is found at rollout; `kind` is env, host_file or vault."""
+
+    name: str
+    kind: str
+    reference: str
+    origin: Origin
+
+
+class PlannedFile(NamedTuple):
+    """A JSON file that the process reads: its name in the service's directory and its content as plain values."""
+
+    name: str
+    content: Any
+    origin: Origin
+
+
+class Mount(NamedTuple):
+    """A path of the host that a container sees under the same name."""
+
+    path: str
+    read_only: bool
+    origin: Origin
+
+
+class Port(NamedTuple):
+    """A listener: `reach` is loopback, public or runner; `purpose` says what for; `protocol` is tcp or udp."""
+
+    address: str
+    port: int
+    protocol: str
+    purpose: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process on one host. `table` and `name` are the node's place in the spec."""
+
+    name: str
+    table: str
+    role: str
+    mode: str
+    release: Release
+    image: str
+    data_dir: str
+    arguments: tuple[Argument, ...]
+    variables: tuple[Variable, ...]
+    secrets: tuple[SecretVariable, ...]
+    files: tuple[PlannedFile, ...]
+    mounts: tuple[Mount, ...]
+    ports: tuple[Port, ...]
+    gpus: tuple[int, ...] | str | None
+    manages_containers: bool
+    monitored: bool
+
+    @property
+    def unit(self) -> str:
+        """Name of the systemd unit, of the Compose project and of the container."""
+        return f"livepeer-{self.name}"
+
+    @property
+    def directory(self) -> str:
+        """Directory of the service's files on the host, through the link to the current release."""
+        return f"{RELEASE_ROOT}/current/{self.name}"
+
+    @property
+    def secret_file(self) -> str:
+        """File on the host into which a rollout writes the secret variables."""
+        return f"{SECRET_ROOT}/{self.name}/secrets.env"
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlan:
+    """One machine and what runs on it."""
+
+    name: str
+    address: str
+    public: str
+    runtime: str
+    region: str
+    ssh_user: str
+    ssh_port: int
+    become: bool
+    node_user: str
+    binary: str
+    services: tuple[Service, ...]
+
+
+class Edge(NamedTuple):
+    """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside."""
+
+    source: str
+    target: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole fleet, ready to be emitted."""
+
+    fleet: str
+    network: str
+    release: Release
+    hosts: tuple[HostPlan, ...]
+    edges: tuple[Edge, ...]
+    canary: int
+    batch: int | str
+    silenced: tuple[tuple[str, str, str], ...]

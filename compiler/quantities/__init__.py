@@ -1,0 +1,63 @@
+"""Exact quantities of the spec language: what the text of one field means.
+
+In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) == x`. A value that is not the
+quantity raises QuantityError, which says what is wrong and what to write instead. Called by the model,
+lowering and lifting.
+
+A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space stands
+before a unit.
+"""
+
+from compiler.quantities.addresses import (
+    EthAddress,
+    HostName,
+    Listener,
+    Port,
+    PortRange,
+    Url,
+    host_port,
+    is_public_address,
+    parse_eth_address,
+    parse_host,
+    parse_listener,
+    parse_port,
+    parse_port_range,
+    parse_url,
+)
+from compiler.quantities.amounts import (
+    Bytes,
+    Duration,
+    Price,
+    Wei,
+    parse_bytes,
+    parse_duration,
+    parse_price,
+    parse_wei,
+)
+from compiler.quantities.text import QuantityError
+
+__all__ = [
+    "Bytes",
+    "Duration",
+    "EthAddress",
+    "HostName",
+    "Listener",
+    "Port",
+    "PortRange",
+    "Price",
+    "QuantityError",
+    "Url",
+    "Wei",
+    "host_port",
+    "is_public_address",
+    "parse_bytes",
+    "parse_duration",
+    "parse_eth_address",
+    "parse_host",
+    "parse_listener",
+    "parse_port",
+    "parse_port_range",
+    "parse_price",
+    "parse_url",
+    "parse_wei",
+]

@@ -1,0 +1,168 @@
+"""Shows diagnostics to people and programs.
+
+In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and carets, or
+JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by `cli.py` alone.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from compiler.diagnostics import Diagnostic, Label, Offset, Severity
+from compiler.encoding import plain_output, visible
+from compiler.source import Document, LineMap, Source, Span
+
+_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
+_LINE_LIMIT = 160
+_SHOWN_LIMIT = 200
+
+
+class Place(NamedTuple):
+    """A label with its file, line and column, from 1, and the end of its span; line 0 means the file as a whole."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    note: str
+    path: str
+    text: str
+
+
+class Located(NamedTuple):
+    """A diagnostic whose labels are places. The fields stand in the order in which diagnostics are sorted."""
+
+    key: tuple[str, int, int, int, str, str]
+    diagnostic: Diagnostic
+    primary: Place
+    related: tuple[Place, ...]
+
+
+class _Atlas:
+    """Turns labels into places, and remembers the lines of each source."""
+
+    def __init__(self, sources: Sequence[Source], document: Document | None) -> None:
+        self._document = document
+        self._texts = {source.name: source.text for source in sources}
+        self._maps: dict[str, LineMap] = {}
+
+    def place(self, label: Label) -> Place:
+        target = label.place
+        if isinstance(target, Offset):
+            span = Span(target.source, target.start, target.end)
+            path = ""
+        else:
+            path = ".".join(map(str, target))
+            if self._document is None:
+                return Place("", 0, 0, 0, 0, label.note, path, "")
+            span = self._document.nearest(target, label.on_key)
+        if span.source not in self._texts:
+            return Place(span.source, 0, 0, 0, 0, label.note, path, "")
+        if span.source not in self._maps:
+            self._maps[span.source] = LineMap(self._texts[span.source])
+        lines = self._maps[span.source]
+        line, column = lines.position(span.start)
+        end_line, end_column = lines.position(span.end)
+        return Place(span.source, line, column, end_line, end_column, label.note, path, lines.text(line))
+
+
+def locate(
+    diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None
+) -> list[Located]:
+    """Give every diagnostic its places, take away duplicates, and sort by file, position and code."""
+    atlas = _Atlas(sources, document)
+    order = {source.name: index for index, source in enumerate(sources)}
+    found: dict[Any, Located] = {}
+    for diagnostic in diagnostics:
+        primary = atlas.place(diagnostic.primary)
+        rank = order.get(primary.file, len(order))
+        key = (f"{rank:04}{primary.file}", primary.line, primary.column, diagnostic.severity, diagnostic.code, diagnostic.message)
+        found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
+    return [found[key] for key in sorted(found)]
+
+
+def as_text(located: Sequence[Located], colour: bool = False) -> str:
+    """For a terminal or a log: one block for each diagnostic, and a count. Nothing of the spec is printed raw."""
+    shown = located[:_SHOWN_LIMIT]
+    blocks = ["\n".join(_block(item, colour)) for item in shown]
+    if len(located) > len(shown):
+        blocks.append(f"... and {len(located) - len(shown)} more")
+    blocks.append(_count(located))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _count(located: Sequence[Located]) -> str:
+    words = []
+    for severity in (Severity.ERROR, Severity.WARNING):
+        count = sum(1 for item in located if item.diagnostic.severity is severity)
+        if count:
+            words.append(f"{count} {_NAMES[severity]}{'s' if count > 1 else ''}")
+    return ", ".join(words) or "no problems"
+
+
+def _block(item: Located, colour: bool) -> list[str]:
+    diagnostic = item.diagnostic
+    head = f"{_NAMES[diagnostic.severity]}[{diagnostic.code}]"
+    if colour:
+        head = f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m"
+    places = (item.primary, *item.related)
+    width = max(len(str(place.line)) for place in places)
+    lines = [f"{head}: {plain_output(diagnostic.message)}"]
+    for index, place in enumerate(places):
+        lines += _frame(place, width, colour, "^" if index == 0 else "-", _COLOURS[diagnostic.severity] if index == 0 else "34")
+    if diagnostic.help:
+        lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
+    return lines
+
+
+def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[str]:
+    margin = " " * width
+    if not place.line:
+        where = plain_output(place.file or place.path)
+        return [f"{margin}--> {where}" + (f": {plain_output(place.note)}" if place.note else "")] if where else []
+    start = place.column - 1
+    end = place.end_column - 1 if place.end_line == place.line else len(place.text)
+    first = max(0, start - _LINE_LIMIT // 2) if len(place.text) > _LINE_LIMIT else 0
+    text = place.text[first : first + _LINE_LIMIT]
+    before = ("..." if first else "") + plain_output(text[: start - first])
+    marked = _width(visible(text[start - first : max(end, start + 1) - first])) or 1
+    after = "..." if first + _LINE_LIMIT < len(place.text) else ""
+    carets = mark * marked + (f" {plain_output(place.note)}" if place.note else "")
+    if colour:
+        carets = f"\x1b[1;{hue}m{carets}\x1b[0m"
+    return [
+        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
+        f"{margin} |",
+        f"{place.line:>{width}} | {before}{plain_output(text[start - first :])}{after}".rstrip(),
+        f"{margin} | {' ' * _width(before)}{carets}",
+    ]
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def as_json(located: Sequence[Located]) -> str:
+    """For programs: an object with the list `diagnostics`; lines and columns count from 1, columns in characters."""
+    found = [
+        {
+            "code": item.diagnostic.code,
+            "severity": _NAMES[item.diagnostic.severity],
+            "message": item.diagnostic.message,
+            "help": item.diagnostic.help,
+            "primary": _json_place(item.primary),
+            "related": [_json_place(place) for place in item.related],
+        }
+        for item in located
+    ]
+    return json.dumps({"diagnostics": found}, indent=2) + "\n"
+
+
+def _json_place(place: Place) -> dict[str, Any]:
+    return {key: value for key, value in place._asdict().items() if key != "text"}
