@@ -128,7 +128,7 @@ def read_regular(directory: int, name: str) -> bytes:
 
 
 def read_opened(descriptor: int, limit_bytes: int) -> bytes:
-    """All of an open file. Raises OSError: EINVAL for what is not a regular file, EFBIG for one over the limit."""
+    """All of an open file. Raises OSError: EINVAL for what is not a regular file, EFBIG over the limit."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))

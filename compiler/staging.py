@@ -104,6 +104,8 @@ def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[Place
     try:
         _lock(parent, where, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, wait_seconds)
         yield Place(parent, full.name or ".", where)  # the root has no name
+    except OSError as error:  # whatever was not foreseen nearer to its cause
+        raise failure(error, where, "work on") from error
     finally:
         os.close(parent)
 

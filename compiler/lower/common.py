@@ -14,8 +14,8 @@ from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
-from compiler.lower.mapping import Planned, apply, planned, secret
-from compiler.origin import Origin, derived, given
+from compiler.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
+from compiler.origin import Chosen, derived, given
 from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
 from compiler.quantities import Price
 from compiler.upstream import format_release
@@ -131,7 +131,7 @@ def service(
         variables=tuple(sorted(variables, key=lambda v: v.name)),
         secrets=tuple(sorted(secrets, key=lambda s: s.name)),
         files=tuple(sorted(files, key=lambda f: f.name)),
-        mounts=tuple(sorted(_mounts(fleet, node, directory.value, directory.origin, secrets, variables, files, containers))),
+        mounts=tuple(sorted(_mounts(fleet, node, directory, arguments, variables, files, containers))),
         ports=tuple(
             Port(p.address, p.port, p.protocol, p.purpose, p.origin) for p in sorted(effective.bound_ports(fleet, node))
         ),
@@ -147,26 +147,32 @@ def _image(fleet: Fleet, node: Node, release: str) -> str:
     return image if ":" in last or "@" in last else f"{image}:{release}"
 
 
+_MOUNTED_FLAGS = {"aiModelsDir": False, "liveRunnerConfig": True, "verifierPath": False}
+"""Flags whose value is a path of the host, and whether the node only reads there."""
+
+
 def _mounts(
     fleet: Fleet,
     node: Node,
-    data_dir: str,
-    data_origin: Origin,
-    secrets: list[SecretVariable],
+    directory: Chosen[str],
+    arguments: list[Argument],
     variables: list[Variable],
     files: tuple[PlannedFile, ...],
     containers: bool,
 ) -> Iterator[Mount]:
-    yield Mount(data_dir, False, data_origin)
+    yield Mount(directory.value, False, directory.origin)
     for file in files:
         yield Mount(own_file(node, file.name), True, file.origin)
     settings = node.settings
     if fleet.on_chain and isinstance(settings, ChainSettings) and settings.wallet is not None:
-        wallet = fleet.wallets[settings.wallet]
-        if not wallet.keystore.startswith(data_dir + "/"):
-            yield Mount(wallet.keystore, True, given("wallets", settings.wallet, "keystore"))
+        keystore = fleet.wallets[settings.wallet].keystore
+        if not keystore.startswith(directory.value + "/"):
+            yield Mount(keystore, True, given("wallets", settings.wallet, "keystore"))
+    for argument in arguments:
+        if argument.flag in _MOUNTED_FLAGS and not argument.value.startswith(directory.value + "/"):
+            yield Mount(argument.value, _MOUNTED_FLAGS[argument.flag], argument.origin)
     for variable in variables:
-        if variable.name in ("LP_ORCHSECRET", "LP_ETHPASSWORD", "LP_FVFAILGSKEY"):
+        if variable.name in SECRET_PATH_VARIABLES:
             yield Mount(variable.value, True, variable.origin)
     if containers:
         yield Mount(DOCKER_SOCKET, False, derived("AI runner containers are started through it", node.path))

@@ -239,6 +239,8 @@ def planned(flag: str, value: Any, origin: Origin, write: Callable[[Any], str] =
 
 
 _READ_AS_PATH = ("orchSecret", "ethPassword", "FVfailGskey")
+SECRET_PATH_VARIABLES = frozenset(FLAGS[flag].env for flag in _READ_AS_PATH)
+"""Variables in which the node takes a path in place of the secret. Only a path ever stands in a `Variable`."""
 
 
 def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:

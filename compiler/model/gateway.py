@@ -12,6 +12,7 @@ from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
 from compiler.model.fields import (
+    AbsolutePath,
     Address,
     Base,
     Duration,
@@ -171,7 +172,7 @@ class Gateway(ChainSettings):
     transcoding: tuple[Text, ...] = Field((), description="Names of the node's built-in renditions for streams.")
     local_verify: Flag | None = Field(None, description="Whether results are verified; left out, on a chain only.")
     verifier_url: HttpUrl | None = Field(None, description="External verifier of results.")
-    verifier_path: Text | None = Field(None, description="Volume shared with the verifier.")
+    verifier_path: AbsolutePath | None = Field(None, description="Volume shared with the verifier.")
     current_manifest: Flag | None = Field(None, description="Whether the newest stream is served under a fixed name.")
     object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
     record_store: StoreUrlOrSecret | None = Field(None, description="Where recordings are stored.")

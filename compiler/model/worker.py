@@ -27,7 +27,7 @@ class Transcoder(Worker, GpuSettings):
 class AiWorker(Worker, AiSettings):
     """An AI worker runs the models of an orchestrator on another host."""
 
-    gpus: tuple[Integer, ...] | None = Field(None, description="GPU ids of the host that it uses; left out, one CPU slot.")
+    gpus: GpuIds | None = Field(None, description='GPU ids of the host that it uses, or "all"; left out, one CPU slot.')
     service: Text | None = Field(
         None, description="Name that marks its runner containers; by default its own, so that two workers never meet."
     )

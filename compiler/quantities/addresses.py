@@ -32,8 +32,8 @@ _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")  # C libraries read a name th
 _MAX_NAME = 253
 _HOST_EXAMPLE = "edge-1.example.net"
 
-# The registries of special addresses (IANA: RFC 6890 and its updates), written out because the answer of the
-# ipaddress module changes with the Python version. Documentation ranges are left out: examples use them as public.
+# The registries of special addresses (IANA: RFC 6890 and its updates), written out because what the ipaddress
+# module says changes with the Python version. Documentation ranges are left out: examples use them as public.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -272,7 +272,10 @@ class Url:
 
 
 def parse_url(value: object, schemes: Collection[str]) -> Url:
-    """Read an absolute URL with one of the schemes (in lower case), without user name or password."""
+    """Read an absolute URL with one of the schemes (in lower case), without user name or password.
+
+    Only a file URL may lack the host, which then is "".
+    """
     example = f"{min(schemes)}://{_HOST_EXAMPLE}"
     text = need_text(value, "a URL", example)
     if not _URL_CHARACTERS.fullmatch(text):
@@ -295,4 +298,6 @@ def parse_url(value: object, schemes: Collection[str]) -> Url:
         raise QuantityError(
             f"{shown(port)} is not a port from 1 to {_MAX_PORT}", f'write it like "{example}:8935"'
         )
+    if scheme == "file" and not authority:
+        return Url(text, scheme, HostName(""), None, path)
     return Url(text, scheme, _bracketed(host), None if port is None else int(port), path)

@@ -1,0 +1,87 @@
+"""What the backends share: paths of a service's files, spec tables behind a value, exact JSON text.
+
+In: plain values and origins. Out: text for artifacts. Called by every file of `backends/`, which import nothing of
+one another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from json.encoder import encode_basestring
+
+from compiler.encoding import HIDDEN
+from compiler.origin import Origin
+from compiler.plan import HostPlan, Service
+from compiler.tree import Artifact
+
+_SINGLE_TABLES = frozenset({"fleet", "rollout", "silence"})
+_compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
+
+
+def service_file(host: HostPlan, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
+    """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
+    tables = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
+    for origin in origins:
+        for path in origin.paths:
+            first = str(path[0])
+            tables.add(first if first in _SINGLE_TABLES or len(path) == 1 else f"{first}.{path[1]}")
+    path = f"hosts/{host.name}/{service.name}/{name}"
+    return Artifact(path, text.encode(), origins=tuple(sorted(tables)))
+
+
+def argument_of(service: Service, flag: str) -> str | None:
+    """The value that a service's process gets for a flag, or None."""
+    return next((a.value for a in service.arguments if a.flag == flag), None)
+
+
+def plain_decimal(value: int | Decimal) -> str:
+    """All digits of a number and no exponent, as readers of money need it."""
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def json_line(value: object) -> str:
+    """A value of str, int, bool, None, list and dict as JSON on one line; keys keep their order."""
+    return _without_hidden(_compact(value))
+
+
+def json_document(value: object) -> str:
+    """A value as a JSON file, two spaces a level; a Decimal becomes the number with exactly its digits.
+
+    Raises TypeError for a float or any other type, ValueError for a Decimal that is no number.
+    """
+    return _without_hidden(_pretty(value, "\n")) + "\n"
+
+
+def _pretty(value: object, line: str) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise ValueError("a number in JSON is finite")
+        return plain_decimal(value)
+    if isinstance(value, int):
+        return str(value)
+    inner = line + "  "
+    if isinstance(value, Mapping):
+        members = [f"{encode_basestring(key)}: {_pretty(item, inner)}" for key, item in value.items()]
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}" if members else "{}"
+    if isinstance(value, list | tuple):
+        items = [_pretty(item, inner) for item in value]
+        return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
+    raise TypeError(f"{type(value).__name__} has no exact form in JSON")
+
+
+def _without_hidden(text: str) -> str:
+    """Escape hidden characters. They stand only inside strings: JSON's own text is visible, bar line ends."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return HIDDEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]

@@ -1,0 +1,31 @@
+"""Emits `node.env`: the environment of a process without its secrets, in the form of the program that reads it.
+
+In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
+Secret variables are comments that say where a rollout finds the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.artifacts import service_file
+from compiler.encoding import env_compose, env_posix, visible
+from compiler.plan import HostPlan
+from compiler.templating import Templates
+from compiler.tree import Artifact
+
+FILE = "node.env"
+
+
+def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
+    """One file for each service of the host, also where it has no variables: the unit and the project name it."""
+    encode = env_compose if host.runtime == "docker" else env_posix
+    for service in host.services:
+        # The comment never ends in the reference: a backslash there would make systemd 252 skip the next line.
+        lines = [
+            f"# {secret.name}: from {secret.kind} {visible(secret.reference)}, filled in by a rollout\n"
+            for secret in sorted(service.secrets)
+        ]
+        lines += [encode(variable.name, variable.value) + "\n" for variable in sorted(service.variables)]
+        origins = [item.origin for item in (*service.secrets, *service.variables)]
+        yield service_file(host, service, FILE, "".join(lines), origins)

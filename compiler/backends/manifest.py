@@ -1,0 +1,50 @@
+"""Emits `manifest.json`: every file of the tree with mode, digest and origins, and what the tree was made from.
+
+In: the plan, the sources, the releases and all other artifacts. Out: `manifest.json`. `files.py` reads `files` from it
+to tell its own files from others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from compiler.artifacts import json_line
+from compiler.plan import Plan
+from compiler.source import Source
+from compiler.tree import MANIFEST, Artifact
+from compiler.upstream import format_release
+from compiler.version import __version__
+
+FORMAT = 1
+"""Version of the manifest's own form."""
+
+
+def emit(plan: Plan, sources: Sequence[Source], releases: Mapping[str, str], artifacts: Iterable[Artifact]) -> Artifact:
+    """The manifest; `releases` are the hosts' digests. Each file stands on a line of its own, for readable diffs."""
+    spec = [
+        {"name": source.name.replace("\\", "/").rsplit("/", 1)[-1], "sha256": hashlib.sha256(source.text.encode()).hexdigest()}
+        for source in sources
+    ]
+    node_releases = {plan.release, *(service.release for host in plan.hosts for service in host.services)}
+    files = [
+        {"path": a.path, "mode": f"{a.mode:04o}", "sha256": a.sha256, "origins": list(a.origins)}
+        for a in sorted(artifacts, key=lambda a: a.path)
+    ]
+    members = {
+        "format": json_line(FORMAT),
+        "tool": json_line({"name": "fleetc", "version": __version__}),
+        "spec": _lines(map(json_line, spec), "[]"),
+        "network": json_line(plan.network),
+        "node_releases": json_line([format_release(release) for release in sorted(node_releases)]),
+        "releases": _lines((f"{json_line(host)}: {json_line(releases[host])}" for host in sorted(releases)), "{}"),
+        "files": _lines(map(json_line, files), "[]"),
+    }
+    text = ",\n".join(f'  "{key}": {value}' for key, value in members.items())
+    return Artifact(MANIFEST, f"{{\n{text}\n}}\n".encode())
+
+
+def _lines(items: Iterable[str], brackets: str) -> str:
+    """A JSON array or object with one member on each line."""
+    text = ",\n    ".join(items)
+    return f"{brackets[0]}\n    {text}\n  {brackets[1]}" if text else brackets

@@ -1,0 +1,59 @@
+"""Emits `livepeer-<node>.service`: how the node runs on a systemd host.
+
+In: a host. Out: `hosts/<host>/<node>/livepeer-<node>.service` on hosts whose runtime is systemd. Needs systemd 240 or
+newer on the host (`Type=exec`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from compiler.artifacts import service_file
+from compiler.encoding import EncodingError, systemd_environment, systemd_exec
+from compiler.plan import HostPlan, Service
+from compiler.templating import Encoded, Templates, Word
+from compiler.tree import Artifact
+from compiler.upstream import format_release
+
+MAX_COMMAND_BYTES = 1024 * 1024 - 1
+"""systemd gives up on a unit with a line of 1 MiB, continuation lines included."""
+
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./@+-]*")
+
+
+def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+    """One unit for each service of a systemd host."""
+    if host.runtime != "systemd":
+        return
+    for service in host.services:
+        text = templates.render("systemd/service.j2", _view(host, service))
+        origins = [argument.origin for argument in service.arguments]
+        yield service_file(host, service, f"{service.unit}.service", text, origins)
+
+
+def _view(host: HostPlan, service: Service) -> dict[str, object]:
+    arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
+    if sum(len(argument.encode()) + 5 for argument in arguments) + len(host.binary) > MAX_COMMAND_BYTES:
+        raise EncodingError("too_long")
+    return {
+        "role": Word(service.role),
+        "name": Word(service.name),
+        "release": Word(format_release(service.release)),
+        "user": Word(host.node_user),
+        "binary": host.binary,
+        "arguments": arguments,
+        "data_dir": _bare_path(service.data_dir),
+        "home": Encoded(systemd_environment("HOME", service.data_dir)),
+        "env_file": Word(f"{service.directory}/node.env"),
+        "secret_file": Word(service.secret_file) if service.secrets else "",
+        "containers": service.manages_containers,
+        "gpus": service.gpus is not None,
+    }
+
+
+def _bare_path(path: str) -> Encoded:
+    """A path for settings that know no quotes (`WorkingDirectory=`)."""
+    if not _PLAIN_PATH.fullmatch(path):
+        raise EncodingError("word")
+    return Encoded(path)
