@@ -34,7 +34,9 @@ def main() -> None:
         if os.environ.get("FLEETC_DEBUG"):
             raise
         name = type(failure).__name__
-        sys.stderr.write(f"fleetc: internal error ({name}); set FLEETC_DEBUG=1 to see where, and report it with the spec\n")
+        sys.stderr.write(
+            f"fleetc: internal error ({name}); set FLEETC_DEBUG=1 to see where, and report it with the spec\n"
+        )
         sys.exit(3)
 
 

@@ -28,8 +28,8 @@ def service_file(host: HostPlan, service: Service, name: str, text: str, origins
         for path in origin.paths:
             first = str(path[0])
             tables.add(first if first in _SINGLE_TABLES or len(path) == 1 else f"{first}.{path[1]}")
-    path = f"hosts/{host.name}/{service.name}/{name}"
-    return Artifact(path, text.encode(), origins=tuple(sorted(tables)))
+    place = f"hosts/{host.name}/{service.name}/{name}"
+    return Artifact(place, text.encode(), origins=tuple(sorted(tables)))
 
 
 def argument_of(service: Service, flag: str) -> str | None:
@@ -40,6 +40,11 @@ def argument_of(service: Service, flag: str) -> str | None:
 def plain_decimal(value: int | Decimal) -> str:
     """All digits of a number and no exponent, as readers of money need it."""
     return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def json_string(value: str) -> str:
+    """A string of JSON, with its quotes."""
+    return _without_hidden(encode_basestring(value))
 
 
 def json_line(value: object) -> str:

@@ -1,7 +1,7 @@
 """The commands: they read files, call the pipeline, print, and choose the exit code.
 
-In: arguments of the process, through typer. Out: text on stdout (answers) and stderr (messages), exit codes 0 fine, 1 problems
-found, 2 wrong usage, 3 the tool itself failed. Nothing is decided here.
+In: arguments of the process, through typer. Out: text on stdout (answers) and stderr (messages), exit codes 0 fine,
+1 problems found, 2 wrong usage, 3 the tool itself failed. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import gc
 import json
 import os
 import sys
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -33,7 +33,7 @@ app = typer.Typer(
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How diagnostics are printed."""
 
     text = "text"
@@ -41,20 +41,24 @@ class Format(str, Enum):
 
 
 SpecArgument = Annotated[
-    Path, typer.Argument(metavar="[SPEC]", help="Spec file, or a directory that holds a fleet.toml.", show_default=False)
+    Path,
+    typer.Argument(help="Spec file, or a directory that holds a fleet.toml.", show_default=False),
 ]
 OverlayOption = Annotated[
     list[Path] | None, typer.Option("--overlay", help="Overlay file laid over the spec; may be given again.")
 ]
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Directory of the tree; by default rendered/ beside the spec.")
+    Path | None,
+    typer.Option("--output", "-o", help="Directory of the tree; by default rendered/ beside the spec."),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Form of the diagnostics.")]
 HERE = Path()
 
 
 @app.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     if version:
         from compiler.version import __version__
 
@@ -81,7 +85,8 @@ def compile_(
     output: OutputOption = None,
     overlay: OverlayOption = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 and name the files when the tree is not up to date.")
+        bool,
+        typer.Option("--check", help="Write nothing; exit 1 and name the files when the tree is not up to date."),
     ] = False,
     overwrite_edited: Annotated[
         bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
@@ -116,7 +121,9 @@ def compile_(
 
 
 @app.command()
-def explain(code: Annotated[str | None, typer.Argument(help="Code of a diagnostic, as printed in brackets.")] = None) -> None:
+def explain(
+    code: Annotated[str | None, typer.Argument(help="Code of a diagnostic, as printed in brackets.")] = None,
+) -> None:
     """Print the page of a diagnostic code; without a code, list them all."""
     from compiler.explain import pages
     from compiler.model.problems import did_you_mean
@@ -162,7 +169,9 @@ def deploy(
         if stale:
             for name in stale[:20]:
                 typer.echo(name)
-            _message(f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first")
+            _message(
+                f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
+            )
             raise typer.Exit(PROBLEMS)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(compiled.tree, compiled.plan, settings, tuple(limit or ()), check, show)
@@ -222,7 +231,7 @@ def _compiled(spec: Path, settings: Settings, form: Format) -> Compiled:
 
 
 def _quietly(work: Any, *arguments: Any) -> Any:
-    """Run the pure core without the cyclic garbage collector: it makes no cycles, and collecting costs a third of the time."""
+    """Run the pure core without the cyclic garbage collector: it makes no cycles, and collecting costs time."""
     gc.disable()
     try:
         return work(*arguments)

@@ -33,11 +33,15 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place and what stands there. `on_key` points at the key instead of its value."""
+    """A place and what stands there. `on_key` points at the key instead of its value.
+
+    `secret` says that the lines of the place hold a secret, so that they are never printed.
+    """
 
     place: Path | Offset
     note: str = ""
     on_key: bool = False
+    secret: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +56,12 @@ class Diagnostic:
     help: str = ""
 
 
-def error(
-    code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = ""
-) -> Diagnostic:
+def error(code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "") -> Diagnostic:
     """Build an error."""
     return Diagnostic(code, Severity.ERROR, message, primary, tuple(related), help)
 
 
-def warning(
-    code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = ""
-) -> Diagnostic:
+def warning(code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "") -> Diagnostic:
     """Build a warning."""
     return Diagnostic(code, Severity.WARNING, message, primary, tuple(related), help)
 

@@ -1,7 +1,7 @@
 """The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
 
-In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors, and every
-diagnostic in a total order. Pure; `cli.py` reads the files before and writes the tree after.
+In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors,
+and every diagnostic in a total order. Pure; `cli.py` reads the files before and writes the tree after.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compiler import lower, model, rules, source
+from compiler import model, rules, source
 from compiler.diagnostics import Diagnostic, has_errors
 from compiler.model.fleet import Fleet
 from compiler.plan import Plan
@@ -53,7 +53,7 @@ def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbo
     checked = check_spec(sources)
     if checked.fleet is None:
         return Compiled(checked, None, None)
-    from compiler import backends  # only here: `check` needs no templates
+    from compiler import backends, lower  # only here: `check` needs neither
 
     plan = lower.lower(checked.fleet)
     tree = backends.emit(plan, templates, playbooks, sources)

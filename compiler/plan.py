@@ -14,7 +14,7 @@ from compiler.upstream import Release
 RELEASE_ROOT = "/opt/fleetc"
 """Where releases live on a host: <root>/releases/<digest> and the link <root>/current."""
 
-SECRET_ROOT = "/etc/fleetc"
+SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
 """Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
 
 

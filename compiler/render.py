@@ -1,7 +1,8 @@
 """Shows diagnostics to people and programs.
 
-In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and carets, or
-JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by `cli.py` alone.
+In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and
+carets, or JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by
+`cli.py` alone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from compiler import leaks
 from compiler.diagnostics import Diagnostic, Label, Offset, Severity
 from compiler.encoding import plain_output, visible
 from compiler.source import Document, LineMap, Source, Span
@@ -22,7 +24,10 @@ _SHOWN_LIMIT = 200
 
 
 class Place(NamedTuple):
-    """A label with its file, line and column, from 1, and the end of its span; line 0 means the file as a whole."""
+    """A label with its file, line and column, from 1, and the end of its span; line 0 means the file as a whole.
+
+    `text` is the first line; `hidden` says that it may hold a secret and is not to be printed.
+    """
 
     file: str
     line: int
@@ -32,6 +37,7 @@ class Place(NamedTuple):
     note: str
     path: str
     text: str
+    hidden: bool = False
 
 
 class Located(NamedTuple):
@@ -50,6 +56,7 @@ class _Atlas:
         self._document = document
         self._texts = {source.name: source.text for source in sources}
         self._maps: dict[str, LineMap] = {}
+        self.secret_lines: set[tuple[str, int]] = set()
 
     def place(self, label: Label) -> Place:
         target = label.place
@@ -68,12 +75,12 @@ class _Atlas:
         lines = self._maps[span.source]
         line, column = lines.position(span.start)
         end_line, end_column = lines.position(span.end)
+        if label.secret:
+            self.secret_lines.update((span.source, number) for number in range(line, end_line + 1))
         return Place(span.source, line, column, end_line, end_column, label.note, path, lines.text(line))
 
 
-def locate(
-    diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None
-) -> list[Located]:
+def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
     """Give every diagnostic its places, take away duplicates, and sort by file, position and code."""
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
@@ -81,9 +88,26 @@ def locate(
     for diagnostic in diagnostics:
         primary = atlas.place(diagnostic.primary)
         rank = order.get(primary.file, len(order))
-        key = (f"{rank:04}{primary.file}", primary.line, primary.column, diagnostic.severity, diagnostic.code, diagnostic.message)
+        key = (
+            f"{rank:04}{primary.file}",
+            primary.line,
+            primary.column,
+            diagnostic.severity,
+            diagnostic.code,
+            diagnostic.message,
+        )
         found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
-    return [found[key] for key in sorted(found)]
+    return [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
+
+
+def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
+    """Mark the places in lines that some diagnostic has called secret: other diagnostics may point there too."""
+    if not secret_lines:
+        return item
+    primary, *related = (
+        place._replace(hidden=(place.file, place.line) in secret_lines) for place in (item.primary, *item.related)
+    )
+    return item._replace(primary=primary, related=tuple(related))
 
 
 def as_text(located: Sequence[Located], colour: bool = False) -> str:
@@ -114,7 +138,13 @@ def _block(item: Located, colour: bool) -> list[str]:
     width = max(len(str(place.line)) for place in places)
     lines = [f"{head}: {plain_output(diagnostic.message)}"]
     for index, place in enumerate(places):
-        lines += _frame(place, width, colour, "^" if index == 0 else "-", _COLOURS[diagnostic.severity] if index == 0 else "34")
+        lines += _frame(
+            place,
+            width,
+            colour,
+            "^" if index == 0 else "-",
+            _COLOURS[diagnostic.severity] if index == 0 else "34",
+        )
     if diagnostic.help:
         lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
     return lines
@@ -125,6 +155,8 @@ def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[
     if not place.line:
         where = plain_output(place.file or place.path)
         return [f"{margin}--> {where}" + (f": {plain_output(place.note)}" if place.note else "")] if where else []
+    if place.hidden or leaks.find(place.text):
+        return _hidden_frame(place, margin, width)
     start = place.column - 1
     end = place.end_column - 1 if place.end_line == place.line else len(place.text)
     first = max(0, start - _LINE_LIMIT // 2) if len(place.text) > _LINE_LIMIT else 0
@@ -140,6 +172,16 @@ def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[
         f"{margin} |",
         f"{place.line:>{width}} | {before}{plain_output(text[start - first :])}{after}".rstrip(),
         f"{margin} | {' ' * _width(before)}{carets}",
+    ]
+
+
+def _hidden_frame(place: Place, margin: str, width: int) -> list[str]:
+    """The place of a line that may hold a secret, without the line."""
+    return [
+        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
+        f"{margin} |",
+        f"{place.line:>{width}} | [line not shown: it may hold a secret]",
+        f"{margin} |" + (f" {plain_output(place.note)}" if place.note else ""),
     ]
 
 
@@ -165,4 +207,4 @@ def as_json(located: Sequence[Located]) -> str:
 
 
 def _json_place(place: Place) -> dict[str, Any]:
-    return {key: value for key, value in place._asdict().items() if key != "text"}
+    return {key: value for key, value in place._asdict().items() if key not in ("text", "hidden")}

@@ -1,7 +1,8 @@
 """The tool's own settings: environment, a file, and options, options strongest.
 
-In: `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml` in the working directory, and the
-options of a command. Out: `Settings`. Read by `cli.py` alone; nothing here changes what a spec means.
+In: `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml` in the working
+directory, and the options of a command. Out: `Settings`. Read by `cli.py` alone; nothing here changes what a spec
+means.
 """
 
 from __future__ import annotations
@@ -33,12 +34,16 @@ class Settings(BaseSettings):
 
     overlay: tuple[Path, ...] = Field((), description="Overlay files that are laid over the spec, in this order.")
     output: Path | None = Field(None, description="Directory of the tree; by default rendered/ beside the spec.")
-    color: Literal["auto", "always", "never"] = Field("auto", description="Whether messages are coloured; NO_COLOR is honoured.")
+    color: Literal["auto", "always", "never"] = Field(
+        "auto", description="Whether messages are coloured; NO_COLOR is honoured."
+    )
     max_spec_mib: int = Field(64, ge=1, le=1024, description="Largest spec file that is read, in MiB.")
     ssh_key: Path | None = Field(None, description="Private key that a deployment logs in with; else the SSH agent.")
     ssh_known_hosts: Path | None = Field(None, description="File of host keys; by default the user's own.")
     vault_file: Path | None = Field(None, description="Ansible Vault file that defines fleet_vault.")
-    vault_password_file: Path | None = Field(None, description="File or program that gives the password of the vault file.")
+    vault_password_file: Path | None = Field(
+        None, description="File or program that gives the password of the vault file."
+    )
     forks: int = Field(10, ge=1, le=500, description="How many hosts a deployment works on at once.")
     connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")
 

@@ -90,9 +90,7 @@ class Document:
         for name, marks in self._marks:
             mark = marks.get(path)
             if mark is not None:
-                return (
-                    Span(name, mark.key_start, mark.key_end) if on_key else Span(name, mark.start, mark.end)
-                )
+                return Span(name, mark.key_start, mark.key_end) if on_key else Span(name, mark.start, mark.end)
         return None
 
     def nearest(self, path: Path, on_key: bool = False) -> Span:
@@ -157,9 +155,7 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
     return Document((*base.sources, *overlay.sources), merged), diagnostics
 
 
-def _remove(
-    base: dict[str, Any], removals: object, overlay: Document
-) -> tuple[dict[str, Any], list[Diagnostic]]:
+def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[dict[str, Any], list[Diagnostic]]:
     """The base without the tables and keys that an overlay removes."""
     example = f'write {REMOVE} = ["gateways.gw-us"]'
     if not isinstance(removals, list):

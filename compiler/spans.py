@@ -89,7 +89,7 @@ class Scan:
         """Read `[a.b]` or `[[a.b]]`; return the path of the table that it opens and the offset behind it."""
         text = self._text
         many = text.startswith("[[", start)
-        parts, pos = key_parts(text, start + 1 + many)
+        parts, pos = key_parts(text, self._match(_blank, start + 1 + many))
         closing = self._match(_blank, pos)
         end = closing + 1 + many
         path: Path = ()

@@ -317,14 +317,11 @@ def _dispose(directory: int, name: str, is_ours: bool, other: int | None) -> boo
     stay."""
     if not is_ours and other is not None:
         try:
+            mine = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            is_ours = os.path.samestat(mine, os.stat(name, dir_fd=other, follow_symlinks=False))
+        except FileNotFoundError:
             _rename(directory, name, other, name, _NOREPLACE)
             return True
-        except OSError as error:
-            if error.errno != errno.EEXIST:
-                return False
-        mine = os.stat(name, dir_fd=directory, follow_symlinks=False)
-        theirs = os.stat(name, dir_fd=other, follow_symlinks=False)
-        is_ours = (mine.st_dev, mine.st_ino) == (theirs.st_dev, theirs.st_ino)
     if is_ours:
         os.unlink(name, dir_fd=directory)
     return is_ours

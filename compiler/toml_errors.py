@@ -72,7 +72,7 @@ def _at(
     advice: str = "",
 ) -> Diagnostic:
     """An error at a place, one character wide unless `end` is given; never past the end of the text."""
-    end = min(start + 1, len(text)) if end is None else end
+    end = min(start + 1 if end is None else end, len(text))
     places = () if related is None else (related,)
     return error("toml-syntax", message, Label(Offset(name, start, end)), places, advice)
 
@@ -97,17 +97,13 @@ def _in_string(name: str, text: str, message: str, start: int, pos: int) -> Diag
     char = text[pos : pos + 1]
     if message.startswith("Unescaped"):
         backslash = text.rfind("\\", start, pos)
-        advice = (
-            "write \\\\ for a backslash, or put the text in single quotes; control characters are not allowed"
-        )
+        advice = "write \\\\ for a backslash, or put the text in single quotes; control characters are not allowed"
         what = f"{text[backslash : backslash + 2]} is no escape of TOML 1.0"
         return _at(name, text, backslash, what, backslash + 2, advice=advice)
     if "scalar value" in message or "hex" in message:
         return _at(name, text, pos, "this escape names no character", advice="write the character itself")
     if char not in ("", "\n"):
-        return _at(
-            name, text, pos, f"character U+{ord(char):04X} is not allowed in a string", advice="remove it"
-        )
+        return _at(name, text, pos, f"character U+{ord(char):04X} is not allowed in a string", advice="remove it")
     quote = text[start : start + 3]
     quote = quote if quote in ('"""', "'''") else quote[:1]
     line_end = text.find("\n", start)
@@ -127,13 +123,7 @@ def _in_brackets(name: str, text: str, opening: int, pos: int) -> Diagnostic:
         return _at(name, text, pos, "a comma cannot end an inline table", None, opened, "remove the comma")
     start = _value_start(text, pos)
     word = _VALUE.match(text, start)
-    if (
-        start < pos
-        and word is not None
-        and "=" not in word.group()
-        and not char.isdigit()
-        and word.end() > pos
-    ):
+    if start < pos and word is not None and "=" not in word.group() and not char.isdigit() and word.end() > pos:
         return _unquoted(name, text, start, word.group())
     what, closing = ("inline table", "}") if inline else ("array", "]")
     return _at(name, text, pos, f"this {what} is not closed", None, opened, f"add , or {closing} here")
@@ -143,9 +133,7 @@ def _bad_value(name: str, text: str, pos: int, in_brackets: bool) -> Diagnostic 
     """What stands where a value is due is none. None when it is the next statement behind an open bracket."""
     found = _VALUE.match(text, pos)
     if found is None:
-        return _at(
-            name, text, pos, "a value is missing here", advice="write one, for example a text in quotes"
-        )
+        return _at(name, text, pos, "a value is missing here", advice="write one, for example a text in quotes")
     if in_brackets and "=" in found.group():
         return None
     return _unquoted(name, text, pos, found.group())
@@ -162,12 +150,7 @@ def _trailing(name: str, text: str, pos: int) -> Diagnostic:
     """Something stands behind a whole value or header. Often both are one text without quotes."""
     start = _value_start(text, pos)
     found = _VALUE.match(text, start)
-    if (
-        found is not None
-        and found.end() > pos
-        and text[start - 1 : start] != "]"
-        and "=" not in found.group()
-    ):
+    if found is not None and found.end() > pos and text[start - 1 : start] != "]" and "=" not in found.group():
         return _unquoted(name, text, start, found.group())
     return _at(
         name,

@@ -96,9 +96,7 @@ def _hidden(name: str, text: str) -> list[Diagnostic]:
 def _hidden_at(place: Label, char: str) -> Diagnostic:
     what = {"\r": "a carriage return", "\ufeff": "a byte order mark"}.get(char, "a hidden character")
     advice = "save the file with LF line ends" if char == "\r" else "remove it"
-    return error(
-        "hidden-character", f"{what}, U+{ord(char):04X}, is not allowed in a spec", place, help=advice
-    )
+    return error("hidden-character", f"{what}, U+{ord(char):04X}, is not allowed in a spec", place, help=advice)
 
 
 def _too_complex(name: str, text: str) -> list[Diagnostic]:

@@ -22,7 +22,7 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         return
     for service in host.services:
         text = templates.render("compose/compose.yaml.j2", _view(service))
-        origins = [item.origin for item in (*service.arguments, *service.mounts)]
+        origins = [*(a.origin for a in service.arguments), *(m.origin for m in service.mounts)]
         yield service_file(host, service, FILE, text, origins)
 
 

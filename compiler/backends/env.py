@@ -27,5 +27,5 @@ def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
             for secret in sorted(service.secrets)
         ]
         lines += [encode(variable.name, variable.value) + "\n" for variable in sorted(service.variables)]
-        origins = [item.origin for item in (*service.secrets, *service.variables)]
+        origins = [*(s.origin for s in service.secrets), *(v.origin for v in service.variables)]
         yield service_file(host, service, FILE, "".join(lines), origins)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from compiler.artifacts import json_line
+from compiler.artifacts import json_line, json_string
 from compiler.plan import Plan
 from compiler.source import Source
 from compiler.tree import MANIFEST, Artifact
@@ -23,14 +23,13 @@ FORMAT = 1
 def emit(plan: Plan, sources: Sequence[Source], releases: Mapping[str, str], artifacts: Iterable[Artifact]) -> Artifact:
     """The manifest; `releases` are the hosts' digests. Each file stands on a line of its own, for readable diffs."""
     spec = [
-        {"name": source.name.replace("\\", "/").rsplit("/", 1)[-1], "sha256": hashlib.sha256(source.text.encode()).hexdigest()}
+        {
+            "name": source.name.replace("\\", "/").rsplit("/", 1)[-1],
+            "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
+        }
         for source in sources
     ]
     node_releases = {plan.release, *(service.release for host in plan.hosts for service in host.services)}
-    files = [
-        {"path": a.path, "mode": f"{a.mode:04o}", "sha256": a.sha256, "origins": list(a.origins)}
-        for a in sorted(artifacts, key=lambda a: a.path)
-    ]
     members = {
         "format": json_line(FORMAT),
         "tool": json_line({"name": "fleetc", "version": __version__}),
@@ -38,10 +37,17 @@ def emit(plan: Plan, sources: Sequence[Source], releases: Mapping[str, str], art
         "network": json_line(plan.network),
         "node_releases": json_line([format_release(release) for release in sorted(node_releases)]),
         "releases": _lines((f"{json_line(host)}: {json_line(releases[host])}" for host in sorted(releases)), "{}"),
-        "files": _lines(map(json_line, files), "[]"),
+        "files": _lines(map(_file, sorted(artifacts, key=lambda a: a.path)), "[]"),
     }
     text = ",\n".join(f'  "{key}": {value}' for key, value in members.items())
     return Artifact(MANIFEST, f"{{\n{text}\n}}\n".encode())
+
+
+def _file(artifact: Artifact) -> str:
+    # Put together by hand: in a large fleet the general way would take a fifth of all the time.
+    origins = ", ".join(map(json_string, artifact.origins))
+    head = f'"path": {json_string(artifact.path)}, "mode": "{artifact.mode:04o}", "sha256": "{artifact.sha256}"'
+    return f'{{{head}, "origins": [{origins}]}}'
 
 
 def _lines(items: Iterable[str], brackets: str) -> str:

@@ -70,4 +70,8 @@ def _edges(fleet: Fleet) -> Iterator[Edge]:
             yield Edge(name, "webhook", "finds")
     for workers in (fleet.transcoders, fleet.ai_workers):
         for name, worker in workers.items():
-            yield Edge(worker.orchestrator, name, "serves" if worker.orchestrator in fleet.orchestrators else "outside")
+            yield Edge(
+                worker.orchestrator,
+                name,
+                "serves" if worker.orchestrator in fleet.orchestrators else "outside",
+            )

@@ -1,4 +1,4 @@
-"""What lowering does for every node: network, listeners, directories, the wallet, rewards, GPUs, and the order of things.
+"""What lowering does for every node: network, listeners, directories, wallet, rewards, GPUs, order.
 
 In: a fleet and a node. Out: the parts that `gateway.py`, `orchestrator.py` and `worker.py` put together as a `Service`.
 """
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 
+from compiler.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
-from compiler.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
 from compiler.origin import Chosen, derived, given
 from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
 from compiler.quantities import Price
@@ -93,7 +93,11 @@ def price_text(price: Price) -> str:
 
 def price_entry(price: Price) -> dict[str, object]:
     """A price as the node's JSON files take it. Amount, pixels and currency always stand together."""
-    return {"price_per_unit": json_number(price.amount), "pixels_per_unit": price.pixels, "currency": price.currency}
+    return {
+        "price_per_unit": json_number(price.amount),
+        "pixels_per_unit": price.pixels,
+        "currency": price.currency,
+    }
 
 
 def json_number(value: Decimal) -> int | Decimal:
@@ -103,7 +107,12 @@ def json_number(value: Decimal) -> int | Decimal:
 
 
 def service(
-    fleet: Fleet, node: Node, role: str, items: Iterable[Planned], files: tuple[PlannedFile, ...] = (), containers: bool = False
+    fleet: Fleet,
+    node: Node,
+    role: str,
+    items: Iterable[Planned],
+    files: tuple[PlannedFile, ...] = (),
+    containers: bool = False,
 ) -> Service:
     """Put a service together: everything sorted, so that equal specs give equal bytes."""
     arguments: list[Argument] = []

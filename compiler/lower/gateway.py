@@ -49,7 +49,9 @@ def _discovery(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
     elif gateway.discovery == "ai-registry":
         yield Argument("aiServiceRegistry", "true", given(*path))
     elif gateway.discovery == "registry" and gateway.mode == "ai":
-        yield Argument("aiServiceRegistry", "true", derived("an AI gateway finds orchestrators in the AI registry", path))
+        yield Argument(
+            "aiServiceRegistry", "true", derived("an AI gateway finds orchestrators in the AI registry", path)
+        )
 
 
 def orchestrator_address(fleet: Fleet, name: str) -> str:

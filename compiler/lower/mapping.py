@@ -208,11 +208,14 @@ NOT_FLAGS: dict[str, str] = {
     "max_price": "-maxPricePerUnit", "max_model_prices": "-maxPricePerCapability",
     "orchestrators": "-orchAddr", "orchestrator": "-orchAddr", "discovery": "-aiServiceRegistry or -orchWebhookUrl",
     "service": "-serviceAddr", "price": "-pricePerUnit", "gateway_prices": "-pricePerGateway",
-    "transcoding": "decides -transcoder of an orchestrator", "ai_work": "decides -aiWorker", "ai_registry": "-aiServiceRegistry",
-    "gpus": "-nvidia", "models": "-aiModels", "models_dir": "-aiModelsDir", "runner_image": "-aiRunnerImageOverrides",
+    "transcoding": "decides -transcoder of an orchestrator", "ai_work": "decides -aiWorker", "ai_registry":
+    "-aiServiceRegistry", "gpus": "-nvidia", "models": "-aiModels", "models_dir": "-aiModelsDir", "runner_image":
+    "-aiRunnerImageOverrides",
 }  # fmt: skip
 
-_ROWS_BY_TABLE = {table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL}
+_ROWS_BY_TABLE = {
+    table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL
+}
 
 
 def apply(node: Node) -> Iterator[Planned]:
@@ -244,7 +247,7 @@ SECRET_PATH_VARIABLES = frozenset(FLAGS[flag].env for flag in _READ_AS_PATH)
 
 
 def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:
-    """A secret setting: the path of a host file where the node reads paths itself, else a variable filled at rollout."""
+    """A secret setting: a host file's path where the node reads paths, else a variable filled at rollout."""
     env = FLAGS[flag].env
     if reference.kind == "host_file" and flag in _READ_AS_PATH:
         return Variable(env, reference.name, origin)

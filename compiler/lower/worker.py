@@ -38,7 +38,9 @@ def lower_ai_worker(fleet: Fleet, node: Node, worker: AiWorker) -> Service:
         *model_arguments(fleet, node, worker, works=True),
         *_creator(node, worker),
     ]
-    return common.service(fleet, node, "ai-worker", items, models_file(fleet, node, worker, priced=False), containers=True)
+    return common.service(
+        fleet, node, "ai-worker", items, models_file(fleet, node, worker, priced=False), containers=True
+    )
 
 
 def _orchestrator(fleet: Fleet, node: Node, worker: Transcoder | AiWorker) -> Iterator[Planned]:

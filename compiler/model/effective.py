@@ -17,14 +17,15 @@ from compiler.model.node import AiSettings, GpuSettings, ModelUse
 from compiler.model.orchestrator import Orchestrator, Service
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.origin import Chosen, Origin, default, derived, given
-from compiler.quantities import Listener, Price
+from compiler.quantities import HostName, Listener, Price
 from compiler.upstream import PIPELINES, Release
 
 SERVICE_PORT = 8935
-GATEWAY_HTTP = Listener("127.0.0.1", 8935)
-GATEWAY_RTMP = Listener("127.0.0.1", 1935)
+LOOPBACK = HostName("127.0.0.1")
+ANY_ADDRESS = HostName("0.0.0.0")  # noqa: S104  # an orchestrator has to be reachable
+GATEWAY_HTTP = Listener(LOOPBACK, 8935)
+GATEWAY_RTMP = Listener(LOOPBACK, 1935)
 CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935, "ai_workers": 4935}
-ANY_ADDRESS = "0.0.0.0"  # noqa: S104  # an orchestrator has to be reachable
 
 _MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 _MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
@@ -53,7 +54,7 @@ def cli_listener(node: Node) -> Chosen[Listener]:
     """The administration listener; on loopback unless the spec says otherwise."""
     if node.settings.cli is not None:
         return Chosen(node.settings.cli, given(*node.path, "cli"))
-    listener = Listener("127.0.0.1", CLI_PORTS[node.table])
+    listener = Listener(LOOPBACK, CLI_PORTS[node.table])
     return Chosen(listener, default("the role's own administration port, on loopback", node.path))
 
 
@@ -123,7 +124,9 @@ def serves_video(node: Node) -> bool:
 def serves_ai(node: Node) -> bool:
     """Whether the node sells, buys or runs AI work."""
     settings = node.settings
-    return isinstance(settings, AiWorker) or (isinstance(settings, Gateway | Orchestrator) and settings.mode in ("ai", "dual"))
+    return isinstance(settings, AiWorker) or (
+        isinstance(settings, Gateway | Orchestrator) and settings.mode in ("ai", "dual")
+    )
 
 
 def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
@@ -135,7 +138,10 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
         remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "transcoders"]
         if remote:
             return Chosen(False, derived("remote transcoders serve it", *[(*path, "orchestrator") for path in remote]))
-        return Chosen(True, default("no transcoder names this orchestrator, so it transcodes itself", (*node.path, "mode")))
+        return Chosen(
+            True,
+            default("no transcoder names this orchestrator, so it transcodes itself", (*node.path, "mode")),
+        )
     return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
 
 
@@ -148,7 +154,10 @@ def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
         remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "ai_workers"]
         if remote:
             return Chosen(False, derived("remote AI workers serve it", *[(*path, "orchestrator") for path in remote]))
-        return Chosen(True, default("no AI worker names this orchestrator, so it runs models itself", (*node.path, "mode")))
+        return Chosen(
+            True,
+            default("no AI worker names this orchestrator, so it runs models itself", (*node.path, "mode")),
+        )
     return Chosen(isinstance(settings, AiWorker), derived("its role and mode", node.path))
 
 

@@ -11,7 +11,16 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, StrictBool, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+)
 from pydantic.json_schema import WithJsonSchema
 from pydantic_core import PydanticCustomError
 
@@ -23,7 +32,25 @@ T = TypeVar("T")
 NAME_PATTERN = "[a-z](-?[a-z0-9])*"
 NAME_LIMIT = 40
 RESERVED_NAMES = frozenset(
-    "all ungrouped localhost hostvars groups vars environment omit con prn aux nul any none manifest ansible avatar".split()
+    [
+        "all",
+        "ungrouped",
+        "localhost",
+        "hostvars",
+        "groups",
+        "vars",
+        "environment",
+        "omit",
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        "any",
+        "none",
+        "manifest",
+        "ansible",
+        "avatar",
+    ]
 ) | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
 
 _NAME = re.compile(NAME_PATTERN)
@@ -40,13 +67,17 @@ class Base(BaseModel):
     """A table of the spec: closed, frozen, and silent about the values it refuses."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True, use_attribute_docstrings=False
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,
     )
 
 
-def refuse(message: str, help: str = "") -> PydanticCustomError:
-    """The error a field raises: one sentence, and what to write instead."""
-    return PydanticCustomError("spec", "{message}", {"message": message, "help": help})
+def refuse(message: str, help: str = "", secret: bool = False) -> PydanticCustomError:
+    """The error a field raises: one sentence, and what to write instead. The value of a `secret` one is never shown."""
+    return PydanticCustomError("spec", "{message}", {"message": message, "help": help, "secret": secret})
 
 
 def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -90,7 +121,10 @@ def _env_name(text: str) -> str:
 
 def _image(text: str) -> str:
     if not _IMAGE.fullmatch(text) or len(text) > 255:
-        raise refuse("this is not a container image", 'write "registry/name:tag", such as "livepeer/go-livepeer:v0.9.1"')
+        raise refuse(
+            "this is not a container image",
+            'write "registry/name:tag", such as "livepeer/go-livepeer:v0.9.1"',
+        )
     return text
 
 
@@ -128,7 +162,10 @@ def _weight(value: Any) -> Decimal:
 
 
 class SecretRef(Base):
-    """Where a secret is found when a rollout needs it. Exactly one of the three keys; the value itself is never written."""
+    """Where a secret is found when a rollout needs it.
+
+    Exactly one of the three keys; the value itself is never written.
+    """
 
     env: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
         None, description="Name of an environment variable on the machine that runs the deployment."
@@ -151,21 +188,23 @@ class SecretRef(Base):
         return self.env or self.host_file or self.vault or ""
 
 
-_SECRET_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+_REFERENCE_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
 
 
 def _secret(value: Any) -> SecretRef:
     if isinstance(value, SecretRef):
         return value
     if not isinstance(value, dict):
-        raise refuse("a secret is never written into the spec", _SECRET_FORM)
+        raise refuse("a secret is never written into the spec", _REFERENCE_FORM, secret=True)
     if len(value) != 1 or next(iter(value)) not in SecretRef.model_fields:
-        raise refuse("a secret reference has exactly one of the keys env, host_file and vault", _SECRET_FORM)
+        message = "a secret reference has exactly one of the keys env, host_file and vault"
+        raise refuse(message, _REFERENCE_FORM, secret=True)
     kind, name = next(iter(value.items()))
     if not isinstance(name, str):
-        raise refuse(f"{kind} names the secret as text", _SECRET_FORM)
+        raise refuse(f"{kind} names the secret as text", _REFERENCE_FORM)
     checked = _path(name) if kind == "host_file" else _env_name(name)
-    return SecretRef.model_construct(**{"env": None, "host_file": None, "vault": None, kind: checked})
+    names: dict[str, Any] = {"env": None, "host_file": None, "vault": None, kind: checked}
+    return SecretRef.model_construct(**names)
 
 
 def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRef]:
@@ -187,7 +226,8 @@ _SECRET_SCHEMA: dict[str, Any] = {
     "minProperties": 1,
     "maxProperties": 1,
     "properties": {
-        name: {"type": "string", "description": field.description or ""} for name, field in SecretRef.model_fields.items()
+        name: {"type": "string", "description": field.description or ""}
+        for name, field in SecretRef.model_fields.items()
     },
 }
 
@@ -226,10 +266,14 @@ def _or_secret(example: str) -> WithJsonSchema:
 
 
 HttpUrlOrSecret = Annotated[
-    q.Url | SecretRef, PlainValidator(_url_or_secret(("http", "https"))), _or_secret("https://example.net/hook")
+    q.Url | SecretRef,
+    PlainValidator(_url_or_secret(("http", "https"))),
+    _or_secret("https://example.net/hook"),
 ]
 RpcUrlOrSecret = Annotated[
-    q.Url | SecretRef, PlainValidator(_url_or_secret(("http", "https", "ws", "wss"))), _or_secret("https://rpc.example.net")
+    q.Url | SecretRef,
+    PlainValidator(_url_or_secret(("http", "https", "ws", "wss"))),
+    _or_secret("https://rpc.example.net"),
 ]
 StoreUrlOrSecret = Annotated[
     q.Url | SecretRef,
@@ -237,5 +281,7 @@ StoreUrlOrSecret = Annotated[
     _or_secret("s3+https://storage.example.net/bucket"),
 ]
 QueueUrlOrSecret = Annotated[
-    q.Url | SecretRef, PlainValidator(_url_or_secret(("amqp", "amqps"))), _or_secret("amqps://queue.example.net/live")
+    q.Url | SecretRef,
+    PlainValidator(_url_or_secret(("amqp", "amqps"))),
+    _or_secret("amqps://queue.example.net/live"),
 ]

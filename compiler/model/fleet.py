@@ -68,7 +68,10 @@ class Fleet(Base):
             ("ai_workers", self.ai_workers),
         )
         return tuple(
-            sorted((Node(table, name, node) for table, nodes in tables for name, node in nodes.items()), key=lambda n: n.name)
+            sorted(
+                (Node(table, name, node) for table, nodes in tables for name, node in nodes.items()),
+                key=lambda n: n.name,
+            )
         )
 
     @cached_property

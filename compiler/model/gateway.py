@@ -71,7 +71,9 @@ class Selection(Base):
     price_exponent: Weight | None = Field(None, description="How sharply a higher price lowers the chance; above 0.")
     min_performance: Weight | None = Field(None, description="Lowest performance score, from 0 to 1.")
     performance_url: HttpUrl | None = Field(None, description="Feed of performance scores.")
-    performance_region: Text | None = Field(None, description="Region that is looked up in the feed of performance scores.")
+    performance_region: Text | None = Field(
+        None, description="Region that is looked up in the feed of performance scores."
+    )
     blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
     min_release: Text | None = Field(None, description="Oldest node release that is accepted from an orchestrator.")
     extra_nodes: Integer | None = Field(
@@ -96,12 +98,18 @@ class LiveAi(Base):
     auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits live AI streams.")
     auth_key: Secret | None = Field(None, description="API key sent to that webhook.")
     heartbeat_url: HttpUrl | None = Field(None, description="Address that receives heartbeats.")
-    heartbeat_headers: Secret | None = Field(None, description="Headers sent with heartbeats, as name:value,name:value.")
+    heartbeat_headers: Secret | None = Field(
+        None, description="Headers sent with heartbeats, as name:value,name:value."
+    )
     heartbeat_interval: Duration | None = Field(None, description="Time between heartbeats.")
     mediamtx_password: Secret | None = Field(None, description="Password for the MediaMTX API.")
     out_segment_timeout: Duration | None = Field(None, description="How long output may stall before the stream ends.")
-    save_segments: Integer | None = Field(None, ge=0, le=10_000, description="How many segments stay on disk for debugging.")
-    report_interval: Duration | None = Field(None, description="How often orchestrators are asked for their capabilities.")
+    save_segments: Integer | None = Field(
+        None, ge=0, le=10_000, description="How many segments stay on disk for debugging."
+    )
+    report_interval: Duration | None = Field(
+        None, description="How often orchestrators are asked for their capabilities."
+    )
 
 
 class Kafka(Base):
@@ -135,13 +143,22 @@ class Gateway(ChainSettings):
     http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
     rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
     http_ingest: Flag | None = Field(
-        None, description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener."
+        None,
+        description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener.",
     )
     public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
     auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
-    max_price: Annotated[
-        q.Price | str, PlainValidator(_cap), WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]})
-    ] | None = Field(None, description='Highest price it pays for video and for models without a cap of their own; or "any".')
+    max_price: (
+        Annotated[
+            q.Price | str,
+            PlainValidator(_cap),
+            WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description='Highest price it pays for video and for models without a cap of their own; or "any".',
+    )
     max_model_prices: dict[Text, Price] = Field(
         default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
     )
@@ -151,19 +168,28 @@ class Gateway(ChainSettings):
     orchestrators: tuple[Text, ...] = Field(
         (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
     )
-    discovery: Annotated[
-        str | Webhook,
-        PlainValidator(_discovery),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"enum": ["registry", "ai-registry"]},
-                    {"type": "object", "required": ["webhook"], "additionalProperties": False, "properties": {"webhook": {}}},
-                ]
-            }
-        ),
-    ] | None = Field(
-        None, description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook."
+    discovery: (
+        Annotated[
+            str | Webhook,
+            PlainValidator(_discovery),
+            WithJsonSchema(
+                {
+                    "anyOf": [
+                        {"enum": ["registry", "ai-registry"]},
+                        {
+                            "type": "object",
+                            "required": ["webhook"],
+                            "additionalProperties": False,
+                            "properties": {"webhook": {}},
+                        },
+                    ]
+                }
+            ),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")

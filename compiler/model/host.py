@@ -41,7 +41,8 @@ class FleetSettings(Base):
         None, description="JSON-RPC address of the chain; a secret reference when the address holds a key."
     )
     controller: Address | None = Field(
-        None, description="Protocol controller contract; needed for a network the node has no built-in value for."
+        None,
+        description="Protocol controller contract; needed for a network the node has no built-in value for.",
     )
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(
@@ -55,7 +56,10 @@ class Gpu(Base):
     model: Text = Field(description="Name of the GPU model, such as RTX 4090.")
     memory: Bytes | None = Field(None, description="Memory of the GPU.")
     encode_sessions: Integer | None = Field(
-        None, ge=1, le=1000, description="How many hardware encode sessions the driver allows at once; 3 to 8 on consumer GPUs."
+        None,
+        ge=1,
+        le=1000,
+        description="How many hardware encode sessions the driver allows at once; 3 to 8 on consumer GPUs.",
     )
 
 
@@ -71,12 +75,16 @@ class Host(Base):
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
     become: Flag = Field(False, description="Whether Ansible has to become root with sudo after logging in.")
     node_user: UserName = Field("livepeer", description="User that nodes run as on a systemd host; created if missing.")
-    binary: AbsolutePath = Field(
-        "/usr/local/bin/livepeer", description="Path of the node program on a systemd host."
-    )
+    binary: AbsolutePath = Field("/usr/local/bin/livepeer", description="Path of the node program on a systemd host.")
     state_dir: AbsolutePath = Field(
         "/var/lib/livepeer", description="Directory in which each node of this host gets its data directory."
     )
+
+
+def _reward_by(value: Any) -> str:
+    if not isinstance(value, str):
+        raise refuse("reward_by is the name of a node", 'write the name of one node, or "none"')
+    return value
 
 
 class Wallet(Base):
@@ -88,15 +96,9 @@ class Wallet(Base):
     minimum_balance: Wei | None = Field(None, description="Balance below which the account must be topped up.")
     deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
     reserve: Wei | None = Field(None, description="Reserve that backs the tickets of a gateway with this account.")
-    reward_by: Annotated[str, PlainValidator(lambda v: _reward_by(v)), WithJsonSchema({"type": "string"})] | None = Field(
+    reward_by: Annotated[str, PlainValidator(_reward_by), WithJsonSchema({"type": "string"})] | None = Field(
         None, description='The one node that calls reward for this account; "none" when no node does.'
     )
-
-
-def _reward_by(value: Any) -> str:
-    if not isinstance(value, str):
-        raise refuse("reward_by is the name of a node", 'write the name of one node, or "none"')
-    return value
 
 
 class Model(Base):

@@ -53,19 +53,27 @@ class NodeSettings(Base):
     """Fields that each gateway, orchestrator, transcoder and AI worker may have."""
 
     host: Name = Field(description="Host that the node runs on.")
-    node_release: ReleaseField | None = Field(None, description="Release of this node, when it differs from the fleet's.")
-    image: Image | None = Field(None, description="Container image of this node; with a tag or digest it is taken as it is.")
+    node_release: ReleaseField | None = Field(
+        None, description="Release of this node, when it differs from the fleet's."
+    )
+    image: Image | None = Field(
+        None, description="Container image of this node; with a tag or digest it is taken as it is."
+    )
     cli: Listener | None = Field(
-        None, description="Administration listener. It can move funds without a password, so it belongs on loopback."
+        None,
+        description="Administration listener. It can move funds without a password, so it belongs on loopback.",
     )
     cli_exposed: Flag = Field(
-        False, description="Says aloud that the administration listener may stand beyond loopback, behind a firewall."
+        False,
+        description="Says aloud that the administration listener may stand beyond loopback, behind a firewall.",
     )
     data_dir: AbsolutePath | None = Field(
         None, description="Data directory; by default one of its own under the host's state_dir."
     )
     verbosity: Integer | None = Field(None, ge=0, le=99, description="Log verbosity; 6 is verbose.")
-    monitor: Flag | None = Field(None, description="Whether the node serves Prometheus metrics on its administration listener.")
+    monitor: Flag | None = Field(
+        None, description="Whether the node serves Prometheus metrics on its administration listener."
+    )
     metrics_per_stream: Flag | None = Field(None, description="Whether metrics carry a label for each stream.")
     metrics_client_ip: Flag | None = Field(
         None, description="Whether metrics carry the client's address; this implies a label for each stream."
@@ -74,7 +82,8 @@ class NodeSettings(Base):
         default_factory=dict, description="Further environment variables of the process; never secrets."
     )
     secret_environment: dict[EnvName, Secret] = Field(
-        default_factory=dict, description="Further environment variables whose values are secrets, as references."
+        default_factory=dict,
+        description="Further environment variables whose values are secrets, as references.",
     )
 
 
@@ -82,7 +91,9 @@ class ChainSettings(NodeSettings):
     """Fields of the nodes that hold a wallet: gateways and orchestrators."""
 
     wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
-    block_polling_interval: Duration | None = Field(None, description="How often the chain is polled, in whole seconds.")
+    block_polling_interval: Duration | None = Field(
+        None, description="How often the chain is polled, in whole seconds."
+    )
     transaction_timeout: Duration | None = Field(None, description="How long to wait before a transaction is replaced.")
     max_transaction_replacements: Integer | None = Field(
         None, ge=0, le=100, description="How often a transaction is replaced at most."
@@ -114,8 +125,13 @@ class ModelUse(Base):
     """One model that a node offers or runs."""
 
     use: Name = Field(description="Name of the model in the models table.")
-    warm: Flag = Field(False, description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s.")
-    capacity: Integer | None = Field(None, ge=1, le=1000, description="How many requests at once; each warm one is a container.")
+    warm: Flag = Field(
+        False,
+        description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s.",
+    )
+    capacity: Integer | None = Field(
+        None, ge=1, le=1000, description="How many requests at once; each warm one is a container."
+    )
     price: Price | None = Field(None, description="Price of this node for the model instead of the model's own.")
     url: Text | None = Field(None, description="Address of a runner container that is managed elsewhere.")
 
@@ -125,9 +141,11 @@ class AiSettings(Base):
 
     models: tuple[ModelUse, ...] = Field((), description="Models that the node offers.")
     models_dir: AbsolutePath | None = Field(
-        None, description="Directory on the host that holds model weights; by default beside the data directory."
+        None,
+        description="Directory on the host that holds model weights; by default beside the data directory.",
     )
-    containers_per_gpu: Integer | None = Field(None, ge=1, le=10, description="Runner containers that may share one GPU.")
+    containers_per_gpu: Integer | None = Field(
+        None, ge=1, le=10, description="Runner containers that may share one GPU."
+    )
     runner_image: Image | None = Field(None, description="Runner image for pipelines that have no image of their own.")
     runner_logs: Flag | None = Field(None, description="Whether runner containers log verbosely.")
-

@@ -17,7 +17,6 @@ from compiler.model.fields import (
     Flag,
     HttpUrl,
     HttpUrlOrSecret,
-    Integer,
     Listener,
     Price,
     Secret,
@@ -26,8 +25,8 @@ from compiler.model.fields import (
     Wei,
     refuse,
 )
-from compiler.quantities import QuantityError, parse_host
 from compiler.model.node import AiSettings, ChainSettings, GpuSettings, Mode
+from compiler.quantities import QuantityError, parse_host
 
 
 class Service(NamedTuple):
@@ -58,7 +57,9 @@ def _service(value: Any) -> Service:
 
 
 ServiceAddress = Annotated[
-    Service, PlainValidator(_service), WithJsonSchema({"type": "string", "examples": ["orch.example.net:8935"]})
+    Service,
+    PlainValidator(_service),
+    WithJsonSchema({"type": "string", "examples": ["orch.example.net:8935"]}),
 ]
 
 
@@ -73,9 +74,12 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
 
     mode: Mode = Field(description="What it sells: video, ai, or dual for both from one process.")
     service: ServiceAddress | None = Field(
-        None, description="Public address with its port, as registered; by default the host's public name and port 8935."
+        None,
+        description="Public address with its port, as registered; by default the host's public name and port 8935.",
     )
-    http: Listener | None = Field(None, description="Listener for gateways; by default all interfaces at the service port.")
+    http: Listener | None = Field(
+        None, description="Listener for gateways; by default all interfaces at the service port."
+    )
     http_tls: Flag = Field(True, description="Whether the listener speaks TLS; off only behind a proxy that does.")
     instances: tuple[HttpUrl, ...] = Field((), description="Further instances that this orchestrator advertises.")
     availability_check: Flag | None = Field(None, description="Whether it tests its own public address at the start.")
@@ -86,30 +90,47 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     gateway_prices: dict[Text, Price] = Field(
         default_factory=dict, description="Prices for single gateways: by name, or by account address."
     )
-    auto_adjust_price: Flag | None = Field(None, description="Whether the cost of redeeming tickets is added to the price.")
+    auto_adjust_price: Flag | None = Field(
+        None, description="Whether the cost of redeeming tickets is added to the price."
+    )
     ticket_ev: Wei | None = Field(None, description="Expected value of one ticket.")
     max_face_value: Wei | None = Field(None, description="Highest face value of one ticket.")
     redeemer: Listener | None = Field(None, description="Ticket redemption service to use.")
-    max_sessions: Annotated[
-        int | str,
-        PlainValidator(_sessions),
-        WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}]}),
-    ] | None = Field(None, description='How many streams at once; "auto" where remote transcoders do the work.')
+    max_sessions: (
+        Annotated[
+            int | str,
+            PlainValidator(_sessions),
+            WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}]}),
+        ]
+        | None
+    ) = Field(None, description='How many streams at once; "auto" where remote transcoders do the work.')
     transcoding: Literal["local", "remote"] | None = Field(
-        None, description="Where video is transcoded; left out, remote exactly when a transcoder names this orchestrator."
+        None,
+        description="Where video is transcoded; left out, remote exactly when a transcoder names this orchestrator.",
     )
     ai_work: Literal["local", "remote"] | None = Field(
-        None, description="Where AI models run; left out, remote exactly when an AI worker names this orchestrator."
+        None,
+        description="Where AI models run; left out, remote exactly when an AI worker names this orchestrator.",
     )
     secret: Secret | None = Field(None, description="Secret that remote transcoders and AI workers present.")
-    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits gateways and sets their prices.")
-    ai_registry: Flag | None = Field(None, description="Whether the AI registry is used; left out, on for mode ai on a chain.")
+    auth_webhook: HttpUrlOrSecret | None = Field(
+        None, description="Webhook that admits gateways and sets their prices."
+    )
+    ai_registry: Flag | None = Field(
+        None, description="Whether the AI registry is used; left out, on for mode ai on a chain."
+    )
     object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
     live_payment_interval: Duration | None = Field(
         None, description="Time between payments of live AI streams; the same on both sides."
     )
-    trickle_host: Listener | None = Field(None, description="Address that runners use for live data instead of the public one.")
+    trickle_host: Listener | None = Field(
+        None, description="Address that runners use for live data instead of the public one."
+    )
     live_runners: Flag | None = Field(None, description="Whether live runners may register.")
     live_runner_address: HttpUrl | None = Field(None, description="Base address at which live runners call back.")
-    live_runner_config: AbsolutePath | None = Field(None, description="File on the host that lists static live runners.")
-    live_runner_proxy: Text | None = Field(None, description="Public address template of live runners, with one {proxy}.")
+    live_runner_config: AbsolutePath | None = Field(
+        None, description="File on the host that lists static live runners."
+    )
+    live_runner_proxy: Text | None = Field(
+        None, description="Public address template of live runners, with one {proxy}."
+    )

@@ -56,15 +56,21 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
     path = _existing(loc[:-1] if on_key else loc, raw, keep_last=kind == "missing")
     last = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
-        known = _known_keys(root, path[:-1])
-        return error("unknown-key", f'there is no key "{last}" here', Label(path, on_key=True), help=did_you_mean(last, known))
+        keys = _known_keys(root, path[:-1])
+        return error(
+            "unknown-key",
+            f'there is no key "{last}" here',
+            Label(path, on_key=True),
+            help=did_you_mean(last, keys),
+        )
     if kind == "missing":
         table = ".".join(map(str, path[:-1])) or "the spec"
-        known = _description(root, path)
+        known = f"add {last}: {_description(root, path)}".rstrip(": ")
         return error("missing-key", f'{table} needs the key "{last}"', Label(path[:-1], "here"), help=known)
     if kind == "spec":
         context = fault["ctx"]
-        return error("invalid-value", context["message"], Label(path, on_key=on_key), help=context["help"])
+        place = Label(path, on_key=on_key, secret=context["secret"])
+        return error("invalid-value", context["message"], place, help=context["help"])
     if kind in _TYPE_NAMES:
         return error("wrong-type", f"{last} must be {_TYPE_NAMES[kind]}", Label(path), help=_description(root, path))
     if kind == "literal_error":
@@ -73,31 +79,36 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         otherwise = "write one of: " + ", ".join(f'"{w}"' for w in expected)
         near = nearest_name(value, expected) if isinstance(value, str) else ""
         return error(
-            "unknown-value", f"{last} is one of a few words", Label(path), help=f'did you mean "{near}"?' if near else otherwise
+            "unknown-value",
+            f"{last} is one of a few words",
+            Label(path),
+            help=f'did you mean "{near}"?' if near else otherwise,
         )
     return error("invalid-value", f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}", Label(path))
 
 
-def _existing(loc: Sequence[str | int], raw: dict[str, Any], keep_last: bool) -> Path:
+def _existing(loc: Sequence[str | int], raw: Any, keep_last: bool) -> Path:
     """Drop what is in `loc` but not in the document: pydantic adds the names of union members."""
     path: list[str | int] = []
-    here: Any = raw
     for position, part in enumerate(loc):
-        if isinstance(here, dict) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
-            here = here[part]
+        if _has(raw, part):
+            raw = raw[part]
         elif not (keep_last and position == len(loc) - 1):
             continue
         path.append(part)
     return tuple(path)
 
 
-def _value(path: Path, raw: dict[str, Any]) -> Any:
-    here: Any = raw
+def _has(raw: Any, part: str | int) -> bool:
+    if isinstance(raw, list):
+        return isinstance(part, int) and part < len(raw)
+    return isinstance(raw, dict) and part in raw
+
+
+def _value(path: Path, raw: Any) -> Any:
     for part in path:
-        here = here[part]
-    return here
+        raw = raw[part]
+    return raw
 
 
 def _models_of(annotation: Any) -> list[type[BaseModel]]:

@@ -1,7 +1,7 @@
 """Checks that every name in the spec leads somewhere and that no two names can meet in the output.
 
-In: a fleet whose values are sound. Out: diagnostics. Called by `model.parse`, so that rules and lowering may look up any
-name without asking whether it exists.
+In: a fleet whose values are sound. Out: diagnostics. Called by `model.parse`, so that rules and lowering may look up
+any name without asking whether it exists.
 """
 
 from __future__ import annotations
@@ -24,7 +24,14 @@ def too_many_nodes(raw: dict[str, Any], tables: tuple[str, ...], limit: int) -> 
     count = sum(len(raw[table]) for table in tables if isinstance(raw.get(table), dict | list))
     if count <= limit:
         return []
-    return [error("too-many-nodes", f"the spec has {count} nodes, more than {limit}", Label(()), help="split the fleet")]
+    return [
+        error(
+            "too-many-nodes",
+            f"the spec has {count} nodes, more than {limit}",
+            Label(()),
+            help="split the fleet",
+        )
+    ]
 
 
 def check_references(fleet: Fleet) -> list[Diagnostic]:
@@ -34,7 +41,12 @@ def check_references(fleet: Fleet) -> list[Diagnostic]:
 
 def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "") -> Diagnostic:
     help_line = did_you_mean(name, known, otherwise)
-    return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line or f"define {what} {name}")
+    return error(
+        "unknown-reference",
+        f'there is no {what} "{name}"',
+        Label(path),
+        help=help_line or f"define {what} {name}",
+    )
 
 
 def _names(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -58,7 +70,11 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
             "unknown-network",
             f'the node has no contracts for the network "{settings.network}"',
             Label(("fleet", "network")),
-            help=did_you_mean(settings.network, NETWORKS, "name a known network, or write its controller contract: controller = ..."),
+            help=did_you_mean(
+                settings.network,
+                NETWORKS,
+                "name a known network, or write its controller contract: controller = ...",
+            ),
         )
 
 
@@ -67,7 +83,11 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if settings.host not in fleet.hosts:
             yield _unknown("host", settings.host, (*node.path, "host"), fleet.hosts)
-        if isinstance(settings, Gateway | Orchestrator) and settings.wallet is not None and settings.wallet not in fleet.wallets:
+        if (
+            isinstance(settings, Gateway | Orchestrator)
+            and settings.wallet is not None
+            and settings.wallet not in fleet.wallets
+        ):
             yield _unknown("wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
         if isinstance(settings, Gateway):
             yield from _gateway(fleet, node, settings)
@@ -109,7 +129,13 @@ def _gateway_prices(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterato
             except QuantityError as problem:
                 yield error("invalid-value", problem.message, Label(path, on_key=True), help=problem.help)
         elif name not in fleet.gateways:
-            yield _unknown("gateway", name, path, fleet.gateways, "write the name of a gateway here, or an account address")
+            yield _unknown(
+                "gateway",
+                name,
+                path,
+                fleet.gateways,
+                "write the name of a gateway here, or an account address",
+            )
         elif fleet.gateways[name].wallet is None:
             yield error(
                 "gateway-without-account",
@@ -150,4 +176,10 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         holders = {node.name for node in fleet.nodes_by_wallet.get(name, ())}
         if wallet.reward_by not in holders:
-            yield _unknown("node with this wallet", wallet.reward_by, ("wallets", name, "reward_by"), holders, 'or write "none"')
+            yield _unknown(
+                "node with this wallet",
+                wallet.reward_by,
+                ("wallets", name, "reward_by"),
+                holders,
+                'or write "none"',
+            )

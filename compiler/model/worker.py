@@ -29,6 +29,7 @@ class AiWorker(Worker, AiSettings):
 
     gpus: GpuIds | None = Field(None, description='GPU ids of the host that it uses, or "all"; left out, one CPU slot.')
     service: Text | None = Field(
-        None, description="Name that marks its runner containers; by default its own, so that two workers never meet."
+        None,
+        description="Name that marks its runner containers; by default its own, so that two workers never meet.",
     )
     serverless: Flag | None = Field(None, description="Whether it hands work to a serverless provider.")

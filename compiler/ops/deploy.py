@@ -1,7 +1,8 @@
 """Rolls a compiled tree out to its hosts.
 
-In: the tree and the plan it was made from, and the tool's settings. Out: an `Outcome` that says for each host what happened.
-Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the run.
+In: the tree and the plan it was made from, and the tool's settings. Out: an `Outcome` that says for each host what
+happened. Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the
+run.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ class Outcome:
         lines += [plain_output(f"{verb}: {line}") for line in self.result.changed]
         if self.succeeded:
             count = f"{len(self.hosts)} host{'s' if len(self.hosts) != 1 else ''}"
-            lines.append(f"{count} {'checked' if self.check else 'deployed'}, {len(self.result.changed)} tasks {verb} something")
+            lines.append(
+                f"{count} {'checked' if self.check else 'deployed'}, {len(self.result.changed)} tasks {verb} something"
+            )
         else:
             lines += [plain_output(f"not deployed: {reason}") for reason in self.judgement.reasons]
             if self.judgement.verdict == "halt_unknown":
@@ -65,9 +68,17 @@ class Outcome:
 
 
 def deploy_tree(
-    tree: Tree, plan: Plan, settings: Settings, limit: tuple[str, ...], check: bool, on_event: Callable[[Event], None]
+    tree: Tree,
+    plan: Plan,
+    settings: Settings,
+    limit: tuple[str, ...],
+    check: bool,
+    on_event: Callable[[Event], None],
 ) -> Outcome:
-    """Run the tree's Ansible project over its hosts, or over those in `limit`. Raises DeployError before any host is touched."""
+    """Run the tree's Ansible project over its hosts, or over those in `limit`.
+
+    Raises DeployError before any host is touched.
+    """
     hosts = _hosts(plan, limit)
     variables = _secret_variables(plan, hosts)
     options = RunOptions(

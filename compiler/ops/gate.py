@@ -1,7 +1,8 @@
 """Judges an Ansible run: did every host that was meant, and no other, come through?
 
-In: the hosts of the run and what the runner reported. Out: a verdict with its reasons. Pure. Needed because Ansible's own
-status is no evidence: a play that matches no host, an ignored failure and a rescued one all end "successful" with code 0.
+In: the hosts of the run and what the runner reported. Out: a verdict with its reasons. Pure. Needed because
+Ansible's own status is no evidence: a play that matches no host, an ignored failure and a rescued one all end
+"successful" with code 0.
 """
 
 from __future__ import annotations
@@ -36,12 +37,19 @@ def judge(hosts: Collection[str], status: str, rc: int | None, stats: Stats | No
     if stats is None:
         return Judgement("halt", ("Ansible stopped before it reached a host",))
     reasons = [
-        f"{host} {words}" for kind, words in _BAD.items() for host, count in sorted(stats.get(kind, {}).items()) if count
+        f"{host} {words}"
+        for kind, words in _BAD.items()
+        for host, count in sorted(stats.get(kind, {}).items())
+        if count
     ]
     processed, done = stats.get("processed", {}), stats.get("ok", {})
     named = {host for kind in _BAD for host, count in stats.get(kind, {}).items() if count}
     reasons += [f"{host} was not reached" for host in sorted(hosts) if not processed.get(host)]
-    reasons += [f"{host} did nothing" for host in sorted(hosts) if processed.get(host) and not done.get(host) and host not in named]
+    reasons += [
+        f"{host} did nothing"
+        for host in sorted(hosts)
+        if processed.get(host) and not done.get(host) and host not in named
+    ]
     reasons += [f"{host} was touched and is not part of this run" for host in sorted(processed) if host not in hosts]
     if not reasons and (status != "successful" or rc != 0):
         reasons.append(f"Ansible ended as {status} with exit code {rc}")

@@ -15,7 +15,7 @@ from compiler.ops.runner import Event
 
 @contextmanager
 def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
-    """A function that takes events; on a terminal it keeps one line that says which task runs and how many hosts are done."""
+    """A function that takes events; on a terminal it keeps one line up to date: the task and what it did so far."""
     if not stream.isatty():
         yield lambda event: _plain(stream, event)
         return

@@ -186,7 +186,9 @@ def _event(data: dict[str, Any]) -> Event | None:
 def _message(result: dict[str, Any]) -> str:
     parts = [str(result[key]) for key in ("msg", "stderr") if result.get(key)]
     parts += [
-        str(item["msg"]) for item in result.get("results", []) if isinstance(item, dict) and item.get("failed") and item.get("msg")
+        str(item["msg"])
+        for item in result.get("results", [])
+        if isinstance(item, dict) and item.get("failed") and item.get("msg")
     ]
     return "\n".join(dict.fromkeys(part.strip() for part in parts))[:_MESSAGE_LIMIT]
 

@@ -76,9 +76,7 @@ def parse_host(value: object) -> HostName:
     if ":" in text and not re.search(r"[^0-9A-Za-z.:-]", text) and text.count(":") == 1:
         raise QuantityError(f"{shown(text)} holds a port", f'write only the host, "{text.partition(":")[0]}"')
     if not name.isascii():
-        raise QuantityError(
-            f"{shown(text)} is not an ASCII host name", "write an international name in its xn-- form"
-        )
+        raise QuantityError(f"{shown(text)} is not an ASCII host name", "write an international name in its xn-- form")
     labels = name.split(".")
     if len(name) > _MAX_NAME or not all(_LABEL.fullmatch(label) for label in labels):
         raise QuantityError(f"{shown(text)} is not a host", advice)
@@ -126,9 +124,7 @@ class PortRange:
 
     def __post_init__(self) -> None:
         if not 1 <= self.first <= self.last <= _MAX_PORT:
-            raise QuantityError(
-                f"a range of ports goes upwards within 1 to {_MAX_PORT}", 'write it like "49160-49200"'
-            )
+            raise QuantityError(f"a range of ports goes upwards within 1 to {_MAX_PORT}", 'write it like "49160-49200"')
 
     def __contains__(self, port: int) -> bool:
         return self.first <= port <= self.last
@@ -183,7 +179,7 @@ def parse_listener(value: object) -> Listener:
     """
     text = need_text(value, "a listener", "127.0.0.1:8935")
     host, colon, port = text.rpartition(":")
-    if not colon or (":" in host and not host.startswith("[")):
+    if not colon or text.endswith("]") or (":" in host and not host.startswith("[")):
         raise QuantityError(
             f"{shown(text)} has no port",
             'write it like "127.0.0.1:8935", and "[::1]:8935" for an IPv6 address',
@@ -246,8 +242,7 @@ def checksummed(digits: str) -> str:
     """The EIP-55 spelling of 40 lower-case hexadecimal digits, with 0x."""
     digest = keccak256(digits.encode()).hex()
     return "0x" + "".join(
-        digit.upper() if int(nibble, 16) >= 8 else digit
-        for digit, nibble in zip(digits, digest, strict=False)
+        digit.upper() if int(nibble, 16) >= 8 else digit for digit, nibble in zip(digits, digest, strict=False)
     )
 
 
@@ -279,9 +274,7 @@ def parse_url(value: object, schemes: Collection[str]) -> Url:
     example = f"{min(schemes)}://{_HOST_EXAMPLE}"
     text = need_text(value, "a URL", example)
     if not _URL_CHARACTERS.fullmatch(text):
-        raise QuantityError(
-            "this URL has a character that no URL has", f'percent-encode it; write it like "{example}"'
-        )
+        raise QuantityError("this URL has a character that no URL has", f'percent-encode it; write it like "{example}"')
     found = _URL.fullmatch(text)
     if found is None or found[1] not in schemes:
         raise QuantityError(
@@ -292,12 +285,10 @@ def parse_url(value: object, schemes: Collection[str]) -> Url:
         raise QuantityError(
             "this URL holds a user name or password", "keep credentials out of the spec: use a reference"
         )
-    with_port = re.fullmatch(r"(\[[^\]]*\]|[^:]*):(.*)", authority)
+    with_port = re.fullmatch(r"(\[[^\]]*\]|[^:\[]*):(.*)", authority)
     host, port = (with_port[1], with_port[2]) if with_port else (authority, None)
     if port is not None and (not re.fullmatch(_PORT, port) or int(port) > _MAX_PORT):
-        raise QuantityError(
-            f"{shown(port)} is not a port from 1 to {_MAX_PORT}", f'write it like "{example}:8935"'
-        )
+        raise QuantityError(f"{shown(port)} is not a port from 1 to {_MAX_PORT}", f'write it like "{example}:8935"')
     if scheme == "file" and not authority:
         return Url(text, scheme, HostName(""), None, path)
     return Url(text, scheme, _bracketed(host), None if port is None else int(port), path)

@@ -49,15 +49,11 @@ class Price:
         if self.currency != "wei" and (
             not _CURRENCY.fullmatch(self.currency) or self.currency in ("ETH", "GWEI", "WEI")
         ):
-            raise QuantityError(
-                f"{shown(self.currency)} is no currency", "use wei, gwei, ETH or a code such as USD"
-            )
+            raise QuantityError(f"{shown(self.currency)} is no currency", "use wei, gwei, ETH or a code such as USD")
         if not 1 <= self.pixels <= _MAX_PIXELS:
             raise QuantityError("a price is for 1 to 2^63-1 pixels", f'write it like "{_PRICE_EXAMPLE}"')
         if not self.amount.is_finite() or self.amount.is_signed() or self.amount > MAX_UINT256:
-            raise QuantityError(
-                "the amount of a price lies between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"'
-            )
+            raise QuantityError("the amount of a price lies between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"')
         too_small = self.amount.adjusted() < -_MAX_DIGITS
         if too_small or len(_plain(self.amount).replace(".", "").lstrip("0")) > _MAX_DIGITS:
             raise QuantityError(f"a price has at most {_MAX_DIGITS} digits", "round it")
@@ -92,9 +88,7 @@ class Wei:
 
     def __post_init__(self) -> None:
         if not 0 <= self.wei <= MAX_UINT256:
-            raise QuantityError(
-                "an amount of ether lies between 0 and 2^256-1 wei", 'write it like "0.05 ETH"'
-            )
+            raise QuantityError("an amount of ether lies between 0 and 2^256-1 wei", 'write it like "0.05 ETH"')
 
     def __str__(self) -> str:
         unit = "ETH" if self.wei >= 10**15 else "gwei" if self.wei >= 10**6 else "wei"
@@ -111,9 +105,7 @@ def parse_price(value: object) -> Price:
     number, unit, count, per = found.groups()
     singular = per[:-1] if per.endswith("s") else per
     if singular not in PIXEL_UNITS:
-        raise QuantityError(
-            f"{shown(per)} is no unit of pixels", f"use {', '.join(PIXEL_UNITS)} or a plural of these"
-        )
+        raise QuantityError(f"{shown(per)} is no unit of pixels", f"use {', '.join(PIXEL_UNITS)} or a plural of these")
     amount = Decimal(number)
     if unit in ETH_UNITS:
         amount, unit = _scaled(amount, ETH_UNITS[unit]), "wei"
@@ -127,9 +119,7 @@ def parse_wei(value: object) -> Wei:
     text = need_text(value, "an amount of ether", "0.05 ETH")
     found = _AMOUNT.fullmatch(text)
     if found is None:
-        raise QuantityError(
-            f"{shown(text)} is not an amount of ether", 'write it like "0.05 ETH" or "300 wei"'
-        )
+        raise QuantityError(f"{shown(text)} is not an amount of ether", 'write it like "0.05 ETH" or "300 wei"')
     number, unit = found.groups()
     if unit not in ETH_UNITS:
         raise QuantityError(f"{shown(unit)} is no unit of ether", f'write "{number} {_eth_unit(unit)}"')
@@ -162,9 +152,7 @@ def _whole(number: str, factor: int, text: str, unit: str) -> int:
     """A decimal number times a factor, when that is an integer."""
     product = Fraction(number) * factor
     if product.denominator != 1:
-        raise QuantityError(
-            f"{shown(text)} is not a whole number of {unit}", "use a larger or a rounder number"
-        )
+        raise QuantityError(f"{shown(text)} is not a whole number of {unit}", "use a larger or a rounder number")
     return product.numerator
 
 
@@ -207,9 +195,7 @@ def parse_bytes(value: object) -> Bytes:
     text = need_text(value, "a size", "24 GiB")
     found = _AMOUNT.fullmatch(text)
     if found is None or found[2] not in BYTE_UNITS:
-        raise QuantityError(
-            f"{shown(text)} is not a size", f'write it like "24 GiB"; units: {", ".join(BYTE_UNITS)}'
-        )
+        raise QuantityError(f"{shown(text)} is not a size", f'write it like "24 GiB"; units: {", ".join(BYTE_UNITS)}')
     return Bytes(_whole(found[1], BYTE_UNITS[found[2]], text, "bytes"))
 
 

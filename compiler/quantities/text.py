@@ -14,7 +14,7 @@ _SHOWN = 60
 class QuantityError(ValueError):
     """Not the quantity it should be: `message` says what is wrong, `help` what to write instead."""
 
-    def __init__(self, message: str, help: str) -> None:  # noqa: A002 (the name that diagnostics use)
+    def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
         self.message = message
         self.help = help

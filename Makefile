@@ -1,0 +1,58 @@
+# Every chore of the project. `make demo` and `make test` are all that a fresh machine with Python, make and git needs.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+EXAMPLES := demo dual-onchain ai-split two-regions
+
+.PHONY: help demo test test-hosts test-all lint format render bench lock clean
+
+help: ## Show what each target does
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(INSTALLED): pyproject.toml requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $(INSTALLED)
+
+demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, say what was written
+	@$(BIN)/fleetc compile inventories/demo --output demo
+	@echo
+	@find demo -path demo/ansible/roles -prune -o -type f -print | sort
+	@echo
+	@echo "The flags that reviewers read: demo/hosts/studio/gate/launch.flags"
+	@echo "The page for people:           demo/FLEET.md"
+	@echo "What fleetc says of a mistake: change a price or a port in inventories/demo/fleet.toml and run make demo again"
+
+test: $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+test-hosts: $(INSTALLED) ## Deploy to real test hosts (root; network namespaces, systemd-nspawn, sshd, Docker)
+	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest tests/hosts
+
+test-all: $(INSTALLED) lint ## Everything
+	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest
+
+lint: $(INSTALLED) ## Linter, formatter and types, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED) ## Let the formatter and the linter mend what they can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+render: $(INSTALLED) ## Compile every example fleet into its committed tree, and write the schema and the goldens anew
+	$(BIN)/fleetc schema > inventories/spec.schema.json
+	for name in $(EXAMPLES); do $(BIN)/fleetc compile inventories/$$name || exit 1; done
+	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py
+
+bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain template loop
+	$(BIN)/python -m tests.bench compile --nodes 10000
+
+lock: ## Write requirements.lock anew (needs uv)
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file requirements.lock
+
+clean: ## Remove what these targets made
+	rm -rf $(VENV) demo dist

@@ -1,0 +1,39 @@
+"""Backends: from the plan to the artifacts, one format per file; no backend imports another.
+
+In: a `Plan`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`. Called by `pipeline.py`.
+The backends of a host come first, then the digests of what they made, which name releases, then what stands on those
+digests, and last the manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from compiler.backends import ansible, compose, data_files, docs, env, flags, manifest, release, systemd
+from compiler.plan import HostPlan, Plan
+from compiler.source import Source
+from compiler.templating import Templates
+from compiler.tree import Artifact, Tree, tree_of
+
+HOST_BACKENDS: tuple[Callable[[HostPlan, Templates], Iterator[Artifact]], ...] = (
+    flags.emit,
+    data_files.emit,
+    env.emit,
+    compose.emit,
+    systemd.emit,
+)
+"""What is emitted for each host, below `hosts/<host>/<service>/`."""
+
+
+def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]) -> Tree:
+    """All artifacts of a plan and the manifest that lists them.
+
+    Raises EncodingError for text that a target cannot hold, which the model has refused before.
+    """
+    loaded = Templates(templates)
+    artifacts = [artifact for host in plan.hosts for backend in HOST_BACKENDS for artifact in backend(host, loaded)]
+    releases = release.releases((host.name for host in plan.hosts), artifacts)
+    artifacts += ansible.emit(plan, releases.hosts, releases.services, loaded, playbooks)
+    artifacts += docs.emit(plan, loaded)
+    artifacts.append(manifest.emit(plan, sources, releases.hosts, artifacts))
+    return tree_of(artifacts)

@@ -1,0 +1,57 @@
+"""What many tests share: compiling a spec text in memory, and running the command as a user does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from compiler import files, render
+from compiler.pipeline import Checked, Compiled, check_spec, compile_spec
+from compiler.source import Source
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions")
+
+
+@cache
+def shipped() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
+    """The templates and playbooks of this checkout."""
+    return files.read_templates(), files.read_playbooks()
+
+
+def sources_of(*paths: Path) -> list[Source]:
+    """Spec files as sources, named by their file names."""
+    return [files.read_source(path, path.name) for path in paths]
+
+
+def compile_text(text: str, name: str = "fleet.toml") -> Compiled:
+    """Compile one spec text in memory."""
+    return compile_spec([Source(name, text)], *shipped())
+
+
+def printed(checked: Checked, sources: list[Source]) -> str:
+    """All diagnostics of a check as a terminal shows them, without colour."""
+    return render.as_text(render.locate(checked.diagnostics, sources, checked.document))
+
+
+def check_text(text: str) -> str:
+    """What `fleetc check` prints for one spec text."""
+    sources = [Source("fleet.toml", text)]
+    return printed(check_spec(sources), sources)
+
+
+def fleetc(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the real command in a fresh process. The environment is the test's own, plus `environment`."""
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "compiler", *map(str, arguments)],
+        cwd=cwd or ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )

@@ -1,0 +1,88 @@
+"""Same input, same bytes: whatever the hash seed, locale, time zone, directory, order of tables or line ends."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.pipeline import compile_spec
+from tests.support import ROOT, compile_text, fleetc, shipped, sources_of
+
+SPEC = ROOT / "inventories" / "two-regions"
+
+ENVIRONMENTS = [
+    {"PYTHONHASHSEED": "1"},
+    {"PYTHONHASHSEED": "2", "TZ": "Pacific/Kiritimati"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TZ": "America/St_Johns"},
+    {"COLUMNS": "20", "TERM": "dumb", "HOME": "/nonexistent", "USER": "somebody"},
+]
+
+
+def digest(directory: Path) -> str:
+    total = hashlib.sha256()
+    for path in sorted(directory.rglob("*")):
+        if path.is_file():
+            total.update(f"{path.relative_to(directory)} {path.stat().st_mode:o}\n".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def compile_in(directory: Path, **environment: str) -> str:
+    directory.mkdir(parents=True)
+    shutil.copy(SPEC / "fleet.toml", directory)
+    kept = {k: v for k, v in os.environ.items() if k in ("PATH",)}
+    # Not isolated mode: it would make Python ignore the hash seed.
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", "compiler", "compile", str(directory), "-o", str(directory / "out")],
+        cwd=ROOT, env=kept | environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return digest(directory / "out")
+
+
+def test_trees_are_equal_under_every_environment(tmp_path: Path) -> None:
+    digests = {
+        compile_in(tmp_path / f"place-{index}" / ("deep/" * index), **environment)
+        for index, environment in enumerate(ENVIRONMENTS)
+    }
+    assert len(digests) == 1
+
+
+def test_order_of_tables_does_not_matter() -> None:
+    text = (SPEC / "fleet.toml").read_text(encoding="utf-8")
+    head, *tables = re.split(r"(?m)^(?=\[)", text)
+    shuffled = tables[:]
+    random.Random(7).shuffle(shuffled)
+    assert shuffled != tables
+    first, second = compile_text(text), compile_text(head + "\n" + "\n".join(shuffled))
+    assert first.tree is not None and second.tree is not None
+    different = [
+        a.path for a, b in zip(first.tree.artifacts, second.tree.artifacts, strict=True) if a.content != b.content
+    ]
+    assert different == ["manifest.json"], "only the digest of the spec itself may differ"
+
+
+def test_crlf_spec_compiles_to_the_same_tree(tmp_path: Path) -> None:
+    text = (SPEC / "fleet.toml").read_bytes()
+    (tmp_path / "fleet.toml").write_bytes(text.replace(b"\n", b"\r\n"))
+    windows = compile_spec(sources_of(tmp_path / "fleet.toml"), *shipped())
+    plain = compile_spec(sources_of(SPEC / "fleet.toml"), *shipped())
+    assert windows.tree == plain.tree
+
+
+@pytest.mark.parametrize("command", ["check", "schema"])
+def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
+    arguments = [command, SPEC] if command == "check" else [command]
+    runs = {
+        (r.returncode, r.stdout, r.stderr)
+        for r in (fleetc(*arguments, LC_ALL="C"), fleetc(*arguments, LC_ALL="C.UTF-8"))
+    }
+    assert len(runs) == 1

@@ -1,0 +1,96 @@
+"""Every field of the spec reaches a flag or has a written reason, and every flag of the node likewise."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from compiler.lower.mapping import DECIDED, NOT_FLAGS, ROWS, UNREACHED
+from compiler.model.gateway import Gateway
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.worker import AiWorker, Transcoder
+from compiler.upstream import FLAGS
+
+TABLES: dict[str, type[BaseModel]] = {
+    "gateways": Gateway,
+    "orchestrators": Orchestrator,
+    "transcoders": Transcoder,
+    "ai_workers": AiWorker,
+}
+
+
+def _fields(model: type[BaseModel], prefix: str = "") -> list[str]:
+    found = []
+    for name, field in model.model_fields.items():
+        annotations = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        nested = [a for a in annotations if isinstance(a, type) and issubclass(a, BaseModel)]
+        if nested and nested[0].__name__ not in ("SecretRef", "Webhook", "ModelUse"):
+            found += _fields(nested[0], f"{prefix}{name}.")
+        else:
+            found.append(prefix + name)
+    return found
+
+
+def test_every_field_has_a_row_or_a_reason() -> None:
+    for table, model in TABLES.items():
+        mapped = {row.field for row in ROWS if table in row.tables}
+        for field in _fields(model):
+            assert field in mapped or field in NOT_FLAGS, f"{table}: {field} reaches nothing"
+
+
+def test_every_row_names_a_field_of_each_of_its_tables() -> None:
+    for row in ROWS:
+        for table in row.tables:
+            assert row.field in _fields(TABLES[table]), f"{table} has no field {row.field}"
+
+
+def test_every_reason_belongs_to_a_field() -> None:
+    fields = {field for model in TABLES.values() for field in _fields(model)}
+    assert set(NOT_FLAGS) <= fields, sorted(set(NOT_FLAGS) - fields)
+
+
+def test_every_flag_is_mapped_decided_or_unreached_and_only_one_of_them() -> None:
+    mapped = {row.flag for row in ROWS}
+    for flag in FLAGS:
+        places = [
+            name for name, known in (("row", mapped), ("decided", DECIDED), ("unreached", UNREACHED)) if flag in known
+        ]
+        assert len(places) == 1, f"{flag}: {places or 'no field and no reason'}"
+    assert mapped | set(DECIDED) | set(UNREACHED) <= set(FLAGS)
+
+
+def test_rows_respect_the_roles_that_read_a_flag() -> None:
+    roles = {
+        "gateways": "gateway",
+        "orchestrators": "orchestrator",
+        "transcoders": "transcoder",
+        "ai_workers": "ai-worker",
+    }
+    local_work = {"orchestrators": {"transcoder", "ai-worker"}}
+    for row in ROWS:
+        for table in row.tables:
+            readers = FLAGS[row.flag].roles
+            allowed = {"any", roles[table]} | local_work.get(table, set())
+            assert readers & allowed, f"{table}.{row.field}: -{row.flag} is read by {sorted(readers)}"
+
+
+def test_every_field_of_the_language_has_one_sentence_of_documentation() -> None:
+    from compiler.model.fleet import Fleet
+
+    seen: set[type[BaseModel]] = set()
+
+    def walk(model: type[BaseModel]) -> None:
+        if model in seen:
+            return
+        seen.add(model)
+        for name, field in model.model_fields.items():
+            text = field.description or ""
+            assert text.endswith((".", "?")) and len(text) > 15, f"{model.__name__}.{name}: {text!r}"
+            stack = [field.annotation]
+            while stack:
+                annotation = stack.pop()
+                if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+                    walk(annotation)
+                stack += getattr(annotation, "__args__", ())
+
+    walk(Fleet)
+    assert len(seen) > 15
