@@ -133,9 +133,7 @@ def _refuse_precious(root: int, where: str) -> None:
         what = what or "the top of a git repository"
     if what:
         message = f"{shown(where)} is {what}, which is not a place for generated files"
-        raise FilesError(
-            "target-refused", message, path=where, advice="name a directory of its own, such as rendered"
-        )
+        raise FilesError("target-refused", message, path=where, advice="name a directory of its own, such as rendered")
 
 
 def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
@@ -148,9 +146,7 @@ def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
         first = next(entries, None)
     if first is None:
         return None
-    message = (
-        f"{shown(where)} holds files (such as {shown(first.name)}) and no {MANIFEST}, so it is not fleetc's"
-    )
+    message = f"{shown(where)} holds files (such as {shown(first.name)}) and no {MANIFEST}, so it is not fleetc's"
     advice = "name a directory that is new or empty, or one that fleetc wrote"
     raise FilesError("foreign-directory", message, path=where, advice=advice)
 
@@ -192,11 +188,7 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
             finally:
                 os.close(root)
     kinds = (("changed", found.changed + found.occupied), ("missing", found.missing))
-    lines = [
-        f"{word} {path}"
-        for word, paths in (*kinds, ("superfluous", found.superfluous))
-        for path in set(paths)
-    ]
+    lines = [f"{word} {path}" for word, paths in (*kinds, ("superfluous", found.superfluous)) for path in set(paths)]
     return tuple(sorted(lines, key=lambda line: (line.partition(" ")[2], line)))
 
 
@@ -210,9 +202,7 @@ def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         if swapping.is_half_applied(place):
             message = f"{shown(place.shown)} lies between two trees, because a run that wrote it was killed"
-            raise FilesError(
-                "tree-interrupted", message, path=place.shown, advice="compile again, which mends it"
-            )
+            raise FilesError("tree-interrupted", message, path=place.shown, advice="compile again, which mends it")
         root = place.open()
         try:
             manifest = None if root is None else read_manifest(root, place.shown)
@@ -245,9 +235,7 @@ def _artifacts(root: int, where: str, entries: dict[str, Entry]) -> Iterator[Art
                     raise failure(error, f"{where}/{path}", "read") from error
                 message = f"{shown(f'{where}/{path}')} is not a regular file any more"
                 advice = "move what is there away and compile again"
-                raise FilesError(
-                    "artifact-not-a-file", message, path=f"{where}/{path}", advice=advice
-                ) from error
+                raise FilesError("artifact-not-a-file", message, path=f"{where}/{path}", advice=advice) from error
             yield Artifact(path, content, entries[path].mode, entries[path].origins)
     finally:
         os.close(inside)

@@ -65,9 +65,7 @@ def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
     except OSError as error:
         advice = "name a TOML file, or a directory that holds a fleet.toml"
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
-            raise FilesError(
-                "spec-missing", f"{shown(name)} does not exist", path=name, advice=advice
-            ) from error
+            raise FilesError("spec-missing", f"{shown(name)} does not exist", path=name, advice=advice) from error
         if error.errno in (errno.EINVAL, errno.ENXIO):
             message = f"{shown(name)} is not a regular file"
             raise FilesError("spec-not-a-file", message, path=name, advice=advice) from error
@@ -106,11 +104,7 @@ def _why_not_utf8(pair: bytes) -> str:
     """What a byte that no UTF-8 decoder accepts comes from, judged by it and its successor (RFC 3629, section
     4)."""
     first, second = pair[0], pair[1] if len(pair) > 1 else 0
-    if (
-        first in (0xC0, 0xC1)
-        or (first, second >> 5) == (0xE0, 0b100)
-        or (first, second >> 4) == (0xF0, 0b1000)
-    ):
+    if first in (0xC0, 0xC1) or (first, second >> 5) == (0xE0, 0b100) or (first, second >> 4) == (0xF0, 0b1000):
         return "begins an overlong form, which is not UTF-8"
     if first == 0xED and second >= 0xA0:
         return "begins half of a surrogate pair, which is not UTF-8"

@@ -254,8 +254,7 @@ class _Walk:
         try:
             with os.scandir(directory) as listing:
                 entries = sorted(
-                    (e.name, e.is_dir(follow_symlinks=False), e.is_file(follow_symlinks=False))
-                    for e in listing
+                    (e.name, e.is_dir(follow_symlinks=False), e.is_file(follow_symlinks=False)) for e in listing
                 )
             for name, is_directory, is_file in entries:
                 path = prefix + name

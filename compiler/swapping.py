@@ -99,9 +99,7 @@ def _listed_in(place: Place, name: str) -> set[str] | None:
     return None if manifest is None else {MANIFEST, *manifest[1]}
 
 
-def replace(
-    place: Place, root: int | None, tree: Tree, found: Comparison, managed: Mapping[str, Entry] | None
-) -> None:
+def replace(place: Place, root: int | None, tree: Tree, found: Comparison, managed: Mapping[str, Entry] | None) -> None:
     """Make the target hold the tree and everything in `found.foreign`.
 
     `root` is the target's descriptor, None when it is missing; `managed` are its manifest's entries, None
@@ -292,9 +290,7 @@ def _clear(parent: int, name: str, managed: Container[str] | None, other: int | 
                 finally:
                     if inner is not None:
                         os.close(inner)
-            elif path != MANIFEST and not _dispose(
-                directory, entry, managed is None or path in managed, other
-            ):
+            elif path != MANIFEST and not _dispose(directory, entry, managed is None or path in managed, other):
                 empty = False
         if has_manifest and empty:
             os.unlink(MANIFEST, dir_fd=directory)

@@ -13,8 +13,9 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,9 +44,7 @@ Snapshot = dict[str, tuple[int, bytes]]
 
 def fleet_tree(files: dict[str, str], modes: dict[str, int] | None = None) -> Tree:
     """A tree of text files with the manifest that belongs to them."""
-    artifacts = [
-        Artifact(path, text.encode(), (modes or {}).get(path, 0o644)) for path, text in files.items()
-    ]
+    artifacts = [Artifact(path, text.encode(), (modes or {}).get(path, 0o644)) for path, text in files.items()]
     listed = [{"path": a.path, "mode": f"{a.mode:04o}", "sha256": a.sha256} for a in artifacts]
     return tree_of([*artifacts, Artifact(MANIFEST, json.dumps({"files": listed}).encode())])
 
@@ -280,9 +279,7 @@ def test_tree_with_a_refused_path_writes_nothing(tmp_path: Path) -> None:
 
 # Writing
 
-OLD = fleet_tree(
-    {FLAGS: "-a=1\n", "hosts/edge-1/gw/node.env": "X=1\n", "streams/s.json": "{}", "FLEET.md": "old\n"}
-)
+OLD = fleet_tree({FLAGS: "-a=1\n", "hosts/edge-1/gw/node.env": "X=1\n", "streams/s.json": "{}", "FLEET.md": "old\n"})
 NEW = fleet_tree(
     {
         FLAGS: "-a=2\n",
@@ -570,6 +567,68 @@ def test_foreign_mount_inside_the_target_is_kept(out: Path) -> None:
         assert (data / "note").read_text() == "theirs"
         assert stale(NEW, out) == ()
     assert names(out.parent) == ["out"]
+
+
+def as_nobody(act: Callable[[], object]) -> int:
+    """Exit status of a child that did this without root's rights; 0 is fine."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            act()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A directory that a user without rights can reach and write; needs root, to become that user."""
+    if os.geteuid() != 0:
+        pytest.skip("becoming another user needs root")
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o277, 0o777])
+def test_user_without_rights_writes_and_changes_under_any_umask(open_place: Path, mask: int) -> None:
+    out = open_place / "out"
+    with umask(mask):
+        assert as_nobody(lambda: write_tree(OLD, out)) == 0
+        assert as_nobody(lambda: write_tree(NEW, out)) == 0
+    assert contents(out) == wanted_contents(NEW)
+    assert names(open_place) == ["out"]
+
+
+def test_file_of_another_user_is_kept_although_it_may_not_be_linked(open_place: Path) -> None:
+    out = open_place / "out"
+    assert as_nobody(lambda: write_tree(OLD, out)) == 0
+    (out / "hosts" / "note").write_text("theirs")
+    (out / "hosts" / "note").chmod(0o600)
+    inode = (out / "hosts" / "note").stat().st_ino
+    assert as_nobody(lambda: write_tree(NEW, out)) == 0
+    assert (out / "hosts" / "note").stat().st_ino == inode
+    assert {path: text for path, text in contents(out).items() if path != "hosts/note"} == wanted_contents(NEW)
+    assert names(open_place) == ["out"]
+
+
+def test_directory_that_may_not_be_written_is_named_and_unchanged(open_place: Path) -> None:
+    out = open_place / "out"
+    assert as_nobody(lambda: write_tree(OLD, out)) == 0
+    open_place.chmod(0o755)
+
+    def act() -> None:
+        with pytest.raises(FilesError, match="Permission denied") as caught:
+            write_tree(NEW, out)
+        assert caught.value.code == "permission-denied"
+
+    assert as_nobody(act) == 0
+    assert contents(out) == wanted_contents(OLD)
+    assert names(open_place) == ["out"]
 
 
 # Refused targets
@@ -876,9 +935,7 @@ def test_reading_back_leaves_out_what_is_gone(out: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "kind"), [item for item in HOSTILE if item[1] != "hardlink"])
-def test_reading_back_follows_no_link_and_waits_for_nothing(
-    out: Path, outside: Path, path: str, kind: str
-) -> None:
+def test_reading_back_follows_no_link_and_waits_for_nothing(out: Path, outside: Path, path: str, kind: str) -> None:
     make(out / path, kind, outside)
     with pytest.raises(FilesError) as caught:
         read_tree(out)

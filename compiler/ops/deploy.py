@@ -53,6 +53,7 @@ class Outcome:
         for event in self.result.failures:
             lines.append(plain_output(f"{event.host}: {event.kind}: {event.task}"))
             lines += [f"    {plain_output(line)}" for line in event.message.splitlines()]
+        lines += [f"    {plain_output(line)}" for line in self.result.last_words]
         verb = "would change" if self.check else "changed"
         lines += [plain_output(f"{verb}: {line}") for line in self.result.changed]
         if self.succeeded:
@@ -97,7 +98,7 @@ def deploy_tree(
         try:
             result = run_playbook(copy / ANSIBLE_DIRECTORY, SITE_PLAYBOOK, options, variables, on_event)
         except InterruptedRunError:
-            result = RunResult("canceled", None, None, (), ())
+            result = RunResult("canceled", None, None)
     return Outcome(hosts, result, judge(hosts, result.status, result.rc, result.stats), check)
 
 

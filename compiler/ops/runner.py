@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 _KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "SSH_AUTH_SOCK", "TMPDIR")
 _TERM_SECONDS = 20.0
 _MESSAGE_LIMIT = 2000
+_LAST_WORDS = 15
 
 
 class Event(NamedTuple):
@@ -35,13 +37,17 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What the runner reported. `stats` is None when Ansible never got to the end."""
+    """What the runner reported.
+
+    `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed.
+    """
 
     status: str
     rc: int | None
     stats: Mapping[str, Mapping[str, int]] | None
-    failures: tuple[Event, ...]
-    changed: tuple[str, ...]
+    failures: tuple[Event, ...] = ()
+    changed: tuple[str, ...] = ()
+    last_words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,12 @@ def run_playbook(
     failures: list[Event] = []
     changed: list[str] = []
 
+    stats: dict[str, Mapping[str, int]] = {}
+
     def handle_event(data: dict[str, Any]) -> bool:
+        """Take note, and keep the runner from writing the event to disk."""
+        if data.get("event") == "playbook_on_stats":
+            stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
         if event is not None:
             if event.kind in ("failed", "unreachable"):
@@ -114,14 +125,14 @@ def run_playbook(
             status_handler=handle_status,
             cancel_callback=interrupted.is_set,
         )
-        stats = runner.stats
+        last_words = () if stats else _last_words(Path(runner.config.artifact_dir))
     finally:
         _restore(previous)
         _close_connections(work)
         shutil.rmtree(work, ignore_errors=True)
     if interrupted.is_set():
         raise InterruptedRunError
-    return RunResult(runner.status, runner.rc, stats, tuple(failures), tuple(changed))
+    return RunResult(runner.status, runner.rc, stats or None, tuple(failures), tuple(changed), last_words)
 
 
 def _command_line(options: RunOptions) -> str:
@@ -144,6 +155,8 @@ def _command_line(options: RunOptions) -> str:
 
 def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, str]:
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    # fleetc's own ansible-playbook, also when its virtual environment is not activated.
+    kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
     control = work / "cp"
     control.mkdir(mode=0o700)
     ssh = ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "BatchMode=yes"]
@@ -191,6 +204,14 @@ def _message(result: dict[str, Any]) -> str:
         if isinstance(item, dict) and item.get("failed") and item.get("msg")
     ]
     return "\n".join(dict.fromkeys(part.strip() for part in parts))[:_MESSAGE_LIMIT]
+
+
+def _last_words(artifacts: Path) -> tuple[str, ...]:
+    """The end of what Ansible printed before any task: a broken inventory, a missing vault file, a wrong option."""
+    lines = [
+        line for name in ("stdout", "stderr") for line in (artifacts / name).read_text(errors="replace").splitlines()
+    ]
+    return tuple(line for line in lines if line.strip())[-_LAST_WORDS:]
 
 
 def _end_gently(module: Any) -> None:

@@ -66,10 +66,19 @@ def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
     for index, silence in enumerate(fleet.silence):
         place = Label(("silence", index, "code"))
         if silence.code not in codes:
-            yield error("unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes")
+            yield error(
+                "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
+            )
             continue
         covered = [d for d in found if d.code == silence.code]
         if any(d.severity is Severity.ERROR for d in covered):
-            yield error("silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help="repair its cause")
+            yield error(
+                "silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help="repair its cause"
+            )
         elif not any(_covers((silence.code, silence.at), d) for d in covered):
-            yield warning("unused-silence", f'nothing here gives the warning "{silence.code}" any more', place, help="take it away")
+            yield warning(
+                "unused-silence",
+                f'nothing here gives the warning "{silence.code}" any more',
+                place,
+                help="take it away",
+            )

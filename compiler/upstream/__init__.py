@@ -1,7 +1,8 @@
 """Facts about the node that we configure, as data: flags by release, AI pipelines, networks.
 
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk").
-Out: `FLAGS`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`. Rules and lowering ask here and hold no facts of their own.
+Out: `FLAGS`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `RENDITIONS`. Rules and lowering ask here and hold no facts of
+their own.
 Source of every fact: the node's own source at release v0.9.1.
 """
 
@@ -97,6 +98,7 @@ _NETWORK_DATA = _load("networks.toml")
 FLAGS: dict[str, Flag] = _flags()
 PIPELINES: dict[str, Pipeline] = {n: Pipeline(n, **row) for n, row in _PIPELINE_DATA["pipelines"].items()}
 LIVE_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["live_models"]["ids"])
+RENDITIONS: tuple[str, ...] = tuple(_load("renditions.toml")["renditions"]["names"])
 NETWORKS: dict[str, Network] = {
     n: Network(n, row["layer"], row.get("chain_id"), row["built_in_controller"])
     for n, row in _NETWORK_DATA["networks"].items()

@@ -41,9 +41,7 @@ def quoted(text: str) -> str:
 
     systemd resolves % (everywhere) and $ (in ExecStart) in what the escapes stand for: double them before.
     """
-    return (
-        '"' + "".join(chr(b) if b < 128 and chr(b).isalnum() else f"\\x{b:02x}" for b in text.encode()) + '"'
-    )
+    return '"' + "".join(chr(b) if b < 128 and chr(b).isalnum() else f"\\x{b:02x}" for b in text.encode()) + '"'
 
 
 def leftovers(farm: Farm) -> list[str]:

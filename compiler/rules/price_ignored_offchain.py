@@ -1,0 +1,45 @@
+"""A node of an off-chain fleet has prices or price caps.
+
+Why: off-chain the node reads prices as text and ignores them, so a cap protects nobody and a price earns nothing.
+
+Example:
+
+    [fleet]
+    network = "offchain"
+
+    [orchestrators.orch]
+    price = "1200 wei / pixel"
+
+Instead:
+
+    [fleet]
+    network = "offchain"
+
+    [orchestrators.orch]
+    mode = "video"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model.fleet import Fleet
+
+_KEYS = ("price", "gateway_prices", "max_price", "max_model_prices")
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the price settings of every node; prices in the models table may be meant for another fleet."""
+    if fleet.on_chain:
+        return
+    for node in fleet.nodes:
+        for key in _KEYS:
+            if getattr(node.settings, key, None):
+                yield warning(
+                    "price-ignored-offchain",
+                    f"{node.name} has {key}, which an off-chain node ignores",
+                    Label((*node.path, key)),
+                    [Label(("fleet", "network"), "no chain")],
+                    f"take {key} away, or name the chain as network",
+                )

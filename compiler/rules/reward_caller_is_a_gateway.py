@@ -1,0 +1,37 @@
+"""A gateway calls reward for a wallet that an orchestrator holds too.
+
+Why: reward belongs with the process that is kept running for its income. A gateway is restarted for settings of streams,
+and a round that is missed pays nothing.
+
+Example:
+
+    [wallets.shared]
+    reward_by = "gate"
+
+Instead:
+
+    [wallets.shared]
+    reward_by = "orch"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the wallets whose reward caller is a gateway."""
+    for wallet, holders in fleet.nodes_by_wallet.items():
+        caller = fleet.wallets[wallet].reward_by
+        better = next((node for node in holders if node.table == "orchestrators"), None)
+        if fleet.on_chain and caller in fleet.gateways and better is not None:
+            yield warning(
+                "reward-caller-is-a-gateway",
+                f"gateway {caller} calls reward for wallet {wallet}, although orchestrator {better.name} holds it too",
+                Label(("wallets", wallet, "reward_by")),
+                [Label((*better.path, "wallet"), better.name)],
+                f'write reward_by = "{better.name}"',
+            )

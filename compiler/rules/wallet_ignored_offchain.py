@@ -1,0 +1,39 @@
+"""A node of an off-chain fleet has a wallet.
+
+Why: off-chain nobody pays and nobody is paid. Whoever wrote the wallet probably meant another network.
+
+Example:
+
+    [fleet]
+    network = "offchain"
+
+    [gateways.gate]
+    wallet = "payer"
+
+Instead:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every node that names a wallet."""
+    if fleet.on_chain:
+        return
+    for holders in fleet.nodes_by_wallet.values():
+        for node in holders:
+            yield warning(
+                "wallet-ignored-offchain",
+                f"{node.name} has a wallet, which an off-chain fleet does not use",
+                Label((*node.path, "wallet")),
+                [Label(("fleet", "network"), "no chain")],
+                "take the wallet away, or name the chain as network",
+            )

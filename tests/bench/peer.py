@@ -1,0 +1,280 @@
+"""The other side of the benchmark: a plain script that renders the same files with Jinja2, one render for each file.
+
+In: SPEC (TOML) and OUT (a directory), as arguments of a process of its own. Out: the same bytes as `fleetc compile`, but
+no manifest. It is what most people write: it trusts its input, checks nothing, quotes nothing beyond quotation marks,
+and knows just the part of the language that `fleetgen.py` uses. It imports nothing of the compiler, and costs no more
+than it must: each template is loaded once and all values that more than one file needs are worked out once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, Template
+
+HERE = Path(__file__).parent
+PLAYBOOKS = HERE.parent.parent / "playbooks"
+CURRENT = "/opt/fleetc/current"
+DRAWN = 60
+ROLES = {"gateways": "gateway", "orchestrators": "orchestrator", "transcoders": "transcoder"}
+CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935}
+RUNNER_PORTS = {"text-to-image": 8000, "image-to-image": 8100, "audio-to-text": 8400, "upscale": 8300}
+
+Table = dict[str, Any]
+
+
+def main() -> None:
+    """Render a whole fleet."""
+    spec = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    out = Path(sys.argv[2])
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "peer_templates"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  # no HTML
+    )
+    release = spec["fleet"]["node_release"]
+    environment.globals |= {
+        "release": release,
+        "image": f"livepeer/go-livepeer:{release}",
+        "ssh_port": 22,
+        "registry": "outside_" + hashlib.sha256(b"registry").hexdigest()[:12],
+    }
+    templates = {name: environment.get_template(name) for name in environment.list_templates()}
+    shutil.copytree(PLAYBOOKS, out / "ansible", ignore=shutil.ignore_patterns("README.md", ".*", "__pycache__"))
+    (out / "ansible/host_vars").mkdir()
+    nodes = {name: node_of(spec, table, name) for table in ROLES for name in spec.get(table, {})}
+    hosts = [host_of(name, host) for name, host in sorted(spec["hosts"].items())]
+    by_host: dict[str, list[Table]] = {host["name"]: [] for host in hosts}
+    for name in sorted(nodes):
+        by_host[nodes[name]["host"]].append(nodes[name])
+    for host in hosts:
+        host["nodes"] = by_host[host["name"]]
+        host["ports"] = sorted(port for node in host["nodes"] for port in node["ports"])
+        write_host(host, templates, out)
+    fleet: Table = {"spec": spec, "hosts": hosts, "groups": groups_of(hosts)}
+    write(out / "ansible/inventory.json", templates["inventory.json.j2"], fleet)
+    write(out / "ansible/site.yml", templates["site.yml.j2"], fleet)
+    edges = edges_of(spec, nodes)
+    drawn = len(nodes) <= DRAWN
+    picture = {"edges": edges} if drawn else regions_of(hosts, nodes, edges)
+    pairs = [(host, node) for host in hosts for node in host["nodes"]]
+    write(out / "FLEET.md", templates["FLEET.md.j2"], {**fleet, **picture, "drawn": drawn, "pairs": pairs})
+
+
+def write(path: Path, template: Template, values: Table) -> bytes:
+    """Render one file; returns its content."""
+    content = template.render(values).encode()
+    path.write_bytes(content)
+    return content
+
+
+def host_of(name: str, host: Table) -> Table:
+    """What the templates show of a host."""
+    return {"name": name, "user": "livepeer" if host["runtime"] == "systemd" else "root", **host}
+
+
+def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
+    """The files of each node of a host, then the variables of the host with the digests of those files."""
+    for node in host["nodes"]:
+        values = {"host": host, "node": node}
+        directory = out / "hosts" / host["name"] / node["name"]
+        directory.mkdir(parents=True)
+        names = ["launch.flags", "node.env"]
+        if node.get("models"):
+            names.append("aiModels.json")
+        if node.get("prices"):
+            names.append("prices.json")
+        files = {name: write(directory / name, templates[f"{name}.j2"], values) for name in names}
+        if host["runtime"] == "docker":
+            files["compose.yaml"] = write(directory / "compose.yaml", templates["compose.yaml.j2"], values)
+        else:
+            name = f"livepeer-{node['name']}.service"
+            files[name] = write(directory / name, templates["node.service.j2"], values)
+        lines = [f"{name} 0644 {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(files.items())]
+        node["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    lines = [f"{node['name']} {node['digest']}\n" for node in host["nodes"]]
+    host["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    write(out / f"ansible/host_vars/{host['name']}.json", templates["host_vars.json.j2"], {"host": host})
+
+
+def price_of(text: str) -> Table:
+    """ "0.02 USD / 1000000 pixels" in parts."""
+    amount, currency, _, *pixels = text.split()
+    return {"text": text, "amount": amount, "currency": currency, "pixels": pixels[0] if len(pixels) > 1 else "1"}
+
+
+def node_of(spec: Table, table: str, name: str) -> Table:
+    """Everything that the templates show of a node."""
+    settings = spec[table][name]
+    host = spec["hosts"][settings["host"]]
+    node = {
+        **settings,
+        "table": table,
+        "name": name,
+        "role": ROLES[table],
+        "mode": settings.get("mode", ""),
+        "data_dir": f"/var/lib/livepeer/{name}",
+        "cli": settings.get("cli", f"127.0.0.1:{CLI_PORTS[table]}"),
+        "gpus": settings.get("gpus", []),
+        "secrets": [],
+        "models": models_of(spec, settings),
+        "prices": prices_of(spec, table, settings),
+    }
+    mounts = {node["data_dir"]: False}
+    variables = dict(settings.get("environment", {}))
+    flags = {"cliAddr": node["cli"], "dataDir": node["data_dir"], "monitor": "true", node["role"]: "true"}
+    flags["network"] = "offchain" if table == "transcoders" else spec["fleet"]["network"]
+    if "wallet" in settings:
+        wallet = spec["wallets"][settings["wallet"]]
+        variables["LP_ETHPASSWORD"] = wallet["password"]["host_file"]
+        mounts |= {wallet["keystore"]: True, wallet["password"]["host_file"]: True}
+        node["secrets"].append(secret_of("LP_ETHURL", "env", spec["fleet"]["rpc"]["env"]))
+        flags["ethAcctAddr"], flags["ethKeystorePath"] = wallet["address"], wallet["keystore"]
+        flags["reward"] = "true" if wallet["reward_by"] == name else "false"
+    if node["gpus"]:
+        flags["nvidia"] = ",".join(map(str, node["gpus"]))
+    for key, flag in (("max_sessions", "maxSessions"), ("verbosity", "v")):
+        if key in settings:
+            flags[flag] = str(settings[key])
+    if table == "gateways":
+        gateway_flags(spec, node, flags)
+    elif table == "orchestrators":
+        orchestrator_flags(spec, host, node, flags)
+    else:
+        flags["orchAddr"] = address_of(spec, settings["orchestrator"])
+        shared = spec["orchestrators"][settings["orchestrator"]]["secret"]["vault"]
+        node["secrets"].append(secret_of("LP_ORCHSECRET", "vault", shared))
+    if node["models"]:
+        mounts |= {f"{CURRENT}/{name}/aiModels.json": True, "/var/run/docker.sock": False}
+    if node["prices"]:
+        mounts[f"{CURRENT}/{name}/prices.json"] = True
+    node["mounts"], node["variables"] = sorted(mounts.items()), sorted(variables.items())
+    node["flags"] = sorted(f"-{flag}={value}" for flag, value in flags.items())
+    node["ports"] = ports_of(node)
+    return node
+
+
+def secret_of(variable: str, kind: str, reference: str) -> Table:
+    """A variable that a rollout fills in."""
+    return {"variable": variable, "kind": kind, "reference": reference}
+
+
+def address_of(spec: Table, name: str) -> str:
+    """Where an orchestrator is reached."""
+    return f"https://{spec['hosts'][spec['orchestrators'][name]['host']]['public']}:8935"
+
+
+def gateway_flags(spec: Table, node: Table, flags: dict[str, str]) -> None:
+    """Flags of a gateway."""
+    flags["httpAddr"], flags["rtmpAddr"], flags["httpIngest"] = node["http"], node["rtmp"], "true"
+    flags["blockPollingInterval"] = node["block_polling_interval"].removesuffix("s")
+    if "transcoding" in node:
+        flags["transcodingOptions"] = ",".join(node["transcoding"])
+    if node["max_price"] == "any":
+        flags["maxPricePerUnit"] = "0"
+        node["base_price"] = ("pays", "any price")
+    else:
+        price = price_of(node["max_price"])
+        flags["maxPricePerUnit"], flags["pixelsPerUnit"] = price["amount"], price["pixels"]
+        node["base_price"] = ("pays", node["max_price"])
+    if node["prices"]:
+        flags["maxPricePerCapability"] = f"{CURRENT}/{node['name']}/prices.json"
+    if "orchestrators" in node:
+        flags["orchAddr"] = ",".join(address_of(spec, name) for name in node["orchestrators"])
+    else:
+        flags["aiServiceRegistry"] = "true"
+
+
+def orchestrator_flags(spec: Table, host: Table, node: Table, flags: dict[str, str]) -> None:
+    """Flags of an orchestrator."""
+    flags["httpAddr"], flags["serviceAddr"] = "0.0.0.0:8935", f"{host['public']}:8935"
+    if "price" in node:
+        price = price_of(node["price"])
+        flags["pricePerUnit"], flags["pixelsPerUnit"] = price["amount"], price["pixels"]
+        node["base_price"] = ("asks", node["price"])
+    if node["prices"]:
+        flags["pricePerGateway"] = f"{CURRENT}/{node['name']}/prices.json"
+    if node["mode"] == "ai":
+        flags["aiWorker"] = flags["aiServiceRegistry"] = "true"
+        flags["aiModels"] = f"{CURRENT}/{node['name']}/aiModels.json"
+        flags["aiModelsDir"] = f"{node['data_dir']}/models"
+    elif node["max_sessions"] != "auto":
+        flags["transcoder"] = "true"
+    if "secret" in node:
+        node["secrets"].append(secret_of("LP_ORCHSECRET", "vault", node["secret"]["vault"]))
+
+
+def models_of(spec: Table, settings: Table) -> list[Table]:
+    """The models that an orchestrator offers."""
+    return [{**spec["models"][use["use"]], **price_of(spec["models"][use["use"]]["price"]), **use}
+            for use in settings.get("models", [])]  # fmt: skip
+
+
+def prices_of(spec: Table, table: str, settings: Table) -> list[Table]:
+    """The caps of a gateway by model, or the prices of an orchestrator by gateway."""
+    if table == "gateways":
+        caps = settings.get("max_model_prices", {})
+        return [{**spec["models"][name], **price_of(caps[name])} for name in sorted(caps)]
+    prices = settings.get("gateway_prices", {})
+    accounts = [(spec["wallets"][spec["gateways"][name]["wallet"]]["address"], prices[name]) for name in sorted(prices)]
+    return [{"account": account, **price_of(text)} for account, text in accounts]
+
+
+def ports_of(node: Table) -> list[tuple[int, str, str, str]]:
+    """Listeners of a node: port, address, node and purpose."""
+    listeners = [(node["cli"], "administration")]
+    if node["table"] == "gateways":
+        listeners += [(node["http"], "HTTP"), (node["rtmp"], "RTMP")]
+    elif node["table"] == "orchestrators":
+        listeners.append(("0.0.0.0:8935", "service"))
+    for model in node["models"]:
+        first = RUNNER_PORTS[model["pipeline"]]
+        listeners += [(f"127.0.0.1:{first + gpu}", f"{model['pipeline']} runner") for gpu in node["gpus"]]
+    found = []
+    for listener, purpose in listeners:
+        address, _, port = listener.rpartition(":")
+        found.append((int(port), address, node["name"], purpose))
+    return found
+
+
+def groups_of(hosts: list[Table]) -> list[tuple[str, list[str]]]:
+    """The groups of the inventory with their hosts."""
+    groups: dict[str, list[str]] = {}
+    for host in hosts:
+        region = host["region"].replace("-", "_")
+        for group in ("fleet_hosts", f"runtime_{host['runtime']}", f"region_{region}"):
+            groups.setdefault(group, []).append(host["name"])
+    return sorted(groups.items())
+
+
+def edges_of(spec: Table, nodes: dict[str, Table]) -> list[Table]:
+    """The arrows of the picture."""
+    edges = []
+    for name, node in nodes.items():
+        if node["table"] == "gateways":
+            edges += [(name, target, "pays", True) for target in node.get("orchestrators", [])]
+            edges += [(name, node["discovery"], "finds", False)] if "discovery" in node else []
+        elif node["table"] == "transcoders":
+            edges.append((node["orchestrator"], name, "serves", True))
+    return [{"source": s, "target": t, "kind": kind, "inside": inside} for s, t, kind, inside in sorted(edges)]
+
+
+def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) -> Table:
+    """The smaller picture: each region with its nodes counted, and the arrows between regions."""
+    region = {node["name"]: host["region"] for host in hosts for node in host["nodes"]}
+    roles = Counter((region[name], node["role"]) for name, node in nodes.items())
+    links = Counter((region[e["source"]], region[e["target"]]) for e in edges if e["inside"])
+    sizes = Counter(host["region"] for host in hosts)
+    return {"sizes": sorted(sizes.items()), "roles": sorted(roles.items()), "links": sorted(links.items())}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,333 @@
+"""`fleetc deploy` on real hosts: what runs is what was compiled, and only what changed is restarted.
+
+The node is a stand-in binary; sshd, systemd, Docker, Ansible and the command are real.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compiler.pipeline import compile_spec
+from compiler.plan import HostPlan, Plan, Service
+from tests.farm import Farm, Host, Process
+from tests.support import ROOT, shipped, sources_of
+from tests.support_values import nasty_values
+
+SECRET = "s3cret \"quoted\" $HOME `id` \\ 'x' %h #é"
+CANARY = "CANARY-7f3a-9c1e"
+
+SPEC = """
+spec = 1
+
+[fleet]
+name = "farm"
+network = "arbitrum-one-mainnet"
+rpc = {{ env = "FARM_RPC_URL" }}
+node_release = "v0.9.1"
+image = "{image}"
+
+[hosts.one]
+address = "{h1}"
+public = "one.example.net"
+runtime = "systemd"
+ssh_port = {port}
+
+[hosts.two]
+address = "{h2}"
+public = "two.example.net"
+runtime = "systemd"
+ssh_port = {port}
+
+[hosts.three]
+address = "{h3}"
+public = "three.example.net"
+runtime = "docker"
+ssh_port = {port}
+
+[wallets.payer]
+address = "0x1111111111111111111111111111111111111111"
+keystore = "/var/lib/livepeer/keystore"
+password = {{ host_file = "/etc/livepeer/password" }}
+reward_by = "none"
+
+[wallets.earner]
+address = "0x2222222222222222222222222222222222222222"
+keystore = "/var/lib/livepeer/keystore"
+password = {{ host_file = "/etc/livepeer/password" }}
+reward_by = "orch-a"
+
+[orchestrators.orch-a]
+host = "one"
+mode = "video"
+wallet = "earner"
+price = "{price} wei / pixel"
+
+[orchestrators.orch-b]
+host = "two"
+mode = "video"
+wallet = "earner"
+price = "1200 wei / pixel"
+
+[orchestrators.orch-b.environment]
+{nasty}
+
+[gateways.gate]
+host = "two"
+mode = "video"
+wallet = "payer"
+http = "0.0.0.0:9935"
+http_ingest = true
+orchestrators = ["orch-a", "orch-b"]
+max_price = "1500 wei / pixel"
+
+[gateways.gate.kafka]
+broker = "queue.example.net:9092"
+topic = {nasty_word}
+user = "it's 100% $HOME"
+password = {{ vault = "kafka_password" }}
+
+[gateways.edge]
+host = "three"
+mode = "video"
+wallet = "payer"
+http = "0.0.0.0:8935"
+http_ingest = true
+orchestrators = ["orch-a"]
+max_price = "1500 wei / pixel"
+max_model_prices = {{ text-to-image = "5000000 wei / pixel" }}
+metadata_queue = {{ uri = {{ host_file = "/etc/livepeer/queue" }}, exchange = {nasty_word} }}
+
+[gateways.edge.environment]
+{nasty}
+
+[rollout]
+canary = 1
+batch = 2
+"""
+
+
+def toml_text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
+
+
+def spec_nasty_values() -> list[str]:
+    """The nasty values that a spec may hold: no hidden characters, which are refused long before."""
+    from compiler.encoding import HIDDEN
+
+    return [v for v in nasty_values() if v and not HIDDEN.search(v) and len(v) < 2000]
+
+
+class Rollout:
+    """A spec, its compiled tree and the command, against one farm."""
+
+    def __init__(self, farm: Farm, directory: Path) -> None:
+        self.farm, self.directory = farm, directory
+        self.hosts = {"one": farm.hosts["h1"], "two": farm.hosts["h2"], "three": farm.hosts["h3"]}
+        self.write(price=1200)
+
+    def write(self, price: int) -> None:
+        nasty = "\n".join(f"NASTY_{i} = {toml_text(v)}" for i, v in enumerate(spec_nasty_values()))
+        text = SPEC.format(
+            image=self.farm.images[0], price=price, port=self.farm.ssh_port, nasty=nasty,
+            nasty_word=toml_text("a b \"c\" $d `e` \\ %n {{ f }} #g é"),
+            **{name: host.address for name, host in self.farm.hosts.items()},
+        )  # fmt: skip
+        (self.directory / "fleet.toml").write_text(text, encoding="utf-8")
+
+    def fleetc(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        settings = {
+            "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
+            "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
+            "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
+            "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
+        }
+        done = self.farm.controller(
+            [sys.executable, "-m", "compiler", *arguments],
+            env={**os.environ, **settings, **environment}, cwd=ROOT, timeout=600,
+        )  # fmt: skip
+        return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
+
+    def compile(self) -> None:
+        done = self.fleetc("compile", str(self.directory))
+        assert done.returncode == 0, done.stderr
+
+    def deploy(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.fleetc("deploy", str(self.directory), *options, **environment)
+
+    @property
+    def plan(self) -> Plan:
+        plan = compile_spec(sources_of(self.directory / "fleet.toml"), *shipped()).plan
+        assert plan is not None
+        return plan
+
+    def services(self) -> Iterator[tuple[HostPlan, Service, Host]]:
+        for host in self.plan.hosts:
+            for service in host.services:
+                yield host, service, self.hosts[host.name]
+
+    def pids(self) -> dict[str, int]:
+        return {service.name: process_of(host, service).pid for _, service, host in self.services()}
+
+
+def _text(output: str | bytes) -> str:
+    return output if isinstance(output, str) else output.decode()
+
+
+def process_of(host: Host, service: Service) -> Process:
+    """The process of a service, told apart by its data directory. There must be exactly one."""
+    mark = f"-dataDir={service.data_dir}".encode()
+    found = [p for p in host.processes("livepeer") if mark in p.argv]
+    assert len(found) == 1, f"{service.name}: {len(found)} processes"
+    return found[0]
+
+
+@pytest.fixture(scope="module")
+def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Rollout:
+    """The fleet deployed once, with what its owner provides on the hosts: keystore, password, a queue address."""
+    made = Rollout(farm, tmp_path_factory.mktemp("fleet"))
+    (made.directory / "vault.yml").write_text(
+        f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n", encoding="utf-8"
+    )
+    for host in farm.hosts.values():
+        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
+        host.write("/etc/livepeer/password", b"hunter2", 0o600)
+        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.compile()
+    done = made.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert CANARY not in done.stdout + done.stderr
+    return made
+
+
+def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:
+    for plan, service, host in rollout.services():
+        program = plan.binary if plan.runtime == "systemd" else "/usr/local/bin/livepeer"
+        expected = [program, *(a.text for a in service.arguments)]
+        assert process_of(host, service).argv == [word.encode() for word in expected], service.name
+
+
+def test_environment_read_back_from_the_hosts_equals_what_was_compiled(rollout: Rollout) -> None:
+    for _, service, host in rollout.services():
+        environ = process_of(host, service).environ
+        for variable in service.variables:
+            assert environ.get(variable.name.encode()) == variable.value.encode(), f"{service.name}: {variable.name}"
+
+
+def test_nasty_values_took_part(rollout: Rollout) -> None:
+    (edge,) = [s for _, s, _ in rollout.services() if s.name == "edge"]
+    values = {v.value for v in edge.variables}
+    assert len(values & set(spec_nasty_values())) == len(set(spec_nasty_values())) > 20
+
+
+def test_secrets_of_all_three_kinds_arrive(rollout: Rollout) -> None:
+    found = {service.name: process_of(host, service).environ for _, service, host in rollout.services()}
+    for name in found:
+        assert found[name][b"LP_ETHURL"] == f"https://rpc.example.net/{CANARY}".encode()
+        assert found[name][b"LP_ETHPASSWORD"] == b"/etc/livepeer/password"
+    assert found["gate"][b"LP_KAFKAPASSWORD"] == SECRET.encode()
+    assert found["edge"][b"LP_METADATAQUEUEURI"] == b"amqps://queue.example.net/" + CANARY.encode()
+
+
+def test_secret_files_are_for_root_alone_and_no_unit_holds_a_secret(rollout: Rollout) -> None:
+    for _, service, host in rollout.services():
+        mode = host.run("stat", "-c", "%a %U", service.secret_file).stdout
+        assert _text(mode).strip() == "600 root"
+        words = b" ".join(process_of(host, service).argv)
+        assert CANARY.encode() not in words
+        found = host.run("grep", "-rl", CANARY, "/opt/fleetc", "/etc/systemd/system", "/var/lib/fleetc")
+        assert _text(found.stdout) == ""
+
+
+def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
+    left = list(Path(tempfile.gettempdir()).glob("fleetc-run-*"))
+    assert left == []
+
+
+def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
+    before = rollout.pids()
+    done = rollout.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 hosts deployed, 0 tasks changed something" in done.stdout
+    assert rollout.pids() == before
+
+
+def test_dry_run_of_a_price_change_changes_nothing(rollout: Rollout) -> None:
+    before = rollout.pids()
+    rollout.write(price=1300)
+    rollout.compile()
+    done = rollout.deploy("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert rollout.pids() == before
+    rollout.write(price=1200)
+    rollout.compile()
+
+
+def test_stale_tree_is_not_deployed(rollout: Rollout) -> None:
+    before = rollout.pids()
+    rollout.write(price=1300)
+    done = rollout.deploy()
+    rollout.write(price=1200)
+    assert done.returncode == 1
+    assert "hosts/one/orch-a/launch.flags" in done.stdout
+    assert rollout.pids() == before
+
+
+def test_price_change_restarts_exactly_one_process(rollout: Rollout) -> None:
+    before = rollout.pids()
+    rollout.write(price=1250)
+    rollout.compile()
+    done = rollout.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = rollout.pids()
+    assert [name for name in before if before[name] != after[name]] == ["orch-a"]
+    (argv,) = [process_of(h, s).argv for _, s, h in rollout.services() if s.name == "orch-a"]
+    assert b"-pricePerUnit=1250" in argv
+
+
+def test_limit_reaches_only_the_named_host(rollout: Rollout) -> None:
+    done = rollout.deploy("--limit", "one")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 host deployed" in done.stdout
+    wrong = rollout.deploy("--limit", "on")
+    assert wrong.returncode == 2
+    assert 'did you mean "one"?' in wrong.stderr
+
+
+def test_missing_secret_stops_before_any_host(rollout: Rollout) -> None:
+    done = rollout.deploy(FARM_RPC_URL="")
+    assert done.returncode == 1
+    assert "FARM_RPC_URL" in done.stderr
+
+
+def test_unreachable_host_is_an_honest_failure(rollout: Rollout) -> None:
+    rollout.hosts["two"].cut_network()
+    try:
+        done = rollout.deploy("--limit", "two", FLEETC_CONNECT_TIMEOUT="4")
+    finally:
+        rollout.hosts["two"].restore_network()
+    assert done.returncode == 1
+    assert "two could not be reached" in done.stdout
+
+
+def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollout: Rollout) -> None:
+    """Another process holds the port: the stand-in says so and ends, as the node does."""
+    host = rollout.hosts["one"]
+    host.run("systemctl", "stop", "livepeer-orch-a.service")
+    squatter = "import socket,time; s=socket.create_server(('0.0.0.0', 8935)); time.sleep(600)"
+    host.run("systemd-run", "--unit=squatter", "python3", "-c", squatter)
+    try:
+        done = rollout.deploy("--limit", "one")
+    finally:
+        host.run("systemctl", "stop", "squatter.service")
+    assert done.returncode == 1
+    assert "address already in use" in done.stdout.lower()
+    again = rollout.deploy("--limit", "one")
+    assert again.returncode == 0, again.stdout + again.stderr

@@ -1,0 +1,148 @@
+"""Published launch configurations against what an equivalent spec compiles to: the node has to understand both alike.
+
+Each example of data/launch_examples.json is read by the independent model of the node, and so is what the compiler
+makes of data/launch_specs/<id>.toml. They may differ only where launch_differences.py says why.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from compiler import lower, model, rules, source
+from compiler.artifacts import json_document
+from compiler.diagnostics import Severity
+from compiler.model.fleet import Fleet
+from compiler.plan import Service
+from tests.launch_differences import BROKEN, DIFFERENCES
+from tests.node import Meaning, broken_rules, notes, read, understand
+
+DATA = Path(__file__).parent / "data"
+EXAMPLES: dict[str, dict[str, Any]] = {
+    example["id"]: example for example in json.loads((DATA / "launch_examples.json").read_text())
+}
+CASES = [(name, service) for name, example in EXAMPLES.items() for service in example["services"]]
+HOME = {"HOME": "/root"}
+
+
+class Process(NamedTuple):
+    """What a process gets: words, variables, files by path."""
+
+    words: list[str]
+    env: dict[str, str]
+    files: dict[str, str]
+
+    @property
+    def meaning(self) -> Meaning:
+        return understand(read(self.words, self.env, self.files))
+
+    @property
+    def faults(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Rules that stop the node, and what it passes over in silence."""
+        settings = read(self.words, self.env, self.files)
+        return broken_rules(settings), notes(settings)
+
+
+def filled(example: dict[str, Any], text: str) -> str:
+    """A published text with its placeholders replaced."""
+    for placeholder, value in example["placeholders"].items():
+        text = text.replace(placeholder, value)
+    return text
+
+
+def published(example: dict[str, Any], name: str, as_meant: bool = False) -> Process:
+    """A published configuration as a process: of a shell command, a list, a Compose command or a config file."""
+    found = example["services"][name]
+    env, files = HOME | found.get("env", {}), dict(example["files"])
+    if "conf" in found:
+        files["/livepeer.conf"] = filled(example, found["conf"])
+        return Process(["-config=/livepeer.conf"], env, files)
+    if "words" in found:
+        return Process([filled(example, word) for word in found["words"]], env, files)
+    if "compose" in found:  # Compose splits like a shell, but knows no comments
+        text = found["meant"] if as_meant and "meant" in found else found["compose"]
+        return Process(shlex.split(filled(example, text)), env, files)
+    text = filled(example, found["command"]).replace("\\\n", "\n")
+    return Process(shlex.split(text, comments=True), env, files)
+
+
+@cache
+def fleet(name: str) -> Fleet:
+    """The spec that says the same as an example."""
+    text = (DATA / "launch_specs" / f"{name}.toml").read_text()
+    document, problems = source.parse([source.Source(f"{name}.toml", text)])
+    assert document is not None, problems
+    found, problems = model.parse(document)
+    assert found is not None, problems
+    return found
+
+
+def compiled(example: dict[str, Any], name: str) -> Process:
+    """The compiled process after a rollout has put the secrets in place."""
+    plan = lower.lower(fleet(example["id"]))
+    service = next(s for host in plan.hosts for s in host.services if s.name == name)
+    env, files = stand_in_rollout(service, example["secrets"])
+    env |= {variable.name: variable.value for variable in service.variables}
+    files |= {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
+    return Process([argument.text for argument in service.arguments], HOME | env, files)
+
+
+def stand_in_rollout(service: Service, secrets: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Stand-in for what a rollout does with secret references: variables filled in, host files where they are."""
+    env = {s.name: secrets[f"{s.kind} {s.reference}"].strip() for s in service.secrets}
+    files = {name.partition(" ")[2]: text for name, text in secrets.items() if name.startswith("host_file ")}
+    return env, files
+
+
+@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+def test_compiled_process_means_what_the_published_one_means(name: str, service: str) -> None:
+    example = EXAMPLES[name]
+    before = published(example, service, as_meant=True).meaning
+    after = compiled(example, service).meaning
+    found = before.differences(after)
+    reasons = DIFFERENCES.get((name, service), {})
+    assert after.role == before.role
+    assert {flag: pair for flag, pair in found.items() if flag not in reasons} == {}, "a difference without a reason"
+    assert [flag for flag in reasons if flag not in found] == [], "a reason without a difference"
+    assert all(len(reason) > 20 for reason in reasons.values())
+
+
+@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+def test_faults_of_the_published_process_are_the_known_ones(name: str, service: str) -> None:
+    fatal, silent = published(EXAMPLES[name], service).faults
+    assert (*fatal, *silent) == BROKEN.get((name, service), ("",))[1:]
+
+
+@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+def test_compiled_process_breaks_no_rule_of_the_node(name: str, service: str) -> None:
+    assert compiled(EXAMPLES[name], service).faults == ((), ())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_findings_about_published_configurations(name: str, snapshot: SnapshotAssertion) -> None:
+    found = {f"{d.severity.name.lower()} {d.code}" for d in rules.check(fleet(name))}
+    assert sorted(found) == snapshot
+
+
+def test_every_row_of_the_tables_is_about_an_example() -> None:
+    assert set(DIFFERENCES) | set(BROKEN) <= set(CASES)
+
+
+def test_there_are_twenty_examples_of_many_kinds() -> None:
+    assert len(EXAMPLES) == 20
+    assert {example["kind"] for example in EXAMPLES.values()} == {"command", "compose", "conf", "systemd"}
+    roles = {compiled(EXAMPLES[name], service).meaning.role for name, service in CASES}
+    assert roles == {"gateway", "orchestrator", "transcoder"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_spec_of_an_example_compiles(name: str) -> None:
+    errors = [d for d in rules.check(fleet(name)) if d.severity is Severity.ERROR]
+    assert errors == []
