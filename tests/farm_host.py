@@ -69,9 +69,7 @@ class Host:
         self._root = self._directory / "root"
         self._boot: subprocess.Popen[bytes] | None = None
 
-    def run(
-        self, *argv: str, stdin: str | None = None, timeout: float = 120
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *argv: str, stdin: str | None = None, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         """Run a command on the host as root over ssh from the controller; its words arrive as they are.
 
         The status is the caller's to check; 255 means that ssh itself failed.

@@ -53,8 +53,7 @@ FILES = {
     ),
     # systemd-nspawn hands the control groups over read-only; the engine has to write them.
     "etc/systemd/system/docker.service.d/farm.conf": (
-        "[Service]\n"
-        "ExecStartPre=/bin/sh -c 'for c in /sys/fs/cgroup/*/; do mount -o remount,bind,rw $$c; done'\n"
+        "[Service]\nExecStartPre=/bin/sh -c 'for c in /sys/fs/cgroup/*/; do mount -o remount,bind,rw $$c; done'\n"
     ),
 }
 

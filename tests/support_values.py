@@ -230,9 +230,7 @@ def read_docker_env(text: str) -> dict[str, str]:
     return values
 
 
-GO_SPACE = "".join(
-    map(chr, (9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000))
-)
+GO_SPACE = "".join(map(chr, (9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)))
 GO_SPACE += "".join(map(chr, range(0x2000, 0x200B)))
 
 

@@ -26,9 +26,7 @@ from tests.test_encoding import PageReader
 
 VALUES = nasty_values()
 SYSTEMD_VALUES = tuple(value for value in VALUES if not has_noncharacter(value))
-ENVIRONMENT_GENERATOR = Path(
-    "/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator"
-)
+ENVIRONMENT_GENERATOR = Path("/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator")
 
 
 def program(name: str) -> str:
@@ -142,9 +140,7 @@ def test_compose_reads_every_value_back(tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text("\n".join([*lines, ""]), newline="")
     environment = [encoding.env_compose(name, value) + "\n" for name, value in numbered(VALUES).items()]
     (tmp_path / "nasty.env").write_text("".join(environment), newline="")
-    output = run(
-        compose, "-f", "compose.yaml", "config", "--format", "json", cwd=tmp_path, env={"HOME": "/h"}
-    )
+    output = run(compose, "-f", "compose.yaml", "config", "--format", "json", cwd=tmp_path, env={"HOME": "/h"})
     service = json.loads(output)["services"]["one"]
     # `config` prints a file that Compose can read again, so it doubles each `$`.
     assert [value.replace("$$", "$") for value in service["command"]] == list(VALUES)
@@ -206,9 +202,7 @@ def test_docker_reads_every_value_of_an_env_file_back(tmp_path: Path) -> None:
         run(*command, cwd=tmp_path, env={"HOME": str(tmp_path)})
         assert dict(entry.partition("=")[::2] for entry in created[0]["Env"]) == values
         (tmp_path / "nasty.env").write_text(f"LONG={longest}x\n")
-        done = subprocess.run(
-            command, cwd=tmp_path, env={"HOME": str(tmp_path)}, capture_output=True, check=False
-        )
+        done = subprocess.run(command, cwd=tmp_path, env={"HOME": str(tmp_path)}, capture_output=True, check=False)
         assert b"token too long" in done.stderr
 
 

@@ -18,7 +18,6 @@ from syrupy.assertion import SnapshotAssertion
 
 from compiler import lower, model, rules, source
 from compiler.artifacts import json_document
-from compiler.diagnostics import Severity
 from compiler.model.fleet import Fleet
 from compiler.plan import Service
 from tests.launch_differences import BROKEN, DIFFERENCES
@@ -29,7 +28,11 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     example["id"]: example for example in json.loads((DATA / "launch_examples.json").read_text())
 }
 CASES = [(name, service) for name, example in EXAMPLES.items() for service in example["services"]]
+EVERY_PROCESS = pytest.mark.parametrize(("name", "service"), CASES, ids=map("-".join, CASES))
+INVENTORIES = Path(__file__).parent.parent / "inventories"
 HOME = {"HOME": "/root"}
+SAID_ANYWAY = {"cliAddr", "httpAddr", "rtmpAddr", "ethKeystorePath", "pixelsPerUnit", "aiModelsDir"}
+"""Compiled in any case, also where the value is the node's own default for the role."""
 
 
 class Process(NamedTuple):
@@ -73,22 +76,36 @@ def published(example: dict[str, Any], name: str, as_meant: bool = False) -> Pro
     return Process(shlex.split(text, comments=True), env, files)
 
 
-@cache
-def fleet(name: str) -> Fleet:
-    """The spec that says the same as an example."""
-    text = (DATA / "launch_specs" / f"{name}.toml").read_text()
-    document, problems = source.parse([source.Source(f"{name}.toml", text)])
+def parsed(text: str) -> Fleet:
+    """The fleet of a spec."""
+    document, problems = source.parse([source.Source("fleet.toml", text)])
     assert document is not None, problems
     found, problems = model.parse(document)
     assert found is not None, problems
     return found
 
 
+@cache
+def fleet(name: str) -> Fleet:
+    """The spec that says the same as an example."""
+    return parsed((DATA / "launch_specs" / f"{name}.toml").read_text())
+
+
+def services(text: str) -> list[Service]:
+    """Every compiled service of a spec."""
+    return [service for host in lower.lower(parsed(text)).hosts for service in host.services]
+
+
 def compiled(example: dict[str, Any], name: str) -> Process:
-    """The compiled process after a rollout has put the secrets in place."""
+    """The compiled process of an example."""
     plan = lower.lower(fleet(example["id"]))
     service = next(s for host in plan.hosts for s in host.services if s.name == name)
-    env, files = stand_in_rollout(service, example["secrets"])
+    return process(service, example["secrets"])
+
+
+def process(service: Service, secrets: Mapping[str, str]) -> Process:
+    """A compiled service as a process, after a rollout has put the secrets in place."""
+    env, files = stand_in_rollout(service, secrets)
     env |= {variable.name: variable.value for variable in service.variables}
     files |= {f"{service.directory}/{file.name}": json_document(file.content) for file in service.files}
     return Process([argument.text for argument in service.arguments], HOME | env, files)
@@ -101,7 +118,7 @@ def stand_in_rollout(service: Service, secrets: Mapping[str, str]) -> tuple[dict
     return env, files
 
 
-@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+@EVERY_PROCESS
 def test_compiled_process_means_what_the_published_one_means(name: str, service: str) -> None:
     example = EXAMPLES[name]
     before = published(example, service, as_meant=True).meaning
@@ -114,13 +131,13 @@ def test_compiled_process_means_what_the_published_one_means(name: str, service:
     assert all(len(reason) > 20 for reason in reasons.values())
 
 
-@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+@EVERY_PROCESS
 def test_faults_of_the_published_process_are_the_known_ones(name: str, service: str) -> None:
     fatal, silent = published(EXAMPLES[name], service).faults
     assert (*fatal, *silent) == BROKEN.get((name, service), ("",))[1:]
 
 
-@pytest.mark.parametrize(("name", "service"), CASES, ids="-".join)
+@EVERY_PROCESS
 def test_compiled_process_breaks_no_rule_of_the_node(name: str, service: str) -> None:
     assert compiled(EXAMPLES[name], service).faults == ((), ())
 
@@ -142,7 +159,20 @@ def test_there_are_twenty_examples_of_many_kinds() -> None:
     assert roles == {"gateway", "orchestrator", "transcoder"}
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_spec_of_an_example_compiles(name: str) -> None:
-    errors = [d for d in rules.check(fleet(name)) if d.severity is Severity.ERROR]
-    assert errors == []
+@pytest.mark.parametrize("path", sorted(INVENTORIES.glob("*/fleet.toml")), ids=lambda path: path.parent.name)
+def test_every_process_of_an_example_fleet_would_start(path: Path) -> None:
+    for service in services(path.read_text()):
+        secrets = {f"{s.kind} {s.reference}": "word" for s in service.secrets}
+        assert process(service, secrets).faults == ((), ()), service.name
+
+
+@EVERY_PROCESS
+def test_a_lost_argument_is_a_difference_unless_it_says_what_the_node_does_anyway(name: str, service: str) -> None:
+    whole = compiled(EXAMPLES[name], service)
+    settings = read(whole.words, whole.env, whole.files)
+    defaults = read([]).values
+    for word in whole.words:
+        flag = word.removeprefix("-").partition("=")[0]
+        less = whole._replace(words=[other for other in whole.words if other != word])
+        if not whole.meaning.differences(less.meaning):
+            assert flag in SAID_ANYWAY or settings.values[flag] == defaults[flag], word

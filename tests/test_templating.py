@@ -105,9 +105,7 @@ def test_other_types_are_refused(value: object) -> None:
         render("{{ v }}", v=value)
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "a b", "a\n", "$a", "%h", '"', "a;b", "é", "a#b", "{{a}}", "a=b", "\\"]
-)
+@pytest.mark.parametrize("text", ["", " ", "a b", "a\n", "$a", "%h", '"', "a;b", "é", "a#b", "{{a}}", "a=b", "\\"])
 def test_word_with_another_character_is_refused(text: str) -> None:
     with pytest.raises(EncodingError) as refused:
         Word(text)

@@ -119,6 +119,36 @@ def _env_name(text: str) -> str:
     return text
 
 
+def _variable_name(text: str) -> str:
+    if text.startswith("LP_"):
+        raise refuse(
+            "the node reads variables named LP_... as flags, past every check",
+            "write the setting itself; a variable would silently win over it",
+        )
+    return _env_name(text)
+
+
+def _whole_seconds(value: Any) -> q.Duration:
+    duration = q.parse_duration(value)
+    if duration.microseconds < 1_000_000 or duration.microseconds % 1_000_000:
+        raise q.QuantityError("the node counts this in whole seconds, from 1", 'write it like "20s"')
+    return duration
+
+
+def _gas_price(value: Any) -> q.Wei:
+    price = q.parse_wei(value)
+    if not 0 < price.wei < 2**63:
+        raise q.QuantityError("the node takes gas prices from 1 wei to below 2^63 wei", 'write it like "5 gwei"')
+    return price
+
+
+def _cap_price(value: Any) -> q.Price:
+    price = q.parse_price(value)
+    if price.is_zero:
+        raise q.QuantityError("the node takes a cap of zero for no cap at all", "write the highest price you would pay")
+    return price
+
+
 def _image(text: str) -> str:
     if not _IMAGE.fullmatch(text) or len(text) > 255:
         raise refuse(
@@ -246,13 +276,17 @@ Integer = StrictInt
 Flag = StrictBool
 AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
 EnvName = Annotated[StrictStr, AfterValidator(_env_name)]
+VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
 Image = Annotated[StrictStr, AfterValidator(_image)]
 UserName = Annotated[StrictStr, AfterValidator(_user)]
 ReleaseField = Annotated[Release, PlainValidator(_release), _text_schema("v0.9.1")]
 Price = Annotated[q.Price, PlainValidator(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
+CapPrice = Annotated[q.Price, PlainValidator(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
 Wei = Annotated[q.Wei, PlainValidator(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
 Bytes = Annotated[q.Bytes, PlainValidator(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
 Duration = Annotated[q.Duration, PlainValidator(_parsed(q.parse_duration)), _text_schema("5s")]
+WholeSeconds = Annotated[q.Duration, PlainValidator(_parsed(_whole_seconds)), _text_schema("20s")]
+GasPrice = Annotated[q.Wei, PlainValidator(_parsed(_gas_price)), _text_schema("5 gwei")]
 Listener = Annotated[q.Listener, PlainValidator(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
 Address = Annotated[q.EthAddress, PlainValidator(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
 HostAddress = Annotated[str, PlainValidator(_parsed(q.parse_host)), _text_schema("203.0.113.10")]

@@ -15,13 +15,13 @@ from compiler.model.fields import (
     AbsolutePath,
     Address,
     Base,
+    CapPrice,
     Duration,
     Flag,
     HttpUrl,
     HttpUrlOrSecret,
     Integer,
     Listener,
-    Price,
     QueueUrlOrSecret,
     Secret,
     StoreUrlOrSecret,
@@ -159,7 +159,7 @@ class Gateway(ChainSettings):
         None,
         description='Highest price it pays for video and for models without a cap of their own; or "any".',
     )
-    max_model_prices: dict[Text, Price] = Field(
+    max_model_prices: dict[Text, CapPrice] = Field(
         default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
     )
     ignore_max_price_if_needed: Flag | None = Field(

@@ -18,7 +18,6 @@ from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.orchestrator import Orchestrator
 from compiler.quantities import Price
-from compiler.upstream import PIPELINES
 
 Goods = tuple[str, str]
 """What is sold: VIDEO, or the pipeline and id of a model."""
@@ -45,8 +44,10 @@ Skip = Callable[[Entry], bool]
 
 
 @lru_cache(maxsize=65536)
-def _per_pixel(price: Price) -> Fraction:
-    return price.per_pixel
+def _per_pixel(price: Price) -> Fraction | int:
+    """The exact price of one pixel; whole amounts as an integer, which compares much faster."""
+    exact = price.per_pixel
+    return exact.numerator if exact.denominator == 1 else exact
 
 
 class Ranked:
@@ -262,7 +263,7 @@ class Payers:
         ai = [n for n in self._open if effective.serves_ai(n)]
         self._open_video = {n.name for n in video}
         self._caps = {"video": Ranked((market.caps[n.name].base for n in video), highest_first=True)}
-        for pipeline in PIPELINES:
+        for pipeline in {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}:
             entries = (market.caps[n.name].of((pipeline, "")) for n in ai)
             self._caps[pipeline] = Ranked(entries, highest_first=True)
         self._explicit: dict[Goods, dict[str, Entry]] = {}

@@ -15,8 +15,8 @@ from compiler.model.fields import (
     Address,
     Base,
     Duration,
-    EnvName,
     Flag,
+    GasPrice,
     Image,
     Integer,
     Listener,
@@ -25,7 +25,8 @@ from compiler.model.fields import (
     ReleaseField,
     Secret,
     Text,
-    Wei,
+    VariableName,
+    WholeSeconds,
     refuse,
 )
 
@@ -78,10 +79,10 @@ class NodeSettings(Base):
     metrics_client_ip: Flag | None = Field(
         None, description="Whether metrics carry the client's address; this implies a label for each stream."
     )
-    environment: dict[EnvName, Text] = Field(
+    environment: dict[VariableName, Text] = Field(
         default_factory=dict, description="Further environment variables of the process; never secrets."
     )
-    secret_environment: dict[EnvName, Secret] = Field(
+    secret_environment: dict[VariableName, Secret] = Field(
         default_factory=dict,
         description="Further environment variables whose values are secrets, as references.",
     )
@@ -91,7 +92,7 @@ class ChainSettings(NodeSettings):
     """Fields of the nodes that hold a wallet: gateways and orchestrators."""
 
     wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
-    block_polling_interval: Duration | None = Field(
+    block_polling_interval: WholeSeconds | None = Field(
         None, description="How often the chain is polled, in whole seconds."
     )
     transaction_timeout: Duration | None = Field(None, description="How long to wait before a transaction is replaced.")
@@ -99,8 +100,8 @@ class ChainSettings(NodeSettings):
         None, ge=0, le=100, description="How often a transaction is replaced at most."
     )
     gas_limit: Integer | None = Field(None, ge=1, description="Gas limit of transactions; estimated when left out.")
-    min_gas_price: Wei | None = Field(None, description="Lowest gas price that is offered.")
-    max_gas_price: Wei | None = Field(None, description="Highest gas price that is paid; no limit when left out.")
+    min_gas_price: GasPrice | None = Field(None, description="Lowest gas price that is offered.")
+    max_gas_price: GasPrice | None = Field(None, description="Highest gas price that is paid; no limit when left out.")
     initialize_round: Flag | None = Field(None, description="Whether the node initializes protocol rounds.")
     initialize_round_max_delay: Duration | None = Field(
         None, description="Upper bound of the random wait before a round is initialized."

@@ -1,7 +1,7 @@
 """A gateway for AI on a chain does not say how it finds orchestrators.
 
-Why: left alone, the node asks the registry of video orchestrators. AI orchestrators are registered elsewhere, so requests
-find nobody and no error says why.
+Why: left alone, the node asks the registry of video orchestrators. AI orchestrators are registered elsewhere, so
+requests find nobody and no error says why.
 
 Example:
 

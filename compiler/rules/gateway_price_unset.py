@@ -33,5 +33,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "gateway-price-unset",
                 f"gateway {name} pays any price{rest}: it has no max_price",
                 Label(("gateways", name), "here"),
-                help='write max_price = "1500 wei / pixel" (or your own cap), or max_price = "any" if every price is fine',
+                help='write max_price = "1500 wei / pixel", or your own cap, or "any" if every price is fine',
             )

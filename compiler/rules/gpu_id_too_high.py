@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if index is not None:
             yield error(
                 "gpu-id-too-high",
-                f"{node.name} runs AI models on GPU {ids[index]}, and runner containers reach only GPUs 0 to {_HIGHEST}",
+                f"{node.name} runs AI models on GPU {ids[index]}, and runner containers reach only 0 to {_HIGHEST}",
                 Label((*node.path, "gpus", index)),
                 help="list GPUs from 0 to 9, and leave the others to transcoding",
             )

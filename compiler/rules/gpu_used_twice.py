@@ -1,7 +1,7 @@
 """Two nodes on one host run AI models on the same GPU.
 
-Why: the port of a runner container follows from its pipeline and its GPU id, so the second container cannot start, and
-the memory of the GPU is promised twice.
+Why: the port of a runner container follows from its pipeline and its GPU id, so the second container cannot start,
+and the memory of the GPU is promised twice.
 
 Example:
 

@@ -1,6 +1,7 @@
 """An orchestrator on a chain has no price for something it sells.
 
-Why: the node panics at its start when neither a base price nor the model's own is set, or sells transcoding for nothing.
+Why: the node panics at its start when neither a base price nor the model's own is set, or sells transcoding for
+nothing.
 
 Example:
 

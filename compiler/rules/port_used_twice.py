@@ -1,7 +1,8 @@
 """Two processes on one host listen on the same port.
 
-Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that restarts
-only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers, the SSH server.
+Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that
+restarts only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers, the SSH
+server.
 
 Example:
 
@@ -30,6 +31,7 @@ from compiler.model import effective
 from compiler.model.effective import BoundPort
 from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
+from compiler.origin import given
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
 _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
@@ -56,7 +58,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the listeners of each host."""
     for host, nodes in fleet.nodes_by_host.items():
         port = fleet.hosts[host].ssh_port
-        origin = effective.given("hosts", host, "ssh_port")
+        origin = given("hosts", host, "ssh_port")
         taken = [_Taken(BoundPort("0.0.0.0", port, "tcp", "SSH", origin, ("hosts", host)), None)]  # noqa: S104
         for node in nodes:
             taken += (_Taken(bound, node) for bound in effective.bound_ports(fleet, node))

@@ -1,7 +1,7 @@
 """A gateway calls reward for a wallet that an orchestrator holds too.
 
-Why: reward belongs with the process that is kept running for its income. A gateway is restarted for settings of streams,
-and a round that is missed pays nothing.
+Why: reward belongs with the process that is kept running for its income. A gateway is restarted for settings of
+streams, and a round that is missed pays nothing.
 
 Example:
 

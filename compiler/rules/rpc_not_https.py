@@ -1,6 +1,7 @@
 """The RPC address of the chain does not start with https://.
 
-Why: over an open connection anybody on the way can lie about the chain, and the node pays and redeems by what it is told.
+Why: over an open connection anybody on the way can lie about the chain, and the node pays and redeems by what it is
+told.
 
 Example:
 

@@ -1,6 +1,7 @@
 """The RPC address belongs to a layer-1 chain, and the fleet's network is a layer-2 chain.
 
-Why: the contracts of the network do not exist on layer 1, so every on-chain node stops at its start, with exit status 0.
+Why: the contracts of the network do not exist on layer 1, so every on-chain node stops at its start, with exit status
+0.
 
 Example:
 

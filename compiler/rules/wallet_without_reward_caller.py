@@ -1,7 +1,7 @@
 """Several nodes share a wallet and nobody says which one calls reward.
 
-Why: a node left to itself calls reward when its account is a registered orchestrator, gateways included. Several callers
-burn gas on calls that fail every round; switching all of them off loses a round's reward.
+Why: a node left to itself calls reward when its account is a registered orchestrator, gateways included. Several
+callers burn gas on calls that fail every round; switching all of them off loses a round's reward.
 
 Example:
 

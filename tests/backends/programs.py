@@ -23,6 +23,13 @@ def run(*command: str | Path, cwd: Path, home: Path) -> subprocess.CompletedProc
     """Run a program with a bare environment; the status is the caller's to check."""
     path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '/usr/bin:/bin')}"
     environment = {"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
+    environment["ANSIBLE_PYTHON_INTERPRETER"] = sys.executable
     return subprocess.run(
-        [str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler import backends
-from compiler.origin import Origin, given
+from compiler.origin import given
 from compiler.plan import (
     Argument,
     Edge,
@@ -161,8 +161,3 @@ def written(tree: Tree, directory: Path) -> Path:
 def text(tree: Tree, path: str) -> str:
     """The text of one artifact."""
     return tree.as_mapping()[path].content.decode()
-
-
-def no_origin() -> Origin:
-    """An origin without a place, as a default has that belongs to no table."""
-    return Origin("default", (), "the documented default")

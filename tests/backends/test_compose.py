@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,7 @@ def project(directory: Path, service: Service, env_files: bool = False) -> dict[
     if env_files:
         file.write_text(file.read_text().replace(service.directory, str(folder)))
         options = []
-    words = (compose, "--file", file, "config", "--format", "json", *options)
-    done = run(*words, cwd=directory, home=directory)
+    done = run(compose, "--file", file, "config", "--format", "json", *options, cwd=directory, home=directory)
     assert (done.returncode, done.stderr) == (0, "")
     parsed = json.loads(done.stdout)
     assert isinstance(parsed, dict)
@@ -31,7 +31,7 @@ def project(directory: Path, service: Service, env_files: bool = False) -> dict[
 
 def test_compose_gives_every_odd_argument_and_variable_back(tmp_path: Path) -> None:
     service = support.odd_service("gw-eu")
-    parsed = project(tmp_path, support.replace(service, secrets=()), env_files=True)["services"]["gw-eu"]
+    parsed = project(tmp_path, replace(service, secrets=()), env_files=True)["services"]["gw-eu"]
     # `config` prints a file for Compose to read again, in which each `$` is doubled.
     assert [word.replace("$$", "$") for word in parsed["command"]] == [a.text for a in service.arguments]
     found = {name: value.replace("$$", "$") for name, value in parsed["environment"].items()}

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.artifacts import json_document, json_line
+from compiler.backends import data_files
 from compiler.encoding import HIDDEN
 from compiler.plan import PlannedFile
+from compiler.templating import Templates
 from tests.backends import support
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -25,8 +27,9 @@ VALUES = st.recursive(
 
 def file_of(content: Any) -> str:
     files = (PlannedFile("aiModels.json", content, support.HERE),)
-    tree = support.emitted(support.plan(support.host("edge-1", support.service("gw-eu", files=files))))
-    return support.text(tree, "hosts/edge-1/gw-eu/aiModels.json")
+    (artifact,) = data_files.emit(support.host("edge-1", support.service("gw-eu", files=files)), Templates({}))
+    assert artifact.path == "hosts/edge-1/gw-eu/aiModels.json"
+    return artifact.content.decode()
 
 
 def test_amounts_are_bare_numbers_with_all_their_digits() -> None:

@@ -1,0 +1,43 @@
+"""A node is there for AI and has no models.
+
+Why: an AI worker without models stops at its start. An orchestrator without models offers nothing that a gateway
+could ask for.
+
+Example:
+
+    [ai_workers.w]
+    orchestrator = "orch"
+
+Instead:
+
+    [ai_workers.w]
+    orchestrator = "orch"
+    models = [{ use = "realvis", warm = true }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model import effective
+from compiler.model.fleet import Fleet
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.worker import AiWorker
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at AI workers and at orchestrators that sell AI; live runners bring their own models."""
+    example = next(iter(sorted(fleet.models)), "realvis")
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
+            continue
+        if isinstance(settings, Orchestrator) and (settings.live_runners or settings.live_runner_config is not None):
+            continue
+        yield error(
+            "ai-without-models",
+            f"{node.name} is there for AI and has no models",
+            Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
+            help=f'write models = [{{ use = "{example}", warm = true }}]',
+        )

@@ -1,0 +1,86 @@
+"""A setting needs a newer node than the one that runs.
+
+Why: a node stops at its start on a flag that it does not know.
+
+Example:
+
+    [fleet]
+    node_release = "v0.8.0"
+
+    [gateways.gate]
+    ai_retry_timeout = "5 s"
+
+Instead:
+
+    [fleet]
+    node_release = "v0.8.4"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.node import AiSettings
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.rows import settings_given
+from compiler.model.worker import AiWorker
+from compiler.upstream import FLAGS, NEWEST_RELEASE, Release, format_release
+
+_HTTP_SCHEME_SINCE: Release = (0, 9, 0)
+_AI_ALONE_SINCE: Release = (0, 8, 2)
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the nodes that run an older release than the newest known one."""
+    for node in fleet.nodes:
+        release = effective.release_of(fleet, node)
+        if release.value == NEWEST_RELEASE:
+            continue
+        for path, what, since in _needs(fleet, node):
+            if since > release.value:
+                wanted = format_release(since)
+                yield error(
+                    "flag-unknown-to-release",
+                    f"{node.name} runs {format_release(release.value)}, which has no {what}: it came with {wanted}",
+                    Label(path),
+                    [Label(release.origin.paths[0], "the release")],
+                    f'take it away, or write node_release = "{wanted}" or newer',
+                )
+
+
+def _needs(fleet: Fleet, node: Node) -> Iterator[tuple[Path, str, Release]]:
+    """What the node's settings need: a place, the flag or ability, and the first release that has it."""
+    for row, parts, _ in settings_given(node):
+        yield (*node.path, *parts), f"-{row.flag}", FLAGS[row.flag].since
+    settings = node.settings
+    if isinstance(settings, AiWorker):
+        yield node.path, "AI workers", FLAGS["aiWorker"].since
+    elif effective.serves_ai(node):
+        yield (*node.path, "mode"), "AI", FLAGS["aiModels"].since
+    if isinstance(settings, Gateway):
+        if settings.discovery == "ai-registry":
+            yield (*node.path, "discovery"), "-aiServiceRegistry", FLAGS["aiServiceRegistry"].since
+        if settings.max_model_prices:
+            yield (*node.path, "max_model_prices"), "-maxPricePerCapability", FLAGS["maxPricePerCapability"].since
+    if isinstance(settings, Orchestrator):
+        if settings.mode == "ai":
+            yield (*node.path, "mode"), "orchestrators for AI alone", _AI_ALONE_SINCE
+        if settings.ai_registry is not None:
+            yield (*node.path, "ai_registry"), "-aiServiceRegistry", FLAGS["aiServiceRegistry"].since
+        if not settings.http_tls:
+            yield (*node.path, "http_tls"), "listener without TLS", _HTTP_SCHEME_SINCE
+    if isinstance(settings, AiSettings) and effective.runs_models(fleet, node).value:
+        yield from _images(fleet, node, settings)
+
+
+def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[tuple[Path, str, Release]]:
+    since = FLAGS["aiRunnerImageOverrides"].since
+    if settings.runner_image is not None:
+        yield (*node.path, "runner_image"), "-aiRunnerImageOverrides", since
+    for index, use in enumerate(settings.models):
+        if fleet.models[use.use].image is not None:
+            yield (*node.path, "models", index, "use"), "-aiRunnerImageOverrides", since

@@ -1,0 +1,89 @@
+"""A secret stands in the spec.
+
+Why: the spec lies in a repository, in its history, in reviews and in logs. Whoever can read one of them has the key,
+and taking it out later does not help: it has to be replaced.
+
+Example:
+
+    [fleet]
+    rpc = "https://arb-mainnet.provider.example/v2/YOUR-KEY-HERE"
+
+Instead:
+
+    [fleet]
+    rpc = { env = "ARBITRUM_RPC_URL" }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from compiler import leaks
+from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.model.fields import Base
+from compiler.model.fleet import Fleet
+from compiler.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
+
+_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
+_HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
+_HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
+_NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
+_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every text of the spec. The message names the place and the kind, never the value."""
+    yield from _walk(fleet, ())
+    for node in fleet.nodes:
+        for name, value in node.settings.environment.items():
+            if _names_secret(name.upper()) and not _HARMLESS_VALUE.fullmatch(value) and not leaks.find(value):
+                yield error(
+                    "inline-secret",
+                    f"{node.name} has the variable {name} written out, and its name says that it is a secret",
+                    Label((*node.path, "environment", name), secret=True),
+                    help=f'move it: secret_environment = {{ {name} = {{ env = "{name}" }} }}',
+                )
+
+
+def _names_secret(name: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) and not _HARMLESS_NAME.search(name)
+
+
+def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
+    """Everything below a value; only what the spec sets, since defaults hold no secrets.
+
+    It compares exact types: asking a pydantic class whether it is one is slow, and this visits every value of the spec.
+    """
+    kind = type(value)
+    if kind is str:
+        if leaks.find(value):
+            yield _found(value, path)
+    elif kind is tuple:
+        for index, item in enumerate(value):
+            yield from _walk(item, (*path, index))
+    elif kind is dict:
+        for key, item in value.items():
+            if leaks.find(key):
+                yield _found(key, (*path, key), on_key=True)
+            yield from _walk(item, (*path, key))
+    elif kind is Url:
+        if leaks.find(value.text):
+            yield _found(value.text, path)
+    elif issubclass(kind, Base):
+        for name in value.model_fields_set:
+            item = getattr(value, name)
+            if type(item) not in _NO_TEXT:
+                yield from _walk(item, (*path, name))
+
+
+def _found(text: str, path: Path, on_key: bool = False) -> Diagnostic:
+    place = ".".join(map(str, path[:-1] if on_key else path))
+    return error(
+        "inline-secret",
+        f"{place} seems to hold {leaks.find(text)}",
+        Label(path, on_key=on_key, secret=True),
+        help=f"{_FORM}; and replace the secret, because it has been written down",
+    )

@@ -1,0 +1,68 @@
+"""Gateways cannot reach an orchestrator at the address it gives them.
+
+Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is
+registered and gets no work. Off-chain a private address is fine, and a loopback one is when all who use it are on the
+same host.
+
+Example:
+
+    [orchestrators.orch]
+    service = "0.0.0.0:8935"
+
+Instead:
+
+    [orchestrators.orch]
+    service = "orch.example.net:8935"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.orchestrator import Orchestrator
+from compiler.quantities import HostName, Listener, is_public_address
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each orchestrator that has an address."""
+    users = {} if fleet.on_chain else _users(fleet)
+    for node in fleet.nodes:
+        settings = node.settings
+        chosen = effective.service_address(fleet, node, settings) if isinstance(settings, Orchestrator) else None
+        if chosen is None:
+            continue
+        host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))
+        listener = Listener(host, chosen.value.port or effective.SERVICE_PORT)
+        place = chosen.origin.paths[0]
+        if listener.is_any:
+            why, related = "it stands for all addresses of a machine", []
+        elif fleet.on_chain and not is_public_address(host):
+            why, related = "it means nothing outside its own network", [Label(("fleet", "network"), "a public network")]
+        elif listener.is_loopback and (far := _elsewhere(users.get(node.name, ()), settings.host)):
+            why, related = f"{far.name} runs on host {far.settings.host}", [Label((*far.path, "host"), far.name)]
+        else:
+            continue
+        yield error(
+            "service-address-unreachable",
+            f"orchestrator {node.name} cannot be reached at {listener}: {why}",
+            Label(place),
+            related,
+            'write the address at which the others reach this host, such as "orch.example.net:8935"',
+        )
+
+
+def _users(fleet: Fleet) -> dict[str, list[Node]]:
+    """The gateways and workers that name each orchestrator."""
+    users = {name: list(workers) for name, workers in fleet.workers_by_orchestrator.items()}
+    for node in fleet.nodes:
+        for name in getattr(node.settings, "orchestrators", ()):
+            if name in fleet.orchestrators:
+                users.setdefault(name, []).append(node)
+    return users
+
+
+def _elsewhere(users: list[Node] | tuple[()], host: str) -> Node | None:
+    return next((user for user in users if user.settings.host != host), None)

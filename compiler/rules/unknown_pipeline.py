@@ -1,0 +1,37 @@
+"""A model's pipeline does not exist.
+
+Why: the node panics at its start when it reads a pipeline it does not know. Names are lower-case, with hyphens.
+
+Example:
+
+    [models.realvis]
+    pipeline = "Text-To-Image"
+
+Instead:
+
+    [models.realvis]
+    pipeline = "text-to-image"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model.fleet import Fleet
+from compiler.model.problems import did_you_mean
+from compiler.upstream import PIPELINES
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every model, used or not."""
+    for name, model in sorted(fleet.models.items()):
+        if model.pipeline in PIPELINES:
+            continue
+        lower = model.pipeline.strip().lower().replace("_", "-").replace(" ", "-")
+        yield error(
+            "unknown-pipeline",
+            f'there is no pipeline "{model.pipeline}"',
+            Label(("models", name, "pipeline")),
+            help=did_you_mean(lower, PIPELINES),
+        )

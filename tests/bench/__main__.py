@@ -1,0 +1,66 @@
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`.
+
+In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.bench import measure
+
+
+def main() -> int:
+    """Run one of the commands."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    compiling = commands.add_parser("compile", help="measure fleetc compile beside a plain Jinja2 loop and a copy")
+    compiling.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
+    compiling.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+    compiling.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    compiling.add_argument("--profile", action="store_true", help="say instead where the time of one compile goes")
+    generating = commands.add_parser("generate", help="write the spec that is measured")
+    generating.add_argument("file", type=Path)
+    generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
+    staging = commands.add_parser("stages", help="profile one compile, in this process")
+    staging.add_argument("spec", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "generate":
+        from tests.bench.fleetgen import spec_text  # not in the process that measures: it needs much memory
+
+        arguments.file.write_text(spec_text(arguments.nodes), encoding="utf-8")
+        return 0
+    if arguments.command == "stages":
+        return _stages(arguments.spec)
+    if arguments.profile:
+        return _profile(arguments.nodes)
+    report = measure.compile_report(arguments.nodes, arguments.rounds)
+    print(report.as_table())
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report.as_values(), indent=2) + "\n", encoding="utf-8")
+    return 0 if all(line.met for line in report.lines) else 1
+
+
+def _stages(spec: Path) -> int:
+    from tests.bench.stages import function_table, stage_table
+
+    print(stage_table(spec, spec.with_name("tree")))
+    print()
+    print(function_table(spec))
+    return 0
+
+
+def _profile(nodes: int) -> int:
+    with measure.memory_directory() as work:
+        spec = work / "fleet.toml"
+        module = [sys.executable, "-m", "tests.bench"]
+        subprocess.run([*module, "generate", str(spec), "--nodes", str(nodes)], cwd=measure.ROOT, check=True)
+        return subprocess.run([*module, "stages", str(spec)], cwd=measure.ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""Measures a compile beside a plain template loop and a plain copy, each in fresh processes.
+
+In: a number of nodes and of rounds. Out: `Report`, with a Markdown table and plain values for JSON. Called by
+`__main__.py`. Processor time (user and system, from wait4) is what counts, because it is steadier than wall time on a
+shared machine; of several rounds in alternating order the best one does. All files lie on a memory file system, so that
+no disk is measured. The measuring process stays small: Linux hands its peak memory on to its children.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+SMALL = 1000
+"""Nodes of the smaller fleet that growth is measured against."""
+
+_PEER = Path(__file__).with_name("peer.py")
+_COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2])"
+_QUICK_ROUNDS = 10  # of commands that take a fraction of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one process took: seconds of processor and of wall time, and its peak memory in bytes."""
+
+    processor_s: float
+    wall_s: float
+    peak_bytes: int
+
+    def best(self, other: Cost) -> Cost:
+        """The lesser of each."""
+        return Cost(
+            min(self.processor_s, other.processor_s),
+            min(self.wall_s, other.wall_s),
+            min(self.peak_bytes, other.peak_bytes),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table: a ratio or a value, its unit, and the most that is aimed for."""
+
+    name: str
+    value: float
+    unit: str
+    aim: float | None = None
+
+    @property
+    def met(self) -> bool:
+        """Whether the value is within its aim."""
+        return self.aim is None or self.value <= self.aim
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything measured: `costs` by command and size, `lines` as they are shown, ratios first."""
+
+    nodes: int
+    rounds: int
+    place: str
+    files: int
+    bytes: int
+    python: str
+    costs: dict[str, Cost] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+
+    def as_values(self) -> dict[str, object]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    def as_table(self) -> str:
+        """Two Markdown tables: ratios and limits with their aims, then the times they come from."""
+        rows = ["| Measure | Result | Aim |", "|---|---|---|"]
+        for line in self.lines:
+            aim = "" if line.aim is None else f"at most {line.aim:g}{line.unit}" + ("" if line.met else ", not met")
+            rows.append(f"| {line.name} | {line.value:.2f}{line.unit} | {aim} |")
+        rows += ["", "| Process | Processor time | Wall time | Peak memory |", "|---|---|---|---|"]
+        for name, cost in self.costs.items():
+            peak = cost.peak_bytes / 1e6
+            rows.append(f"| {name} | {cost.processor_s:.3f} s | {cost.wall_s:.3f} s | {peak:.0f} MB |")
+        rows.append("")
+        rows.append(
+            f"{self.nodes} nodes, {self.files} files of {self.bytes / 1e6:.1f} MB, on {self.place}; "
+            f"best of {self.rounds}; Python {self.python}"
+        )
+        return "\n".join(rows)
+
+
+def compile_report(nodes: int, rounds: int) -> Report:
+    """Measure everything for a fleet of SMALL and one of `nodes` nodes. Raises RuntimeError when a command fails."""
+    with memory_directory() as work:
+        report = Report(nodes, rounds, _file_system(work), 0, 0, sys.version.split()[0])
+        for size in sorted({SMALL, nodes}):
+            _measure_size(report, work, size)
+        _measure_starts(report, work)
+    _conclude(report)
+    return report
+
+
+def fleetc(*arguments: str) -> list[str]:
+    """The command line of fleetc under this interpreter, as the installed script runs it."""
+    script = Path(sys.executable).with_name("fleetc")
+    return [sys.executable, *([str(script)] if script.is_file() else ["-m", "compiler"]), *arguments]
+
+
+def peer(spec: Path, out: Path) -> list[str]:
+    """The command line of the plain script."""
+    return [sys.executable, str(_PEER), str(spec), str(out)]
+
+
+def differences(tree: Path, other: Path) -> list[str]:
+    """Files of a compiled tree that another tree lacks or has otherwise, or has too many; not the manifest."""
+    paths = {p.relative_to(top).as_posix() for top in (tree, other) for p in top.rglob("*") if p.is_file()}
+    _, different, missing = filecmp.cmpfiles(tree, other, sorted(paths - {"manifest.json"}), shallow=False)
+    return sorted([*different, *missing])
+
+
+def _measure_size(report: Report, work: Path, size: int) -> None:
+    spec, tree, out = work / f"{size}.toml", work / f"tree-{size}", work / "out"
+    _run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(size)], ROOT)
+    commands: dict[str, list[str]] = {
+        f"fleetc compile, {size} nodes": fleetc("compile", str(spec), "--output", str(out)),
+        f"plain Jinja2 loop, {size} nodes": peer(spec, out),
+        f"copying the files, {size} nodes": [sys.executable, "-c", _COPY, str(tree), str(out)],
+        f"fleetc compile that changes nothing, {size} nodes": fleetc("compile", str(spec), "--output", str(tree)),
+    }
+    _run(fleetc("compile", str(spec), "--output", str(tree)), work)
+    _run(peer(spec, out), work)
+    unlike = differences(tree, out)
+    if unlike:
+        raise RuntimeError(f"the plain loop does not write the same files: {', '.join(unlike[:5])}")
+    shutil.rmtree(out)
+    _measure(report, commands, report.rounds, work, lambda: shutil.rmtree(out, ignore_errors=True))
+    files = [path for path in tree.rglob("*") if path.is_file()]
+    report.files, report.bytes = len(files), sum(path.stat().st_size for path in files)
+    shutil.rmtree(tree)
+
+
+def _measure_starts(report: Report, work: Path) -> None:
+    demo = ROOT / "inventories" / "demo"
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "fleetc --version": fleetc("--version"),
+        "fleetc check inventories/demo": fleetc("check", str(demo)),
+    }
+    _measure(report, commands, max(_QUICK_ROUNDS, report.rounds), work, lambda: None)
+
+
+def _measure(
+    report: Report, commands: dict[str, list[str]], rounds: int, work: Path, clear: Callable[[], None]
+) -> None:
+    """Run each command once a round, every other round backwards; `clear` follows each run."""
+    for name in commands:
+        report.costs[name] = Cost(float("inf"), float("inf"), sys.maxsize)
+    for turn in range(rounds):
+        order = list(commands) if turn % 2 == 0 else list(reversed(commands))
+        for name in order:
+            report.costs[name] = report.costs[name].best(_run(commands[name], work))
+            clear()
+
+
+def _run(command: list[str], directory: Path) -> Cost:
+    """Run a command in a process of its own and wait for it."""
+    before = os.times().elapsed
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, cwd=directory, stdout=output, stderr=output)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall = os.times().elapsed - before
+        if process.returncode:
+            output.seek(0)
+            text = output.read(2000).decode(errors="replace")
+            raise RuntimeError(f"{' '.join(command[:4])} ended with status {process.returncode}: {text}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024)
+
+
+def _conclude(report: Report) -> None:
+    def of(name: str, size: int) -> Cost:
+        return report.costs[f"{name}, {size} nodes"]
+
+    nodes = report.nodes
+    compiled, small = of("fleetc compile", nodes), of("fleetc compile", SMALL)
+    again = of("fleetc compile that changes nothing", nodes)
+    bare = report.costs["python -c pass"].processor_s
+    cpu = compiled.processor_s
+    report.lines = [
+        Line("fleetc compile / plain Jinja2 loop", cpu / of("plain Jinja2 loop", nodes).processor_s, "", 1.0),
+        Line("fleetc compile / copying the files", cpu / of("copying the files", nodes).processor_s, ""),
+        Line(
+            f"fleetc compile, {nodes} nodes / {SMALL} nodes", cpu / small.processor_s, "", round(1.1 * nodes / SMALL, 2)
+        ),
+        Line("compile that changes nothing / compile", again.processor_s / cpu, ""),
+        Line("fleetc --version / python -c pass", report.costs["fleetc --version"].processor_s / bare, "", 3.0),
+        Line("peak memory of a compile for each node", compiled.peak_bytes / nodes / 1000, " kB", 40.0),
+        Line("fleetc check inventories/demo", report.costs["fleetc check inventories/demo"].processor_s, " s", 0.25),
+    ]
+
+
+@contextmanager
+def memory_directory() -> Iterator[Path]:
+    """A fresh directory on /dev/shm where there is one, else where temporary files go."""
+    shared = Path("/dev/shm")  # noqa: S108  # the directory in it has a random name
+    where = shared if os.access(shared, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="fleetc-bench-", dir=where) as name:
+        yield Path(name)
+
+
+def _file_system(path: Path) -> str:
+    """The kind of file system that a path lies on, and where it is mounted, as /proc/mounts has it."""
+    mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text("utf-8").splitlines()]
+    fitting = [(point, kind) for point, kind in mounts if path.is_relative_to(point)]
+    point, kind = max(fitting, key=lambda mount: len(mount[0]))
+    return f"{kind} at {point}"

@@ -1,0 +1,1 @@
+"""One file for each rule: a flawed spec with what is printed about it, and the repaired spec, about which nothing is."""

@@ -1,0 +1,127 @@
+"""Checks spec texts the way `fleetc check` does, and writes the tables that most tests about rules need.
+
+In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`), or the assurance that there are none
+(`silent`). Builders give a sound table; a keyword replaces or adds a setting, None takes it away.
+"""
+
+from __future__ import annotations
+
+from compiler import render
+from compiler.diagnostics import Severity
+from compiler.pipeline import Checked, check_spec
+from compiler.source import Source
+
+_HOSTS = """
+[hosts.edge]
+address = "203.0.113.10"
+public = "edge.example.net"
+runtime = "docker"
+
+[hosts.gpu]
+address = "203.0.113.20"
+public = "orch.example.net"
+runtime = "systemd"
+gpus = [{ model = "RTX 4090" }, { model = "RTX 4090" }]
+"""
+
+_WALLETS = """
+[wallets.payer]
+address = "0x1111111111111111111111111111111111111111"
+keystore = "/var/lib/livepeer/keystore"
+password = { host_file = "/etc/livepeer/payer-password" }
+
+[wallets.earner]
+address = "0x2222222222222222222222222222222222222222"
+keystore = "/var/lib/livepeer/keystore"
+password = { host_file = "/etc/livepeer/earner-password" }
+"""
+
+SECRET = '{ host_file = "/etc/livepeer/orchestrator-secret" }'
+
+
+def offchain(*tables: str, **fleet: str | None) -> str:
+    """A fleet without a chain: two hosts, edge and gpu, and the given tables. Keywords go into [fleet]."""
+    settings = {"name": '"test"', "network": '"offchain"', "node_release": '"v0.9.1"', **fleet}
+    return "\n".join(["spec = 1\n", _table("fleet", settings), _HOSTS, *tables])
+
+
+def onchain(*tables: str, **fleet: str | None) -> str:
+    """A fleet on Arbitrum: two hosts, edge and gpu, two wallets, payer and earner, and the given tables."""
+    settings = {"network": '"arbitrum-one-mainnet"', "rpc": '{ env = "RPC_URL" }', **fleet}
+    return offchain(_WALLETS, *tables, **settings)
+
+
+def gateway(name: str = "gate", **settings: str | None) -> str:
+    """A gateway for video on a chain, on host edge."""
+    base = {"host": '"edge"', "mode": '"video"', "wallet": '"payer"', "max_price": '"any"'}
+    return _table(f"gateways.{name}", {**base, **settings})
+
+
+def orchestrator(name: str = "orch", **settings: str | None) -> str:
+    """An orchestrator for video on a chain, on host gpu, that transcodes on the CPU."""
+    base = {"host": '"gpu"', "mode": '"video"', "wallet": '"earner"', "price": '"1200 wei / pixel"'}
+    return _table(f"orchestrators.{name}", {**base, **settings})
+
+
+def free_gateway(name: str = "gate", **settings: str | None) -> str:
+    """A gateway for video off-chain, on host edge, with the list orch."""
+    return gateway(name, **{"wallet": None, "max_price": None, "orchestrators": '["orch"]', **settings})
+
+
+def free_orchestrator(name: str = "orch", **settings: str | None) -> str:
+    """An orchestrator for video off-chain, on host gpu."""
+    return orchestrator(name, **{"wallet": None, "price": None, **settings})
+
+
+def transcoder(name: str = "worker", **settings: str | None) -> str:
+    """A transcoder of orch, on host gpu."""
+    return _table(f"transcoders.{name}", {"host": '"gpu"', "orchestrator": '"orch"', **settings})
+
+
+def ai_worker(name: str = "worker", **settings: str | None) -> str:
+    """An AI worker of orch, on host gpu, with GPU 0 and the model realvis warm."""
+    models = '[{ use = "realvis", warm = true }]'
+    base = {"host": '"gpu"', "orchestrator": '"orch"', "gpus": "[0]", "models": models}
+    return _table(f"ai_workers.{name}", {**base, **settings})
+
+
+def model(name: str = "realvis", **settings: str | None) -> str:
+    """An image model with a price."""
+    base = {"pipeline": '"text-to-image"', "id": '"SG161222/RealVisXL_V4.0_Lightning"', "price": '"4000 wei / pixel"'}
+    return _table(f"models.{name}", {**base, **settings})
+
+
+def host(name: str, **settings: str | None) -> str:
+    """One more host, with docker."""
+    return _table(f"hosts.{name}", {"address": '"203.0.113.30"', "runtime": '"docker"', **settings})
+
+
+def _table(header: str, settings: dict[str, str | None]) -> str:
+    lines = [f"{key} = {value}" for key, value in settings.items() if value is not None]
+    return "\n".join([f"[{header}]", *lines, ""])
+
+
+def checked(text: str) -> Checked:
+    """What the stages before lowering find."""
+    return check_spec([Source("fleet.toml", text)])
+
+
+def printed(text: str, code: str = "") -> str:
+    """The printed diagnostics of a spec, or those of one code."""
+    found = checked(text)
+    wanted = [d for d in found.diagnostics if code in ("", d.code)]
+    return render.as_text(render.locate(wanted, [Source("fleet.toml", text)], found.document))
+
+
+def flagged(text: str, code: str, severity: Severity = Severity.ERROR) -> str:
+    """What is printed about a spec under one code. Fails when nothing is, or when the severity is another one."""
+    found = [d for d in checked(text).diagnostics if d.code == code]
+    assert found, f"{code} is not reported; this is:\n{printed(text)}"
+    assert {d.severity for d in found} == {severity}, f"{code} has another severity:\n{printed(text, code)}"
+    return printed(text, code)
+
+
+def silent(text: str) -> None:
+    """Fail when anything at all is said about a spec."""
+    found = checked(text).diagnostics
+    assert not found, f"a sound spec is not silent:\n{printed(text)}"

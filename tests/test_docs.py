@@ -1,0 +1,97 @@
+"""The pages say what is true: their specs compile, their commands and settings exist, their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from compiler.settings import Settings
+from tests.support import ROOT, check_text, fleetc
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("*/README.md"))]
+FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(text: str, language: str) -> list[tuple[str, str]]:
+    """(words behind the language, content) of each fenced block."""
+    return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
+
+
+def test_every_whole_spec_in_the_readme_is_silent() -> None:
+    specs = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    assert specs
+    for spec in specs:
+        assert check_text(spec) == "no problems\n"
+
+
+def test_every_fragment_in_the_readme_is_understood() -> None:
+    """A fragment goes with the whole spec before it; it may be superfluous there, but never wrong."""
+    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    fragments = [content for words, content in blocks(README, "toml") if words == "fragment"]
+    assert fragments
+    for fragment in fragments:
+        shown = check_text(whole + fragment)
+        assert "error[" not in shown, shown
+
+
+def test_the_message_in_the_readme_is_what_the_change_gives() -> None:
+    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    ((_, message),) = blocks(README, "console")
+    assert message.strip() in check_text(whole.replace('"1500 wei / pixel"', '"1000 wei / pixel"'))
+
+
+def test_every_command_is_documented_and_every_documented_command_exists() -> None:
+    commands = set(re.findall(r"^  ([a-z]+)  ", fleetc("--help").stdout, re.MULTILINE))
+    documented = set(re.findall(r"^\| `fleetc ([a-z]+)", README, re.MULTILINE))
+    assert commands == documented
+    assert {
+        m[1]
+        for m in re.finditer(r"\bfleetc ([a-z]+)\b(?! (?:one|first|and))", " ".join(c for _, c in blocks(README, "sh")))
+    } <= commands
+
+
+def test_every_option_of_the_readme_exists() -> None:
+    for command in re.findall(r"^\| `fleetc ([a-z]+)[^|]*\|([^|]*)\|", README, re.MULTILINE):
+        text = fleetc(command[0], "--help").stdout
+        for option in re.findall(r"`(--[a-z-]+)", command[1]):
+            assert option in text, f"fleetc {command[0]} has no {option}"
+
+
+def test_settings_table_is_the_settings() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(FLEETC_\w+)` \| (?:`(--[a-z-]+)`)? ?\| ([^|]*) \| ([^|]*) \|$", README, re.MULTILINE
+    )
+    table = {name: (variable, meaning) for name, variable, _, _, meaning in rows}
+    expected = {
+        name: (f"FLEETC_{name.upper()}", field.description or "") for name, field in Settings.model_fields.items()
+    }
+    assert table == expected
+
+
+def test_make_targets_of_the_readme_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z-]+)", README)) - {"and"} <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_every_example_has_its_paragraph() -> None:
+    page = (ROOT / "inventories/README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^- \*\*([a-z-]+)\*\*", page, re.MULTILINE)) == {
+        p.parent.name for p in ROOT.glob("inventories/*/fleet.toml")
+    }
+
+
+def test_lock_file_pins_with_hashes_and_names_no_place_to_download_from() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock
+    pinned = re.findall(r"^([a-z0-9._-]+)==", lock, re.MULTILINE)
+    assert len(pinned) > 40
+    assert lock.count("--hash=sha256:") >= len(pinned)

@@ -1,0 +1,134 @@
+"""What every compiled example must pass: Ansible's own checks, systemd's, Compose's, and the schema of the spec."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from compiler import files
+from compiler.pipeline import Compiled, compile_spec
+from compiler.plan import HostPlan, Service
+from tests.support import EXAMPLES, ROOT, shipped, sources_of
+
+BIN = Path(sys.executable).parent
+
+
+def compiled(name: str) -> Compiled:
+    return compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiled, Path]:
+    """An example, compiled and written to a directory of its own."""
+    result = compiled(request.param)
+    assert result.tree is not None
+    place = tmp_path_factory.mktemp("example") / request.param
+    files.write_tree(result.tree, place)
+    return result, place
+
+
+def run(command: Sequence[str | Path], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, env={**os.environ, "PATH": path, **environment},
+        capture_output=True, text=True, check=False, timeout=180,
+    )  # fmt: skip
+
+
+def services(result: Compiled, runtime: str) -> list[tuple[HostPlan, Service]]:
+    assert result.plan is not None
+    return [(h, s) for h in result.plan.hosts if h.runtime == runtime for s in h.services]
+
+
+def test_ansible_playbook_syntax(example: tuple[Compiled, Path]) -> None:
+    done = run(["ansible-playbook", "--syntax-check", "-i", "inventory.json", "site.yml"], example[1] / "ansible")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--profile", "production"], ["--strict"]], ids=["production", "strict"])
+def test_ansible_lint(example: tuple[Compiled, Path], options: list[str], tmp_path: Path) -> None:
+    done = run(
+        ["ansible-lint", "--offline", "-f", "pep8", *options, "site.yml"],
+        example[1] / "ansible",
+        ANSIBLE_HOME=str(tmp_path),
+        XDG_CACHE_HOME=str(tmp_path),
+        NO_COLOR="1",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == ""
+
+
+def test_systemd_has_nothing_to_say_about_any_unit(example: tuple[Compiled, Path], tmp_path: Path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    found = services(example[0], "systemd")
+    root = tmp_path / "root"
+    library = root / "lib/systemd/system"
+    library.mkdir(parents=True)
+    for kind in ("*.target", "*.slice"):
+        for unit in Path("/lib/systemd/system").glob(kind):
+            shutil.copy(unit, library, follow_symlinks=True)
+    for host, _ in found:
+        stub = root / host.binary.lstrip("/")
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        stub.write_text("#!/bin/sh\n")
+        stub.chmod(0o755)
+    units = root / "etc/systemd/system"
+    units.mkdir(parents=True)
+    for host, service in found:
+        name = f"{service.unit}.service"
+        shutil.copy(example[1] / "hosts" / host.name / service.name / name, units)
+        done = run(["systemd-analyze", "verify", f"--root={root}", "--man=no", name], tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), name
+
+
+def test_compose_accepts_every_file_and_gives_the_arguments_back(example: tuple[Compiled, Path]) -> None:
+    for host, service in services(example[0], "docker"):
+        directory = example[1] / "hosts" / host.name / service.name
+        compose = [BIN / "docker-compose", "-f", "compose.yaml", "config", "--no-env-resolution"]
+        quiet = run([*compose, "-q"], directory)
+        assert (quiet.returncode, quiet.stderr) == (0, ""), service.name
+        parsed = json.loads(run([*compose, "--format", "json"], directory).stdout)
+        # Compose writes its own output so that it can be read again: a dollar sign stands doubled there.
+        command = [word.replace("$$", "$") for word in parsed["services"][service.name]["command"]]
+        assert command == [argument.text for argument in service.arguments]
+
+
+@pytest.mark.parametrize("spec", sorted((ROOT / "inventories").glob("*/fleet.toml")), ids=lambda p: p.parent.name)
+def test_schema_accepts_the_spec(spec: Path, tmp_path: Path) -> None:
+    schema = ROOT / "inventories" / "spec.schema.json"
+    done = run(["check-jsonschema", "--schemafile", schema, spec], tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    tombi = run(["tombi", "lint", "--offline", spec], ROOT, XDG_CACHE_HOME=str(tmp_path))
+    assert tombi.returncode == 0, tombi.stdout + tombi.stderr
+    assert "Warning" not in tombi.stdout + tombi.stderr
+
+
+@pytest.mark.parametrize("tool", ["check-jsonschema", "tombi"])
+def test_schema_refuses_a_misspelt_key(tool: str, tmp_path: Path) -> None:
+    """The test above can fail: a key that does not exist is found by both programs."""
+    schema = ROOT / "inventories" / "spec.schema.json"
+    text = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8").replace("max_sessions", "max_sesions")
+    spec = tmp_path / "fleet.toml"
+    spec.write_text(text.replace("../spec.schema.json", schema.as_uri()), encoding="utf-8")
+    command = (
+        ["check-jsonschema", "--schemafile", schema, spec] if tool != "tombi" else ["tombi", "lint", "--offline", spec]
+    )
+    done = run(command, tmp_path, XDG_CACHE_HOME=str(tmp_path))
+    assert done.returncode != 0
+    assert "max_sesions" in done.stdout + done.stderr
+
+
+def test_committed_schema_is_fresh() -> None:
+    from compiler.model import json_schema
+
+    committed = (ROOT / "inventories" / "spec.schema.json").read_text(encoding="utf-8")
+    assert json.loads(committed) == json.loads(json.dumps(json_schema())), "run make render"

@@ -1,0 +1,56 @@
+"""An installed wheel works outside the checkout: templates and playbooks are inside."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT, fleetc
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = place.glob("*.whl")
+    return built
+
+
+def test_wheel_holds_every_template_and_playbook(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("templates", "playbooks"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert f"compiler/_{path.relative_to(ROOT).as_posix()}" in inside
+    assert "compiler/upstream/node_flags.toml" in inside
+
+
+def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_path: Path) -> None:
+    """A fresh environment. Its dependencies are borrowed from this one by a path file; fleetc itself is not."""
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (site,) = (environment / "lib").glob("python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (dependencies,) = {Path(p) for p in sys.path if p.endswith("site-packages")}
+    (site / "dependencies.pth").write_text(f"{dependencies}\n")
+    python = environment / "bin" / "python"
+    where = subprocess.run(
+        [python, "-I", "-c", "import compiler; print(compiler.__file__)"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert where.stdout.startswith(str(site)), where.stdout
+    done = subprocess.run(
+        [python, "-I", "-m", "compiler", "compile", str(ROOT / "inventories/demo"), "-o", str(tmp_path / "out")],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert fleetc("compile", ROOT / "inventories/demo", "-o", tmp_path / "out", "--check").returncode == 0
