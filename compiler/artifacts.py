@@ -23,11 +23,10 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", 
 
 def service_file(host: HostPlan, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
     """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
+    # Most origins lie in few tables: those are told apart first and written out once.
+    heads = {path[:2] for origin in origins for path in origin.paths}
     tables = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
-    for origin in origins:
-        for path in origin.paths:
-            first = str(path[0])
-            tables.add(first if first in _SINGLE_TABLES or len(path) == 1 else f"{first}.{path[1]}")
+    tables.update(str(h[0]) if h[0] in _SINGLE_TABLES or len(h) == 1 else f"{h[0]}.{h[1]}" for h in heads)
     place = f"hosts/{host.name}/{service.name}/{name}"
     return Artifact(place, text.encode(), origins=tuple(sorted(tables)))
 

@@ -231,11 +231,15 @@ def _compiled(spec: Path, settings: Settings, form: Format) -> Compiled:
 
 
 def _quietly(work: Any, *arguments: Any) -> Any:
-    """Run the pure core without the cyclic garbage collector: it makes no cycles, and collecting costs time."""
+    """Run the pure core without the cyclic garbage collector, and keep what it made out of later collections.
+
+    It makes no cycles and its result is needed to the end, so that looking through it would only cost time.
+    """
     gc.disable()
     try:
         return work(*arguments)
     finally:
+        gc.freeze()
         gc.enable()
 
 

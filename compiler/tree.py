@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 MANIFEST = "manifest.json"
@@ -43,7 +44,7 @@ class Tree:
 def tree_of(artifacts: Iterable[Artifact]) -> Tree:
     """Sort artifacts into a tree. Raises ValueError when two share a path: that is a mistake of a backend."""
     ordered = tuple(sorted(artifacts, key=lambda a: a.path))
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         if before.path == after.path:
             raise ValueError(f"two artifacts at {after.path}")
     return Tree(ordered)

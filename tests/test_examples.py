@@ -93,7 +93,7 @@ def test_systemd_has_nothing_to_say_about_any_unit(example: tuple[Compiled, Path
 def test_compose_accepts_every_file_and_gives_the_arguments_back(example: tuple[Compiled, Path]) -> None:
     for host, service in services(example[0], "docker"):
         directory = example[1] / "hosts" / host.name / service.name
-        compose = [BIN / "docker-compose", "-f", "compose.yaml", "config", "--no-env-resolution"]
+        compose: list[str | Path] = [BIN / "docker-compose", "-f", "compose.yaml", "config", "--no-env-resolution"]
         quiet = run([*compose, "-q"], directory)
         assert (quiet.returncode, quiet.stderr) == (0, ""), service.name
         parsed = json.loads(run([*compose, "--format", "json"], directory).stdout)
@@ -119,7 +119,7 @@ def test_schema_refuses_a_misspelt_key(tool: str, tmp_path: Path) -> None:
     text = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8").replace("max_sessions", "max_sesions")
     spec = tmp_path / "fleet.toml"
     spec.write_text(text.replace("../spec.schema.json", schema.as_uri()), encoding="utf-8")
-    command = (
+    command: list[str | Path] = (
         ["check-jsonschema", "--schemafile", schema, spec] if tool != "tombi" else ["tombi", "lint", "--offline", spec]
     )
     done = run(command, tmp_path, XDG_CACHE_HOME=str(tmp_path))

@@ -50,8 +50,8 @@ class _Taken(NamedTuple):
     @property
     def note(self) -> str:
         who = self.node.name if self.node else "the host"
-        how = "" if self.bound.origin.kind == "given" else ", although the spec does not say so"
-        return f"{who}: {self.bound.purpose}{how}"
+        why = self.bound.origin.reason
+        return f"{who}: {self.bound.purpose}" + (f" ({why})" if why else "")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -2,9 +2,9 @@
 
 In: a number of nodes. Out: TOML text that checks without any diagnostic. Called by `measure.py` and the tests.
 
-Ten nodes make a site of eight hosts: an edge host with a video gateway and an AI gateway, three video orchestrators with
-a GPU, one without that two remote transcoders work for, and two AI orchestrators with two models each. Thirty sites
-share three wallets, so there is about one for every hundred nodes.
+Ten nodes make a site of eight hosts: an edge host with a video gateway and an AI gateway, three video orchestrators
+with a GPU, one without that two remote transcoders work for, and two AI orchestrators with two models each. Thirty
+sites share three wallets, so there is one for every hundred nodes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ MODELS = {
     "upscaler": ("upscale", "stabilityai/stable-diffusion-x4-upscaler", "12 GiB", "5000000 wei / pixel"),
 }
 RENDITIONS = ["P240p30fps16x9", "P360p30fps16x9", "P720p30fps16x9"]
+SECRET = {"vault": "orchestrator_secret"}
 GPU = {"model": "RTX 4090", "memory": "24 GiB", "encode_sessions": 8}
 
 Table = dict[str, Any]
@@ -151,14 +152,13 @@ def _add_video(spec: Table, site: int) -> None:
             node["gateway_prices"] = {f"live-{site:05}": "1100 wei / pixel"}
             node["verbosity"] = 4
         orchestrators[f"video-{letter}-{site:05}"] = node
-    secret = {"vault": "orchestrator_secret"}
     orchestrators[f"split-{site:05}"] = {
         "host": f"front-{site:05}",
         "mode": "video",
         "wallet": _wallet("earner", site),
         "price": "1350 wei / pixel",
         "max_sessions": "auto",
-        "secret": secret,
+        "secret": SECRET,
         "monitor": True,
     }
     for gpu in range(2):
@@ -178,6 +178,7 @@ def _add_ai(orchestrators: Table, site: int) -> None:
             "host": f"ai-{letter}-{site:05}",
             "mode": "ai",
             "wallet": _wallet("ai-earner", site),
+            "secret": SECRET,
             "gpus": [0, 1],
             "models": [{"use": name, "warm": True, "capacity": 1} for name in models],
             "environment": {"GOMEMLIMIT": "12GiB"},

@@ -143,16 +143,16 @@ class Rollout:
         (self.directory / "fleet.toml").write_text(text, encoding="utf-8")
 
     def fleetc(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.run([sys.executable, "-m", "compiler", *arguments], **environment)
+
+    def run(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
         settings = {
             "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
             "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
             "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
             "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
         }
-        done = self.farm.controller(
-            [sys.executable, "-m", "compiler", *arguments],
-            env={**os.environ, **settings, **environment}, cwd=ROOT, timeout=600,
-        )  # fmt: skip
+        done = self.farm.controller(command, env={**os.environ, **settings, **environment}, cwd=ROOT, timeout=600)
         return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
 
     def compile(self) -> None:
@@ -315,6 +315,20 @@ def test_unreachable_host_is_an_honest_failure(rollout: Rollout) -> None:
         rollout.hosts["two"].restore_network()
     assert done.returncode == 1
     assert "two could not be reached" in done.stdout
+
+
+def test_interrupted_rollout_says_that_hosts_may_be_changing_and_the_next_one_completes_it(rollout: Rollout) -> None:
+    before = rollout.pids()
+    command = [sys.executable, "-m", "compiler", "deploy", str(rollout.directory)]
+    done = rollout.run(["timeout", "--foreground", "--preserve-status", "--signal=INT", "6", *command])
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "hosts may still be changing" in done.stdout
+    left = subprocess.run(
+        ["pgrep", "-f", str(rollout.farm.ssh_private_key)], check=False, capture_output=True, text=True
+    )
+    assert left.stdout == "", "Ansible's own processes outlived the run"
+    assert rollout.deploy().returncode == 0
+    assert rollout.pids() == before
 
 
 def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollout: Rollout) -> None:

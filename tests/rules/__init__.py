@@ -1,1 +1,1 @@
-"""One file for each rule: a flawed spec with what is printed about it, and the repaired spec, about which nothing is."""
+"""One file for each rule: a flawed spec and what is printed about it, and the repaired spec, about which nothing is."""

@@ -91,6 +91,13 @@ def model(name: str = "realvis", **settings: str | None) -> str:
     return _table(f"models.{name}", {**base, **settings})
 
 
+def wallet(name: str = "third", **settings: str | None) -> str:
+    """One more wallet."""
+    address = '"0x3333333333333333333333333333333333333333"'
+    base = {"address": address, "keystore": '"/var/lib/livepeer/keystore"', "password": '{ env = "PASSWORD" }'}
+    return _table(f"wallets.{name}", {**base, **settings})
+
+
 def host(name: str, **settings: str | None) -> str:
     """One more host, with docker."""
     return _table(f"hosts.{name}", {"address": '"203.0.113.30"', "runtime": '"docker"', **settings})

@@ -1,0 +1,35 @@
+"""What a node on a chain cannot start without."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, silent, wallet
+
+CODE = "chain-settings-missing"
+
+
+def test_no_rpc_address(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(gateway(), rpc=None), CODE) == snapshot
+
+
+def test_all_there_is_fine() -> None:
+    silent(onchain(gateway(), orchestrator()))
+
+
+def test_orchestrator_without_a_wallet(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(wallet=None)), CODE) == snapshot
+
+
+def test_only_wallet_is_proposed() -> None:
+    chain = {"network": '"arbitrum-one-mainnet"', "rpc": '{ env = "RPC" }'}
+    assert 'write wallet = "w"\n' in flagged(offchain(wallet("w"), gateway(wallet=None), **chain), CODE)
+
+
+def test_remote_signer_holds_the_wallet() -> None:
+    silent(onchain(gateway(wallet=None, remote_signer='{ url = "https://signer.example.net" }')))
+
+
+def test_fleet_of_workers_needs_no_rpc() -> None:
+    worker = '[transcoders.t]\nhost = "gpu"\norchestrator = "orch.example.net:8935"\nsecret = { env = "S" }\n'
+    silent(onchain(worker, rpc=None))

@@ -1,0 +1,119 @@
+"""Caps that no orchestrator meets, for video and for models."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, silent
+
+CODE = "gateway-price-admits-nobody"
+AI = {"mode": '"dual"', "ai_registry": "true", "models": '[{ use = "realvis" }]', "price": '"1200 wei / pixel"'}
+LIST = '["orch"]'
+
+
+def _video(cap: str, price: str, **settings: str) -> str:
+    return onchain(gateway(max_price=f'"{cap}"', orchestrators=LIST, **settings), orchestrator(price=f'"{price}"'))
+
+
+def test_cap_below_the_only_price(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_video("1000 wei / pixel", "1200 wei / pixel"), CODE) == snapshot
+
+
+def test_cap_that_equals_the_price_is_fine() -> None:
+    silent(_video("1200 wei / pixel", "1200 wei / pixel"))
+
+
+def test_prices_compare_exactly_over_different_pixels() -> None:
+    silent(_video("1200 wei / pixel", "1200000000 wei / megapixel"))
+    assert flagged(_video("1200 wei / pixel", "1200000001 wei / megapixel"), CODE)
+
+
+def test_price_in_other_currency_is_not_compared() -> None:
+    silent(_video("0.41 USD / terapixel", "1200 wei / pixel"))
+
+
+def test_soft_cap_is_fine() -> None:
+    silent(_video("1000 wei / pixel", "1200 wei / pixel", ignore_max_price_if_needed="true"))
+
+
+def test_cap_of_any_is_fine() -> None:
+    silent(_video("any", "1200 wei / pixel"))
+
+
+def test_others_in_the_registry_may_be_cheaper() -> None:
+    text = onchain(gateway(max_price='"1000 wei / pixel"'), orchestrator())
+    assert "no orchestrator of this fleet" in flagged(text, CODE, Severity.WARNING)
+
+
+def test_others_in_the_list_may_be_cheaper() -> None:
+    listed = '["orch", "other.example.net:8935"]'
+    text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=listed), orchestrator())
+    assert flagged(text, CODE, Severity.WARNING)
+
+
+def test_cheaper_orchestrator_that_is_not_listed_does_not_help() -> None:
+    cheap = orchestrator("cheap", host='"edge"', price='"10 wei / pixel"', wallet='"payer"')
+    listed = gateway(host='"gpu"', max_price='"1000 wei / pixel"', orchestrators=LIST, wallet=None)
+    listed += 'remote_signer = { url = "https://signer.example.net" }\n'
+    assert flagged(onchain(listed, orchestrator(), cheap), CODE)
+
+
+def test_price_for_this_gateway_counts_by_name_and_by_account() -> None:
+    cap = gateway(max_price='"1000 wei / pixel"', orchestrators=LIST)
+    silent(onchain(cap, orchestrator(gateway_prices='{ gate = "900 wei / pixel" }')))
+    account = '{ "0x1111111111111111111111111111111111111111" = "900 wei / pixel" }'
+    silent(onchain(cap, orchestrator(gateway_prices=account)))
+    assert flagged(onchain(cap, orchestrator(gateway_prices='{ gate = "1100 wei / pixel" }')), CODE)
+
+
+def test_price_for_this_gateway_counts_in_the_registry() -> None:
+    cap = gateway(max_price='"1000 wei / pixel"')
+    silent(onchain(cap, orchestrator(gateway_prices='{ gate = "900 wei / pixel" }')))
+    dearer = orchestrator(price='"900 wei / pixel"', gateway_prices='{ gate = "1100 wei / pixel" }')
+    assert "1100 wei" in flagged(onchain(cap, dearer), CODE, Severity.WARNING)
+
+
+def test_cap_of_a_model(snapshot: SnapshotAssertion) -> None:
+    caps = '{ realvis = "3999 wei / pixel" }'
+    node = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
+    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
+    silent(
+        onchain(
+            model(),
+            gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps.replace("3999", "4000")),
+            orchestrator(**AI),
+        )
+    )
+
+
+def test_cap_of_a_pipeline(snapshot: SnapshotAssertion) -> None:
+    caps = '{ text-to-image = "3999 wei / pixel" }'
+    node = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
+    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
+
+
+def test_cap_of_a_model_goes_before_that_of_its_pipeline() -> None:
+    caps = '{ text-to-image = "1 wei / pixel", realvis = "4000 wei / pixel" }'
+    silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
+
+
+def test_model_left_to_the_cap_for_video(snapshot: SnapshotAssertion) -> None:
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
+    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE, Severity.WARNING) == snapshot
+
+
+def test_model_without_a_price_is_sold_at_the_base_price() -> None:
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"')
+    silent(onchain(model(price=None), node, orchestrator(**AI)))
+
+
+def test_two_names_of_one_model_share_a_cap() -> None:
+    caps = '{ alias = "4000 wei / pixel" }'
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"', max_model_prices=caps)
+    silent(onchain(model(), model("alias"), node, orchestrator(**AI)))
+
+
+def test_nobody_who_sells_is_not_a_matter_of_price() -> None:
+    text = onchain(gateway(max_price='"1 wei / pixel"'))
+    assert printed(text, CODE) == "no problems\n"

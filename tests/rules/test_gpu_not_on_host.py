@@ -1,0 +1,22 @@
+"""GPU ids beyond the list of the host."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, flagged, free_orchestrator, host, offchain, silent, transcoder
+
+CODE = "gpu-not-on-host"
+ORCH = free_orchestrator(host='"edge"', secret=SECRET)
+
+
+def test_id_beyond_the_list(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(ORCH, transcoder(gpus="[0, 2]")), CODE) == snapshot
+
+
+def test_ids_of_the_list_are_fine() -> None:
+    silent(offchain(ORCH, transcoder(gpus="[0, 1]")))
+
+
+def test_host_without_a_list_says_nothing() -> None:
+    silent(offchain(host("bare"), ORCH, transcoder(host='"bare"', gpus="[7]")))

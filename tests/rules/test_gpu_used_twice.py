@@ -1,0 +1,39 @@
+"""GPUs that two nodes with runner containers share."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, host, model, offchain, silent, transcoder
+
+CODE = "gpu-used-twice"
+ORCH = free_orchestrator(
+    mode='"dual"', transcoding='"local"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]'
+)
+
+
+def _two(first: str, second: str) -> str:
+    return offchain(model(), ORCH, ai_worker("a", gpus=first), ai_worker("b", gpus=second, cli='"127.0.0.1:4936"'))
+
+
+def test_one_gpu_for_two_workers(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_two("[0]", "[0]"), CODE) == snapshot
+
+
+def test_gpus_of_their_own_are_fine() -> None:
+    silent(_two("[0]", "[1]"))
+
+
+def test_all_gpus_include_each() -> None:
+    assert "GPU 0" in flagged(_two('"all"', "[0]"), CODE)
+
+
+def test_all_gpus_of_an_unlisted_host_meet_everything() -> None:
+    hidden = host("bare")
+    pair = [ai_worker("a", host='"bare"', gpus="[3]"), ai_worker("b", host='"bare"', gpus='"all"', cli='"127.0.0.1:1"')]
+    assert "its GPUs" in flagged(offchain(hidden, model(), ORCH, *pair), CODE)
+
+
+def test_transcoding_and_ai_may_share_a_gpu() -> None:
+    orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')
+    silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]")))

@@ -1,0 +1,36 @@
+"""Images of another release than the settings."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent
+
+CODE = "image-differs-from-release"
+OLD = '"livepeer/go-livepeer:v0.8.10"'
+
+
+def test_image_of_the_fleet(snapshot: SnapshotAssertion) -> None:
+    text = offchain(free_orchestrator(), free_gateway(), image=OLD)
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_same_release_in_either_spelling_is_fine() -> None:
+    silent(offchain(free_orchestrator(), free_gateway(), image='"livepeer/go-livepeer:v0.9.1"'))
+    silent(offchain(free_orchestrator(), free_gateway(), image='"livepeer/go-livepeer:0.9.1"'))
+
+
+def test_release_of_the_node_counts() -> None:
+    silent(offchain(free_orchestrator(), free_gateway(image=OLD, node_release='"v0.8.10"')))
+    text = offchain(free_orchestrator(), free_gateway(image=OLD, node_release='"v0.8.11"'))
+    assert 'node_release = "v0.8.10"' in flagged(text, CODE, Severity.WARNING)
+
+
+def test_tag_that_names_no_release() -> None:
+    text = offchain(free_orchestrator(), free_gateway(image='"livepeer/go-livepeer:sha-0123abc"'))
+    assert "leave the tag out\n" in flagged(text, CODE, Severity.WARNING)
+
+
+def test_systemd_hosts_use_no_image() -> None:
+    silent(offchain(free_orchestrator(image=OLD), free_gateway()))

@@ -1,0 +1,79 @@
+"""Prices above what any gateway of the fleet pays."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, silent, wallet
+
+CODE = "orchestrator-price-nobody-pays"
+
+
+def _two(*tables: str, dear: str = '"2000 wei / pixel"', **settings: str) -> str:
+    second = orchestrator("dear", host='"edge"', wallet='"third"', price=dear, http='"0.0.0.0:9000"', **settings)
+    return onchain(wallet(), *tables, orchestrator(), second + 'service = "edge.example.net:9000"\n')
+
+
+CAP = gateway(max_price='"1500 wei / pixel"')
+
+
+def test_one_of_two_is_too_dear(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_two(CAP), CODE, Severity.WARNING) == snapshot
+
+
+def test_price_at_the_cap_is_fine() -> None:
+    silent(_two(CAP, dear='"1500 wei / pixel"'))
+
+
+def test_fleet_without_gateways_says_nothing() -> None:
+    silent(_two())
+
+
+def test_gateway_that_lists_somebody_else_is_no_buyer() -> None:
+    silent(_two(gateway(max_price='"1500 wei / pixel"', orchestrators='["orch"]')))
+
+
+def test_gateway_that_lists_it_counts() -> None:
+    listing = gateway(max_price='"1500 wei / pixel"', orchestrators='["orch", "dear"]')
+    assert flagged(_two(listing), CODE, Severity.WARNING)
+
+
+def test_one_gateway_that_pays_is_enough() -> None:
+    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2000 wei / pixel"').replace(
+        '"payer"', '"third"'
+    )
+    text = _two(CAP, rich).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
+    silent(text)
+
+
+def test_soft_caps_other_currencies_and_any_are_no_bounds() -> None:
+    silent(_two(gateway(max_price='"1500 wei / pixel"', ignore_max_price_if_needed="true")))
+    silent(_two(gateway(max_price='"0.41 USD / terapixel"')))
+    silent(_two(gateway(max_price='"any"')))
+
+
+def test_price_for_one_gateway_counts() -> None:
+    silent(_two(CAP, gateway_prices='{ gate = "1400 wei / pixel" }'))
+    assert flagged(_two(CAP, gateway_prices='{ gate = "1600 wei / pixel" }'), CODE, Severity.WARNING)
+
+
+def test_gateway_that_can_pay_nobody_is_reported_instead() -> None:
+    text = onchain(gateway(max_price='"1000 wei / pixel"'), orchestrator())
+    assert printed(text, CODE) == "no problems\n"
+    assert "gateway-price-admits-nobody" in printed(text)
+
+
+def test_model_above_its_cap(snapshot: SnapshotAssertion) -> None:
+    buyer = gateway(mode='"ai"', discovery='"ai-registry"', max_model_prices='{ realvis = "4500 wei / pixel" }')
+    uses = {"mode": '"dual"', "models": '[{ use = "realvis", price = "5000 wei / pixel" }]'}
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    second = orchestrator("dear", host='"edge"', wallet='"third"', http='"0.0.0.0:9000"', **uses)
+    text = onchain(wallet(), model(), buyer, seller, second + 'service = "edge.example.net:9000"\n')
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_model_within_the_cap_of_its_pipeline() -> None:
+    buyer = gateway(mode='"ai"', discovery='"ai-registry"', max_price='"1 wei / pixel"')
+    buyer += 'max_model_prices = { text-to-image = "4000 wei / pixel" }\n'
+    silent(onchain(model(), buyer, orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))

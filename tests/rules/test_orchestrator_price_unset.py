@@ -1,0 +1,53 @@
+"""Orchestrators without a price for something they sell."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    flagged,
+    free_orchestrator,
+    model,
+    offchain,
+    onchain,
+    orchestrator,
+    silent,
+)
+
+CODE = "orchestrator-price-unset"
+AI = {"mode": '"ai"', "secret": SECRET, "models": '[{ use = "realvis" }]'}
+
+
+def test_no_price_for_video(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(price=None)), CODE) == snapshot
+
+
+def test_price_is_fine() -> None:
+    silent(onchain(orchestrator()))
+
+
+def test_model_without_any_price(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(model(price=None), orchestrator(price=None, **AI)), CODE) == snapshot
+
+
+def test_price_of_the_model_or_of_the_use_or_of_the_node_is_enough() -> None:
+    silent(onchain(model(), orchestrator(price=None, **AI)))
+    silent(onchain(model(price=None), orchestrator(**AI)))
+    use = '[{ use = "realvis", price = "4000 wei / pixel" }]'
+    silent(onchain(model(price=None), orchestrator(price=None, **{**AI, "models": use})))
+
+
+def test_base_price_of_zero_is_none_for_models() -> None:
+    text = onchain(model(price=None), orchestrator(price='"0 wei / pixel"', **AI))
+    assert "model realvis" in flagged(text, CODE)
+
+
+def test_remote_ai_work_needs_a_base_price() -> None:
+    text = onchain(model(), orchestrator(price=None, host='"edge"', **AI), ai_worker())
+    assert "others run its models" in flagged(text, CODE)
+
+
+def test_offchain_nobody_pays() -> None:
+    silent(offchain(free_orchestrator()))

@@ -1,0 +1,36 @@
+"""Currencies that the node cannot convert."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, silent
+
+CODE = "price-currency-unknown"
+
+
+def test_currency_without_a_feed(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(price='"0.38 EUR / terapixel"')), CODE) == snapshot
+
+
+def test_dollars_on_arbitrum_are_fine() -> None:
+    silent(onchain(orchestrator(price='"0.41 USD / terapixel"')))
+
+
+def test_dollars_elsewhere_have_no_feed() -> None:
+    chain = {"network": '"mainnet"'}
+    assert "on this network" in flagged(onchain(orchestrator(price='"0.41 USD / terapixel"'), **chain), CODE)
+
+
+def test_feed_of_its_own_is_fine() -> None:
+    feed = '"0x4444444444444444444444444444444444444444"'
+    silent(onchain(orchestrator(price='"0.38 EUR / terapixel"', price_feed=feed)))
+    silent(onchain(gateway(max_price='"0.38 EUR / terapixel"', price_feed=feed)))
+
+
+def test_caps_and_models_have_currencies_too() -> None:
+    assert flagged(onchain(gateway(max_price='"1 EUR / terapixel"')), CODE)
+    caps = '{ llm = "1 EUR / terapixel" }'
+    assert flagged(onchain(gateway(mode='"ai"', discovery='"ai-registry"', max_model_prices=caps)), CODE)
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    assert "models.realvis" not in flagged(onchain(model(price='"1 EUR / terapixel"'), seller), CODE)

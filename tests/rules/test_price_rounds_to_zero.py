@@ -1,0 +1,37 @@
+"""Prices that the node rounds down to nothing."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, free_orchestrator, model, offchain, onchain, orchestrator, printed, silent
+
+CODE = "price-rounds-to-zero"
+
+
+def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(price='"999 wei / megapixel"')), CODE) == snapshot
+
+
+def test_a_thousandth_of_a_wei_is_fine() -> None:
+    silent(onchain(orchestrator(price='"1000 wei / megapixel"')))
+
+
+def test_without_adjustment_it_is_fine() -> None:
+    silent(onchain(orchestrator(price='"999 wei / megapixel"', auto_adjust_price="false")))
+
+
+def test_other_currencies_are_not_known() -> None:
+    silent(onchain(orchestrator(price='"0.0000001 USD / terapixel"')))
+
+
+def test_models_and_single_gateways_have_prices_too() -> None:
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    assert "models.realvis" not in printed(onchain(model(), seller))
+    assert flagged(onchain(model(price='"1 wei / megapixel"'), seller), CODE)
+    special = '{ "0x1111111111111111111111111111111111111111" = "1 wei / megapixel" }'
+    assert flagged(onchain(orchestrator(gateway_prices=special)), CODE)
+
+
+def test_offchain_prices_have_no_meaning() -> None:
+    assert printed(offchain(free_orchestrator(price='"1 wei / megapixel"')), CODE) == "no problems\n"

@@ -1,0 +1,25 @@
+"""Orchestrators without a full address."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, free_orchestrator, host, offchain, silent
+
+CODE = "service-address-missing"
+
+
+def test_neither_node_nor_host_has_one(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(host("bare"), free_orchestrator(host='"bare"')), CODE) == snapshot
+
+
+def test_address_of_the_host_is_enough() -> None:
+    silent(offchain(free_orchestrator()))
+
+
+def test_address_without_a_port(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(free_orchestrator(service='"orch.example.net"')), CODE) == snapshot
+
+
+def test_address_with_a_port_is_fine() -> None:
+    silent(offchain(host("bare"), free_orchestrator(host='"bare"', service='"orch.example.net:8935"')))

@@ -1,0 +1,64 @@
+"""Addresses at which gateways cannot reach an orchestrator."""
+
+from __future__ import annotations
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import (
+    SECRET,
+    flagged,
+    free_gateway,
+    free_orchestrator,
+    host,
+    offchain,
+    onchain,
+    orchestrator,
+    silent,
+    transcoder,
+)
+
+CODE = "service-address-unreachable"
+
+
+def test_wildcard(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(free_orchestrator(service='"0.0.0.0:8935"')), CODE) == snapshot
+
+
+def test_public_name_is_fine() -> None:
+    silent(onchain(orchestrator(service='"orch.example.net:8935"')))
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1", "10.1.2.3", "[::1]", "[fc00::1]", "orch.internal", "orch", "localhost"])
+def test_private_addresses_mean_nothing_on_a_chain(where: str) -> None:
+    assert "a public network" in flagged(onchain(orchestrator(service=f'"{where}:8935"')), CODE)
+
+
+def test_private_address_of_the_host_is_one_too() -> None:
+    text = onchain(host("lan", public='"192.168.1.5"'), orchestrator(host='"lan"'))
+    assert 'public = "192.168.1.5"' in flagged(text, CODE)
+
+
+def test_private_address_offchain_is_fine() -> None:
+    silent(offchain(free_orchestrator(service='"10.1.2.3:8935"'), free_gateway()))
+
+
+def test_loopback_with_a_gateway_elsewhere(snapshot: SnapshotAssertion) -> None:
+    text = offchain(free_orchestrator(service='"127.0.0.1:8935"'), free_gateway())
+    assert flagged(text, CODE) == snapshot
+
+
+def test_loopback_with_all_on_one_host_is_fine() -> None:
+    near = free_gateway(host='"gpu"', http='"127.0.0.1:9935"')
+    silent(offchain(free_orchestrator(service='"localhost:8935"'), near))
+
+
+def test_worker_elsewhere_needs_a_real_address_too() -> None:
+    far = transcoder(host='"edge"')
+    assert "worker runs on host edge" in flagged(
+        offchain(free_orchestrator(service='"127.0.0.1:8935"', secret=SECRET), far), CODE
+    )
+
+
+def test_wildcard_is_wrong_whatever_the_spelling() -> None:
+    assert flagged(offchain(free_orchestrator(service='"http://[::]:8935"')), CODE)

@@ -1,0 +1,25 @@
+"""Live models without a runner image."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, model, offchain, silent
+
+CODE = "unknown-live-model"
+
+
+def _live(**settings: str) -> str:
+    return offchain(model(pipeline='"live-video-to-video"', **settings))
+
+
+def test_misspelt_application(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_live(id='"streamdifusion"'), CODE) == snapshot
+
+
+def test_known_application_is_fine() -> None:
+    silent(_live(id='"streamdiffusion"'))
+
+
+def test_image_of_its_own_is_fine() -> None:
+    silent(_live(id='"our-app"', image='"registry.example.net/our-app:v1.2.3"'))

@@ -1,0 +1,44 @@
+"""Wallets that several nodes share, and who calls reward for them."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, printed, silent, wallet
+
+CODE = "wallet-without-reward-caller"
+SECOND = orchestrator("second", host='"edge"')
+
+
+def _caller(name: str) -> str:
+    return onchain(orchestrator(), SECOND).replace("[wallets.earner]", f'[wallets.earner]\nreward_by = "{name}"')
+
+
+def test_two_orchestrators_without_a_caller(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(), SECOND), CODE) == snapshot
+
+
+def test_named_caller_is_fine() -> None:
+    silent(_caller("orch"))
+
+
+def test_nobody_said_aloud_is_fine() -> None:
+    silent(_caller("none"))
+
+
+def test_single_holder_decides_itself() -> None:
+    silent(onchain(orchestrator(), gateway()))
+
+
+def test_gateways_alone_have_nobody_to_name() -> None:
+    pair = [gateway(), gateway("gate-2", host='"gpu"')]
+    assert 'write reward_by = "none" in wallets.payer\n' in flagged(onchain(*pair), CODE)
+
+
+def test_gateway_and_orchestrator_propose_the_orchestrator() -> None:
+    assert 'reward_by = "orch"' in flagged(onchain(gateway(wallet='"earner"'), orchestrator()), CODE)
+
+
+def test_offchain_nobody_calls_reward() -> None:
+    pair = [orchestrator(wallet='"w"', price=None), orchestrator("second", host='"edge"', wallet='"w"', price=None)]
+    assert printed(offchain(wallet("w"), *pair), CODE) == "no problems\n"

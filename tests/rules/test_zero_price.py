@@ -1,0 +1,35 @@
+"""Work for nothing."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import SECRET, flagged, model, onchain, orchestrator, silent
+
+CODE = "zero-price"
+
+
+def test_base_price_of_zero(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(orchestrator(price='"0 wei / pixel"')), CODE, Severity.WARNING) == snapshot
+
+
+def test_price_is_fine() -> None:
+    silent(onchain(orchestrator()))
+
+
+def test_model_at_zero_is_sold_at_the_base_price(snapshot: SnapshotAssertion) -> None:
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    text = onchain(model(price='"0 wei / pixel"'), seller)
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_model_at_zero_without_a_base_price_is_free() -> None:
+    seller = orchestrator(mode='"ai"', price=None, secret=SECRET, models='[{ use = "realvis" }]')
+    text = onchain(model(price='"0 wei / pixel"'), seller)
+    assert "works for nothing" in flagged(text, CODE, Severity.WARNING)
+
+
+def test_silence_with_a_reason_is_heard() -> None:
+    silence = '[[silence]]\ncode = "zero-price"\nreason = "a test network of ours"\n'
+    silent(onchain(orchestrator(price='"0 wei / pixel"'), silence))

@@ -1,0 +1,60 @@
+"""The benchmark compares like with like: the plain loop writes the same bytes, for a spec without any fault."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.bench import fleetgen, measure
+
+
+@pytest.fixture(params=[50, 100])
+def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A generated spec: 50 nodes are drawn one by one, 100 as regions."""
+    path = tmp_path / "fleet.toml"
+    path.write_text(fleetgen.spec_text(request.param), encoding="utf-8")
+    return path
+
+
+def test_plain_loop_writes_the_same_bytes(spec: Path, tmp_path: Path) -> None:
+    tree, other = tmp_path / "tree", tmp_path / "other"
+    subprocess.run(measure.fleetc("compile", str(spec), "-o", str(tree)), check=True, capture_output=True)
+    subprocess.run(measure.peer(spec, other), check=True, capture_output=True)
+    assert sum(1 for _ in measure.files_below(other)) > 200
+    assert list(measure.differences(tree, other)) == []
+
+
+def test_generated_spec_gives_no_diagnostic(spec: Path) -> None:
+    checked = subprocess.run(measure.fleetc("check", str(spec)), check=True, capture_output=True, text=True)
+    assert checked.stderr == "no problems\n"
+
+
+def test_difference_in_one_byte_or_file_is_seen(tmp_path: Path) -> None:
+    tree, other = tmp_path / "tree", tmp_path / "other"
+    for top in (tree, other):
+        (top / "inner").mkdir(parents=True)
+        (top / "inner" / "same").write_bytes(b"same")
+        (top / "changed").write_bytes(top.name[:1].encode())
+    (tree / "missing").write_bytes(b"")
+    (other / "superfluous").write_bytes(b"")
+    assert sorted(measure.differences(tree, other)) == ["changed", "missing", "superfluous"]
+
+
+def test_equal_sizes_give_equal_specs_and_odd_ones_are_refused() -> None:
+    assert fleetgen.spec_text(20) == fleetgen.spec_text(20)
+    for wrong in (0, 15, -10):
+        with pytest.raises(ValueError, match="multiple"):
+            fleetgen.spec_text(wrong)
+
+
+def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "SMALL", 10)
+    monkeypatch.setattr(measure, "QUICK_ROUNDS", 1)
+    report = measure.compile_report(20, 1)
+    assert report.lines[0].name == "fleetc compile / plain Jinja2 loop"
+    assert all(cost.processor_s < 60 and cost.peak_bytes > 1_000_000 for cost in report.costs.values())
+    table = report.as_table()
+    assert table.startswith("| Measure | Result | Aim |\n|---|---|---|\n")
+    assert table.index("plain Jinja2 loop |") < table.index("| Process |")
