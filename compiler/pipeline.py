@@ -7,10 +7,10 @@ and every diagnostic in a total order. Pure; `cli.py` reads the files before and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler import model, rules, source
-from compiler.diagnostics import Diagnostic, has_errors
+from compiler.diagnostics import Diagnostic, Label, error, has_errors
 from compiler.model.fleet import Fleet
 from compiler.plan import Plan
 from compiler.source import Document, Source
@@ -56,5 +56,10 @@ def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbo
     from compiler import backends, lower  # only here: `check` needs neither
 
     plan = lower.lower(checked.fleet)
-    tree = backends.emit(plan, templates, playbooks, sources)
+    try:
+        tree = backends.emit(plan, templates, playbooks, sources)
+    except backends.UnfitError as problem:
+        message = f"something on host {problem.path[-1]} cannot be written exactly: {problem}"
+        unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
+        return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)
     return Compiled(checked, plan, tree)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from compiler.backends import ansible, compose, data_files, docs, env, flags, manifest, release, systemd
+from compiler.diagnostics import Path
+from compiler.encoding import EncodingError
 from compiler.plan import HostPlan, Plan
 from compiler.source import Source
 from compiler.templating import Templates
@@ -25,15 +27,28 @@ HOST_BACKENDS: tuple[Callable[[HostPlan, Templates], Iterator[Artifact]], ...] =
 """What is emitted for each host, below `hosts/<host>/<service>/`."""
 
 
-def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]) -> Tree:
-    """All artifacts of a plan and the manifest that lists them.
+class UnfitError(ValueError):
+    """Text that a target format cannot hold, such as an argument of more than 128 KiB; `path` is the host's."""
 
-    Raises EncodingError for text that a target cannot hold, which the model has refused before.
-    """
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
+
+
+def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]) -> Tree:
+    """All artifacts of a plan and the manifest that lists them. Raises UnfitError."""
     loaded = Templates(templates)
-    artifacts = [artifact for host in plan.hosts for backend in HOST_BACKENDS for artifact in backend(host, loaded)]
+    artifacts = [artifact for host in plan.hosts for artifact in _of_host(host, loaded)]
     releases = release.releases((host.name for host in plan.hosts), artifacts)
     artifacts += ansible.emit(plan, releases.hosts, releases.services, loaded, playbooks)
     artifacts += docs.emit(plan, loaded)
     artifacts.append(manifest.emit(plan, sources, releases.hosts, artifacts))
     return tree_of(artifacts)
+
+
+def _of_host(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+    try:
+        for backend in HOST_BACKENDS:
+            yield from backend(host, templates)
+    except EncodingError as problem:
+        raise UnfitError(("hosts", host.name), str(problem)) from None

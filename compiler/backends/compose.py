@@ -36,9 +36,7 @@ def _view(service: Service) -> dict[str, object]:
         "env_file": f"{service.directory}/node.env",
         "secret_file": service.secret_file if service.secrets else "",
         # Only the data directory may be made when it is missing; an absent keystore or password must be noticed.
-        "mounts": [
-            {"path": m.path, "read_only": m.read_only, "created": m.path == service.data_dir} for m in service.mounts
-        ],
+        "mounts": [(mount.path, mount.read_only, mount.path == service.data_dir) for mount in service.mounts],
         "all_gpus": gpus == "all",
         "gpus": [str(gpu) for gpu in gpus] if isinstance(gpus, tuple) else [],
     }

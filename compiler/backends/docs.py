@@ -39,6 +39,12 @@ def _cell(text: str) -> Encoded:
     return Encoded(f"`{text}`" if _PLAIN.fullmatch(text) else markdown_cell(text))
 
 
+@lru_cache(maxsize=65536)
+def _word(text: str) -> Word:
+    """A bare word; the same few stand in thousands of rows."""
+    return Word(text)
+
+
 class _Host(NamedTuple):
     """One row of the table of hosts; an empty text is a value that the spec does not give."""
 
@@ -116,7 +122,7 @@ def _view(plan: Plan, templates: Templates) -> dict[str, object]:
         "ports": [row for host in plan.hosts for row in _ports(host)],
         "prices": [row for _, service in pairs for row in _prices(service)],
         "secrets": [
-            _Secret(Word(s.kind), _cell(s.reference), _cell(s.name), _cell(service.name), _cell(host.name))
+            _Secret(_word(s.kind), _cell(s.reference), _cell(s.name), _cell(service.name), _cell(host.name))
             for host, service in pairs
             for s in sorted(service.secrets)
         ],
@@ -128,16 +134,16 @@ def _view(plan: Plan, templates: Templates) -> dict[str, object]:
 
 def _host(host: HostPlan) -> _Host:
     public, region = (_cell(text) if text else "" for text in (host.public, host.region))
-    return _Host(_cell(host.name), _cell(host.address), public, region, Word(host.runtime), len(host.services))
+    return _Host(_cell(host.name), _cell(host.address), public, region, _word(host.runtime), len(host.services))
 
 
 def _node(host: HostPlan, service: Service) -> _Node:
     return _Node(
         name=_cell(service.name),
         host=_cell(host.name),
-        role=Word(service.role),
-        mode=Word(service.mode) if service.mode else "",
-        release=Word(format_release(service.release)),
+        role=_word(service.role),
+        mode=_word(service.mode) if service.mode else "",
+        release=_word(format_release(service.release)),
         program=_cell(service.image if host.runtime == "docker" else host.binary),
     )
 
@@ -148,7 +154,7 @@ def _node(host: HostPlan, service: Service) -> _Node:
 def _ports(host: HostPlan) -> Iterator[_Port]:
     """Every listener of a host, in the order of ports; the SSH server that a rollout needs comes first."""
     name = _cell(host.name)
-    yield _Port(name, host.ssh_port, Word("tcp"), _cell(host.address), "rollout", _cell("SSH"), "")
+    yield _Port(name, host.ssh_port, _word("tcp"), _cell(host.address), "rollout", _cell("SSH"), "")
     listeners = [
         (port.port, port.protocol, port.address, service.name, port.purpose)
         for service in host.services
@@ -156,7 +162,7 @@ def _ports(host: HostPlan) -> Iterator[_Port]:
     ]
     for number, protocol, address, node, purpose in sorted(listeners):
         where = _cell(address) if address else ""
-        yield _Port(name, number, Word(protocol), where, _reach(address), _cell(purpose), _cell(node))
+        yield _Port(name, number, _word(protocol), where, _reach(address), _cell(purpose), _cell(node))
 
 
 def _reach(address: str) -> str:
@@ -172,7 +178,7 @@ def _prices(service: Service) -> Iterator[_Price]:
     """What a gateway pays at most and what an orchestrator asks, from the arguments and files of the process."""
     name = _cell(service.name)
     pixels = argument_of(service, "pixelsPerUnit") or "1"
-    for flag, way in (("maxPricePerUnit", Word("pays")), ("pricePerUnit", Word("asks"))):
+    for flag, way in (("maxPricePerUnit", _word("pays")), ("pricePerUnit", _word("asks"))):
         value = argument_of(service, flag)
         if value is not None:
             price = "any price" if way == "pays" and value == "0" else _price_of_flag(value, pixels)
@@ -186,7 +192,7 @@ def _prices(service: Service) -> Iterator[_Price]:
         for entry in entries:
             row = _price_of_entry(entry)
             if row is not None:
-                yield _Price(name, Word("pays" if buying else "asks"), _cell(row[0]), _cell(row[1]))
+                yield _Price(name, _word("pays" if buying else "asks"), _cell(row[0]), _cell(row[1]))
 
 
 def _price_of_flag(value: str, pixels: str) -> str:

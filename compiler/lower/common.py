@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from operator import itemgetter
 
 from compiler.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
 from compiler.model import effective
@@ -19,6 +20,8 @@ from compiler.origin import Chosen, derived, given
 from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
 from compiler.quantities import Price
 from compiler.upstream import format_release
+
+_first = itemgetter(0)  # the flag or the name; origins have no order
 
 DEFAULT_IMAGE = "livepeer/go-livepeer"
 DOCKER_SOCKET = "/var/run/docker.sock"
@@ -136,10 +139,10 @@ def service(
         release=release.value,
         image=_image(fleet, node, format_release(release.value)),
         data_dir=directory.value,
-        arguments=tuple(sorted(arguments, key=lambda a: a.flag)),
-        variables=tuple(sorted(variables, key=lambda v: v.name)),
-        secrets=tuple(sorted(secrets, key=lambda s: s.name)),
-        files=tuple(sorted(files, key=lambda f: f.name)),
+        arguments=tuple(sorted(arguments, key=_first)),
+        variables=tuple(sorted(variables, key=_first)),
+        secrets=tuple(sorted(secrets, key=_first)),
+        files=tuple(sorted(files, key=_first)),
         mounts=tuple(sorted(_mounts(fleet, node, directory, arguments, variables, files, containers))),
         ports=tuple(
             Port(p.address, p.port, p.protocol, p.purpose, p.origin) for p in sorted(effective.bound_ports(fleet, node))

@@ -25,7 +25,12 @@ LOOPBACK = HostName("127.0.0.1")
 ANY_ADDRESS = HostName("0.0.0.0")  # noqa: S104  # an orchestrator has to be reachable
 GATEWAY_HTTP = Listener(LOOPBACK, 8935)
 GATEWAY_RTMP = Listener(LOOPBACK, 1935)
-CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935, "ai_workers": 4935}
+CLI_LISTENERS = {
+    "gateways": Listener(LOOPBACK, 5935),
+    "orchestrators": Listener(LOOPBACK, 7935),
+    "transcoders": Listener(LOOPBACK, 6935),
+    "ai_workers": Listener(LOOPBACK, 4935),
+}
 
 _MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 _MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
@@ -54,8 +59,7 @@ def cli_listener(node: Node) -> Chosen[Listener]:
     """The administration listener; on loopback unless the spec says otherwise."""
     if node.settings.cli is not None:
         return Chosen(node.settings.cli, given(*node.path, "cli"))
-    listener = Listener(LOOPBACK, CLI_PORTS[node.table])
-    return Chosen(listener, default("the role's own administration port, on loopback", node.path))
+    return Chosen(CLI_LISTENERS[node.table], default("the role's own administration port, on loopback", node.path))
 
 
 def gateway_http(node: Node, gateway: Gateway) -> Chosen[Listener]:

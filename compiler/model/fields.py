@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -81,9 +82,11 @@ def refuse(message: str, help: str = "", secret: bool = False) -> PydanticCustom
 
 
 def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
+    known = lru_cache(maxsize=4096)(parse)  # fleets repeat their prices, listeners and sizes a thousand times
+
     def validate(value: Any) -> T:
         try:
-            return parse(value)
+            return known(value) if type(value) is str else parse(value)
         except q.QuantityError as problem:
             raise refuse(problem.message, problem.help) from None
 

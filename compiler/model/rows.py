@@ -146,7 +146,10 @@ _ROWS_BY_TABLE = {
 
 def settings_given(node: Node) -> Iterator[tuple[Row, tuple[str, ...], Any]]:
     """Each plain setting of a node that the spec gives: its row, its path below the node, and its value."""
+    given = node.settings.model_fields_set
     for row, parts in _ROWS_BY_TABLE[node.table]:
+        if parts[0] not in given:
+            continue
         value: Any = node.settings
         for part in parts:
             value = getattr(value, part)

@@ -222,7 +222,8 @@ def _end_gently(module: Any) -> None:
             os.kill(pid, signal.SIGTERM)
             end = time.monotonic() + _TERM_SECONDS
             while time.monotonic() < end:
-                if os.waitpid(pid, os.WNOHANG)[0]:
+                # WNOWAIT: the runner's own library collects the exit status.
+                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                     return
                 time.sleep(0.1)
             os.killpg(os.getpgid(pid), signal.SIGKILL)

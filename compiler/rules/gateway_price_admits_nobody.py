@@ -66,7 +66,7 @@ def _models(fleet: Fleet, market: Market, node: Node) -> Iterator[Diagnostic]:
 
             verdict = models.offers.judge(cap.price, of_others)
             if verdict.state == "too-dear" and verdict.entry is not None:
-                yield _refused(market, node, f"pipeline {pipeline}", cap, cap.price, verdict.entry)
+                yield _refused(market, node, f"models of {pipeline}", cap, cap.price, verdict.entry)
     if caps.base.price is None:
         return
 
@@ -98,7 +98,7 @@ def _left_to_base(fleet: Fleet, node: Node, cap: Entry, most: Price, offer: Entr
     name = next((n for n, m in fleet.models.items() if (m.pipeline, m.id) == (pipeline, model_id)), pipeline)
     return warning(
         "gateway-price-admits-nobody",
-        f"gateway {node.name} never uses model {name}: it has no cap of its own, and max_price is lower than its price",
+        f"gateway {node.name} does not pay what model {name} costs: it has no cap of its own, and max_price is lower",
         Label(cap.path, f"{most}, for all that has no cap of its own"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}")],
         f'write max_model_prices = {{ {name} = "{offer.price}" }}, or more',

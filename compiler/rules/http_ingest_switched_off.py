@@ -46,7 +46,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 'write http_ingest = true, or mode = "video"',
             )
         elif settings.http_ingest is None and settings.auth_webhook is None and not listener.is_loopback:
-            what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP; RTMP stays"
+            what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays)"
             yield (error if ai else warning)(
                 "http-ingest-switched-off",
                 f"gateway {node.name} switches off {what}: {listener} is public, and no webhook admits streams",

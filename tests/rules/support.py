@@ -51,54 +51,54 @@ def onchain(*tables: str, **fleet: str | None) -> str:
     return offchain(_WALLETS, *tables, **settings)
 
 
-def gateway(name: str = "gate", **settings: str | None) -> str:
+def gateway(name: str = "gate", /, **settings: str | None) -> str:
     """A gateway for video on a chain, on host edge."""
     base = {"host": '"edge"', "mode": '"video"', "wallet": '"payer"', "max_price": '"any"'}
     return _table(f"gateways.{name}", {**base, **settings})
 
 
-def orchestrator(name: str = "orch", **settings: str | None) -> str:
+def orchestrator(name: str = "orch", /, **settings: str | None) -> str:
     """An orchestrator for video on a chain, on host gpu, that transcodes on the CPU."""
     base = {"host": '"gpu"', "mode": '"video"', "wallet": '"earner"', "price": '"1200 wei / pixel"'}
     return _table(f"orchestrators.{name}", {**base, **settings})
 
 
-def free_gateway(name: str = "gate", **settings: str | None) -> str:
+def free_gateway(name: str = "gate", /, **settings: str | None) -> str:
     """A gateway for video off-chain, on host edge, with the list orch."""
     return gateway(name, **{"wallet": None, "max_price": None, "orchestrators": '["orch"]', **settings})
 
 
-def free_orchestrator(name: str = "orch", **settings: str | None) -> str:
+def free_orchestrator(name: str = "orch", /, **settings: str | None) -> str:
     """An orchestrator for video off-chain, on host gpu."""
     return orchestrator(name, **{"wallet": None, "price": None, **settings})
 
 
-def transcoder(name: str = "worker", **settings: str | None) -> str:
+def transcoder(name: str = "worker", /, **settings: str | None) -> str:
     """A transcoder of orch, on host gpu."""
     return _table(f"transcoders.{name}", {"host": '"gpu"', "orchestrator": '"orch"', **settings})
 
 
-def ai_worker(name: str = "worker", **settings: str | None) -> str:
+def ai_worker(name: str = "worker", /, **settings: str | None) -> str:
     """An AI worker of orch, on host gpu, with GPU 0 and the model realvis warm."""
     models = '[{ use = "realvis", warm = true }]'
     base = {"host": '"gpu"', "orchestrator": '"orch"', "gpus": "[0]", "models": models}
     return _table(f"ai_workers.{name}", {**base, **settings})
 
 
-def model(name: str = "realvis", **settings: str | None) -> str:
+def model(name: str = "realvis", /, **settings: str | None) -> str:
     """An image model with a price."""
     base = {"pipeline": '"text-to-image"', "id": '"SG161222/RealVisXL_V4.0_Lightning"', "price": '"4000 wei / pixel"'}
     return _table(f"models.{name}", {**base, **settings})
 
 
-def wallet(name: str = "third", **settings: str | None) -> str:
+def wallet(name: str = "third", /, **settings: str | None) -> str:
     """One more wallet."""
     address = '"0x3333333333333333333333333333333333333333"'
     base = {"address": address, "keystore": '"/var/lib/livepeer/keystore"', "password": '{ env = "PASSWORD" }'}
     return _table(f"wallets.{name}", {**base, **settings})
 
 
-def host(name: str, **settings: str | None) -> str:
+def host(name: str, /, **settings: str | None) -> str:
     """One more host, with docker."""
     return _table(f"hosts.{name}", {"address": '"203.0.113.30"', "runtime": '"docker"', **settings})
 

@@ -40,9 +40,7 @@ def test_gateway_that_lists_it_counts() -> None:
 
 
 def test_one_gateway_that_pays_is_enough() -> None:
-    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2000 wei / pixel"').replace(
-        '"payer"', '"third"'
-    )
+    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2000 wei / pixel"', wallet='"third"')
     text = _two(CAP, rich).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
     silent(text)
 

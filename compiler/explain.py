@@ -1,0 +1,27 @@
+"""The pages of `fleetc explain`: one for each code that any message of the compiler can have.
+
+In: the docstrings of the rules and the table in `pages.py`. Out: `pages()`. Called by `cli.py` and the documentation.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from compiler.pages import PAGES, Page
+from compiler.rules import rules
+
+_WIDTH = 118
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, sorted by code. A page is a sentence, then paragraphs that begin with "Why:", "Example:" (only
+    pages of rules have one) and "Instead:"."""
+    found = {code: _text(page) for code, page in PAGES.items()}
+    found |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
+    return dict(sorted(found.items()))
+
+
+def _text(page: Page) -> str:
+    why = textwrap.fill(f"Why: {page.why}", _WIDTH)
+    instead = textwrap.indent(textwrap.fill(page.instead, _WIDTH - 4), "    ")
+    return f"{page.what}\n\n{why}\n\nInstead:\n\n{instead}\n"

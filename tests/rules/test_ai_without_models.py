@@ -1,0 +1,27 @@
+"""AI nodes without models."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent
+
+CODE = "ai-without-models"
+
+
+def test_orchestrator(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(free_orchestrator(mode='"dual"')), CODE) == snapshot
+
+
+def test_models_are_fine() -> None:
+    silent(offchain(model(), free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
+
+
+def test_worker(snapshot: SnapshotAssertion) -> None:
+    orch = free_orchestrator(mode='"dual"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]')
+    assert flagged(offchain(model(), orch, ai_worker(models="[]")), CODE) == snapshot
+
+
+def test_live_runners_bring_their_own() -> None:
+    silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
+    silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"')))

@@ -1,0 +1,28 @@
+"""Sessions counted where there are no remote transcoders."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, flagged, free_orchestrator, model, offchain, silent, transcoder
+
+CODE = "max-sessions-auto-with-local-transcoding"
+AUTO = '"auto"'
+
+
+def test_local_transcoding(snapshot: SnapshotAssertion) -> None:
+    assert flagged(offchain(free_orchestrator(max_sessions=AUTO)), CODE) == snapshot
+    assert flagged(offchain(free_orchestrator(max_sessions=AUTO, transcoding='"local"')), CODE)
+
+
+def test_number_is_fine() -> None:
+    silent(offchain(free_orchestrator(max_sessions="12")))
+
+
+def test_remote_transcoders_are_counted() -> None:
+    silent(offchain(free_orchestrator(max_sessions=AUTO, secret=SECRET, host='"edge"'), transcoder()))
+
+
+def test_ai_alone_transcodes_nothing() -> None:
+    uses = '[{ use = "realvis" }]'
+    silent(offchain(model(), free_orchestrator(mode='"ai"', max_sessions=AUTO, secret=SECRET, models=uses)))
