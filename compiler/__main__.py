@@ -6,6 +6,7 @@ escapes the commands into one sentence: a traceback is never shown unless FLEETC
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -20,6 +21,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    gc.disable()  # what is imported stays to the end; cli.py switches it on once the core has done its work
     try:
         from compiler.cli import app
 

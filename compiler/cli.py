@@ -12,7 +12,7 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
@@ -140,6 +140,36 @@ def explain(
 
 
 @app.command()
+def upgrade(
+    to: Annotated[str, typer.Option("--to", help="Release of the node to compare with, such as v0.9.1.")],
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    form: Annotated[Format, typer.Option("--format", help="Form of the report.")] = Format.text,
+) -> None:
+    """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
+    from compiler.model.problems import did_you_mean
+    from compiler.pipeline import check_spec
+    from compiler.upgrade import compare
+    from compiler.upgrade_report import as_json, as_text
+    from compiler.upstream import RELEASES, format_release
+
+    known = {format_release(release): release for release in RELEASES}
+    if to not in known:
+        _message(f'there is no release "{_plain(to)}"; {did_you_mean(to, known, "v0.7.6 and later are known")}')
+        raise typer.Exit(USAGE)
+    settings = _settings(overlay=overlay)
+    sources = _sources(spec, settings, form)
+    checked = _quietly(check_spec, sources)
+    if checked.fleet is None:
+        _report(checked, sources, settings, form, always=True)
+        raise typer.Exit(PROBLEMS)
+    found = _quietly(compare, checked, sources, known[to])
+    typer.echo(as_json(found) if form is Format.json else as_text(found, _coloured(settings, sys.stdout)), nl=False)
+    if found.must_change:
+        raise typer.Exit(PROBLEMS)
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON Schema of a spec; editors use it for completion."""
     from compiler.model import json_schema
@@ -252,12 +282,12 @@ def _report(checked: Checked, sources: list[Source], settings: Settings, form: F
     if form is Format.json:
         typer.echo(render.as_json(located), nl=False)
     else:
-        sys.stderr.write(render.as_text(located, _coloured(settings)))
+        sys.stderr.write(render.as_text(located, _coloured(settings, sys.stderr)))
 
 
-def _coloured(settings: Settings) -> bool:
+def _coloured(settings: Settings, stream: TextIO) -> bool:
     if settings.color == "auto":
-        return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stderr.isatty()
+        return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
     return settings.color == "always"
 
 

@@ -14,8 +14,10 @@ _WIDTH = 118
 
 
 def pages() -> dict[str, str]:
-    """The text of each page, sorted by code. A page is a sentence, then paragraphs that begin with "Why:", "Example:" (only
-    pages of rules have one) and "Instead:"."""
+    """The text of each page, sorted by code.
+
+    A page is a sentence, then parts that begin with "Why:", "Example:" (only pages of rules have one) and "Instead:".
+    """
     found = {code: _text(page) for code, page in PAGES.items()}
     found |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
     return dict(sorted(found.items()))

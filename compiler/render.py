@@ -191,8 +191,13 @@ def _width(text: str) -> int:
 
 
 def as_json(located: Sequence[Located]) -> str:
-    """For programs: an object with the list `diagnostics`; lines and columns count from 1, columns in characters."""
-    found = [
+    """For programs: an object with the list `diagnostics`."""
+    return json.dumps({"diagnostics": as_data(located)}, indent=2) + "\n"
+
+
+def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
+    """Plain values for JSON; lines and columns count from 1, columns in characters."""
+    return [
         {
             "code": item.diagnostic.code,
             "severity": _NAMES[item.diagnostic.severity],
@@ -203,7 +208,6 @@ def as_json(located: Sequence[Located]) -> str:
         }
         for item in located
     ]
-    return json.dumps({"diagnostics": found}, indent=2) + "\n"
 
 
 def _json_place(place: Place) -> dict[str, Any]:

@@ -50,13 +50,13 @@ DECIDED: dict[str, str] = {
     "aiModels": "lower/models.py: a file of models",
     "aiModelsDir": "lower/models.py: always explicit, the same path on the host",
     "aiRunnerImageOverrides": "lower/models.py: one object of images",
+    "aiRunnerImage": "lower/models.py: the one image of releases before -aiRunnerImageOverrides",
 }
 
 UNREACHED: dict[str, str] = {
     "broadcaster": "deprecated name of -gateway",
     "datadir": "second name of -dataDir; mixing the two breaks the order of sources",
     "pricePerBroadcaster": "deprecated name of -pricePerGateway",
-    "aiRunnerImage": "deprecated: -aiRunnerImageOverrides says the same",
     "liveAICapRefreshModels": "has no effect in any release since v0.8.10",
     "config": "settings travel as flags and variables, one source for each",
     "j": "prints and exits",
@@ -86,7 +86,7 @@ NOT_FLAGS: dict[str, str] = {
     "service": "-serviceAddr", "price": "-pricePerUnit", "gateway_prices": "-pricePerGateway",
     "transcoding": "decides -transcoder of an orchestrator", "ai_work": "decides -aiWorker", "ai_registry":
     "-aiServiceRegistry", "gpus": "-nvidia", "models": "-aiModels", "models_dir": "-aiModelsDir", "runner_image":
-    "-aiRunnerImageOverrides",
+    "-aiRunnerImageOverrides, or -aiRunnerImage before that",
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from compiler.lower.mapping import Planned
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.node import AiSettings
-from compiler.origin import derived
+from compiler.origin import derived, given
 from compiler.plan import Argument, PlannedFile
 
 MODELS_FILE = "aiModels.json"
@@ -30,10 +30,7 @@ def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool)
         return
     directory = effective.models_dir(fleet, node, settings)
     yield Argument("aiModelsDir", directory.value, directory.origin)
-    overrides = _image_overrides(fleet, settings)
-    if overrides:
-        text = json.dumps(overrides, sort_keys=True, separators=(",", ":"))
-        yield Argument("aiRunnerImageOverrides", text, derived("runner images of the node and its models", node.path))
+    yield from _images(fleet, node, settings)
 
 
 def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[PlannedFile, ...]:
@@ -58,6 +55,18 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
         entries.append(entry)
     paths = [("models", use.use) for use in settings.models]
     return (PlannedFile(MODELS_FILE, entries, derived("the models offered", (*node.path, "models"), *paths)),)
+
+
+def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Planned]:
+    """The runner images. Releases before -aiRunnerImageOverrides have one for all, and a rule refuses more."""
+    if not effective.knows(fleet, node, "aiRunnerImageOverrides"):
+        if settings.runner_image is not None:
+            yield Argument("aiRunnerImage", settings.runner_image, given(*node.path, "runner_image"))
+        return
+    overrides = _image_overrides(fleet, settings)
+    if overrides:
+        text = json.dumps(overrides, sort_keys=True, separators=(",", ":"))
+        yield Argument("aiRunnerImageOverrides", text, derived("runner images of the node and its models", node.path))
 
 
 def _image_overrides(fleet: Fleet, settings: AiSettings) -> dict[str, Any]:

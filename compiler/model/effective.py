@@ -18,7 +18,7 @@ from compiler.model.orchestrator import Orchestrator, Service
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.origin import Chosen, Origin, default, derived, given
 from compiler.quantities import HostName, Listener, Price
-from compiler.upstream import PIPELINES, Release
+from compiler.upstream import ABILITIES, FLAGS, PIPELINES, Release
 
 SERVICE_PORT = 8935
 LOOPBACK = HostName("127.0.0.1")
@@ -53,6 +53,23 @@ def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
     if own is not None:
         return Chosen(own, given(*node.path, "node_release"))
     return Chosen(fleet.fleet.node_release, given("fleet", "node_release"))
+
+
+def can(fleet: Fleet, node: Node, ability: str) -> bool:
+    """Whether the node's release can do what `upstream.ABILITIES` has under this name."""
+    return release_of(fleet, node).value >= ABILITIES[ability]
+
+
+def knows(fleet: Fleet, node: Node, flag: str) -> bool:
+    """Whether the node's release has a flag."""
+    return FLAGS[flag].known_to(release_of(fleet, node).value)
+
+
+def warm_containers(fleet: Fleet, node: Node, use: ModelUse) -> int:
+    """How many containers the node itself keeps warm for one model; in older releases its capacity does not count."""
+    if not use.warm or not managed(use):
+        return 0
+    return use.capacity or 1 if can(fleet, node, "warm-capacity") else 1
 
 
 def cli_listener(node: Node) -> Chosen[Listener]:
@@ -217,7 +234,8 @@ def _media_ports(node: Node) -> Iterator[BoundPort]:
 
 
 def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:
-    """Runner containers listen on loopback at <pipeline's two digits><container on the GPU><GPU id>."""
+    """Runner containers listen at <pipeline's two digits><container on the GPU><GPU id>."""
+    address = LOOPBACK if can(fleet, node, "runners-on-loopback") else ANY_ADDRESS
     gpus = gpu_ids(fleet, node)
     ids = gpus if isinstance(gpus, tuple) and gpus else (0,)
     containers = settings.containers_per_gpu or 1
@@ -232,4 +250,4 @@ def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Bo
                 port = pipeline.port_prefix * 100 + container * 10 + gpu
                 if gpu <= 9 and port not in seen:
                     seen.add(port)
-                    yield BoundPort("127.0.0.1", port, "tcp", f"{pipeline.name} runner", origin, node.path)
+                    yield BoundPort(address, port, "tcp", f"{pipeline.name} runner", origin, node.path)

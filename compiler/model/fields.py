@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
@@ -17,16 +18,16 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PlainValidator,
+    GetCoreSchemaHandler,
     StrictBool,
     StrictInt,
     StrictStr,
 )
 from pydantic.json_schema import WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from compiler import quantities as q
-from compiler.upstream import NEWEST_RELEASE, OLDEST_RELEASE, Release, format_release, parse_release
+from compiler.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
 
 T = TypeVar("T")
 
@@ -74,6 +75,20 @@ class Base(BaseModel):
         arbitrary_types_allowed=True,
         defer_build=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Says that `parse` alone makes the value of a field.
+
+    It is pydantic's PlainValidator without the serializer of the field's type: a fleet is never written back, and each
+    start would pay for it.
+    """
+
+    parse: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.parse)
 
 
 def refuse(message: str, help: str = "", secret: bool = False) -> PydanticCustomError:
@@ -177,6 +192,9 @@ def _release(value: Any) -> Release:
         raise refuse("this is not a node release", form) from None
     if not OLDEST_RELEASE <= release <= NEWEST_RELEASE:
         raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
+    if release not in RELEASES:
+        near = max(known for known in RELEASES if known < release)
+        raise refuse(f"there is no release {value} of the node", f'write "{format_release(near)}", the one before it')
     return release
 
 
@@ -282,20 +300,20 @@ EnvName = Annotated[StrictStr, AfterValidator(_env_name)]
 VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
 Image = Annotated[StrictStr, AfterValidator(_image)]
 UserName = Annotated[StrictStr, AfterValidator(_user)]
-ReleaseField = Annotated[Release, PlainValidator(_release), _text_schema("v0.9.1")]
-Price = Annotated[q.Price, PlainValidator(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
-CapPrice = Annotated[q.Price, PlainValidator(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
-Wei = Annotated[q.Wei, PlainValidator(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
-Bytes = Annotated[q.Bytes, PlainValidator(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
-Duration = Annotated[q.Duration, PlainValidator(_parsed(q.parse_duration)), _text_schema("5s")]
-WholeSeconds = Annotated[q.Duration, PlainValidator(_parsed(_whole_seconds)), _text_schema("20s")]
-GasPrice = Annotated[q.Wei, PlainValidator(_parsed(_gas_price)), _text_schema("5 gwei")]
-Listener = Annotated[q.Listener, PlainValidator(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
-Address = Annotated[q.EthAddress, PlainValidator(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
-HostAddress = Annotated[str, PlainValidator(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
-Weight = Annotated[Decimal, PlainValidator(_weight), _text_schema("0.3")]
-Secret = Annotated[SecretRef, PlainValidator(_secret), WithJsonSchema(_SECRET_SCHEMA)]
-HttpUrl = Annotated[q.Url, PlainValidator(_url(("http", "https"))), _text_schema("https://example.net/hook")]
+ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
+Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
+CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
+Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
+Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
+Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s")]
+WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s")]
+GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei")]
+Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
+Address = Annotated[q.EthAddress, Parsed(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
+HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
+Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
+Secret = Annotated[SecretRef, Parsed(_secret), WithJsonSchema(_SECRET_SCHEMA)]
+HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
 
 
 def _or_secret(example: str) -> WithJsonSchema:
@@ -304,21 +322,21 @@ def _or_secret(example: str) -> WithJsonSchema:
 
 HttpUrlOrSecret = Annotated[
     q.Url | SecretRef,
-    PlainValidator(_url_or_secret(("http", "https"))),
+    Parsed(_url_or_secret(("http", "https"))),
     _or_secret("https://example.net/hook"),
 ]
 RpcUrlOrSecret = Annotated[
     q.Url | SecretRef,
-    PlainValidator(_url_or_secret(("http", "https", "ws", "wss"))),
+    Parsed(_url_or_secret(("http", "https", "ws", "wss"))),
     _or_secret("https://rpc.example.net"),
 ]
 StoreUrlOrSecret = Annotated[
     q.Url | SecretRef,
-    PlainValidator(_url_or_secret(("s3", "s3+http", "s3+https", "gs", "ipfs", "file", "w3s"))),
+    Parsed(_url_or_secret(("s3", "s3+http", "s3+https", "gs", "ipfs", "file", "w3s"))),
     _or_secret("s3+https://storage.example.net/bucket"),
 ]
 QueueUrlOrSecret = Annotated[
     q.Url | SecretRef,
-    PlainValidator(_url_or_secret(("amqp", "amqps"))),
+    Parsed(_url_or_secret(("amqp", "amqps"))),
     _or_secret("amqps://queue.example.net/live"),
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
@@ -22,6 +22,7 @@ from compiler.model.fields import (
     HttpUrlOrSecret,
     Integer,
     Listener,
+    Parsed,
     QueueUrlOrSecret,
     Secret,
     StoreUrlOrSecret,
@@ -151,7 +152,7 @@ class Gateway(ChainSettings):
     max_price: (
         Annotated[
             q.Price | str,
-            PlainValidator(_cap),
+            Parsed(_cap),
             WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]}),
         ]
         | None
@@ -171,7 +172,7 @@ class Gateway(ChainSettings):
     discovery: (
         Annotated[
             str | Webhook,
-            PlainValidator(_discovery),
+            Parsed(_discovery),
             WithJsonSchema(
                 {
                     "anyOf": [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
@@ -20,6 +20,7 @@ from compiler.model.fields import (
     Image,
     Integer,
     Name,
+    Parsed,
     Price,
     ReleaseField,
     RpcUrlOrSecret,
@@ -96,7 +97,7 @@ class Wallet(Base):
     minimum_balance: Wei | None = Field(None, description="Balance below which the account must be topped up.")
     deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
     reserve: Wei | None = Field(None, description="Reserve that backs the tickets of a gateway with this account.")
-    reward_by: Annotated[str, PlainValidator(_reward_by), WithJsonSchema({"type": "string"})] | None = Field(
+    reward_by: Annotated[str, Parsed(_reward_by), WithJsonSchema({"type": "string"})] | None = Field(
         None, description='The one node that calls reward for this account; "none" when no node does.'
     )
 
@@ -130,7 +131,7 @@ class Rollout(Base):
     canary: Integer = Field(1, ge=0, le=100, description="How many hosts go first, alone.")
     batch: Annotated[
         int | str,
-        PlainValidator(_batch),
+        Parsed(_batch),
         WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]}),
     ] = Field("25%", description="How many hosts follow at a time, as a number or a share.")
 

@@ -270,6 +270,8 @@ class Payers:
         for node in ai:
             for goods, entry in market.caps[node.name].models.items():
                 self._explicit.setdefault(goods, {})[node.name] = entry
+        self._remembered: dict[tuple[Goods, str], tuple[Entry, ...] | None] = {}
+        self._ranked = {goods: Ranked(caps.values(), highest_first=True) for goods, caps in self._explicit.items()}
 
     def highest(self, seller: str, goods: Goods, price: Price) -> Entry | None:
         """The highest cap for these goods when every gateway that could use the seller pays less than its price.
@@ -285,29 +287,38 @@ class Payers:
                 if _pays(cap, asked.price if asked and asked.price else price):
                     return None
                 caps.append(cap)
-        explicit = self._explicit.get(goods, {})
-        rest = self._caps.get(goods[0], _NOTHING)
-
-        def settled(entry: Entry) -> bool:
-            return entry.owner in explicit or entry.owner in special
-
-        for cap in explicit.values():
-            if _pays(cap, price):
-                return None
-            caps.append(cap)
         for name in sorted(self._open_video.intersection(special)):
             cap, asked = self._market.caps[name].of(goods), special[name]
             if asked.price and _pays(cap, asked.price):
                 return None
             caps.append(cap)
-        if rest.beyond(price.currency, settled):
+        others = self._highest_of_searchers(goods, price.currency, special)
+        if others is None or any(_pays(cap, price) for cap in others):
             return None
-        best = rest.best(price.currency, settled)
-        if best is not None:
-            if _pays(best, price):
-                return None
-            caps.append(best)
+        caps += others
         return max(caps, key=lambda cap: _per_pixel(cap.price) if cap.price else 0, default=None)
+
+    def _highest_of_searchers(
+        self, goods: Goods, currency: str, special: Mapping[str, Entry]
+    ) -> tuple[Entry, ...] | None:
+        """The highest caps of gateways that look for orchestrators themselves, but for those in `special`.
+
+        None when one of them has no bound in the currency. Remembered, as many sellers ask for the same.
+        """
+        if not special and (goods, currency) in self._remembered:
+            return self._remembered[goods, currency]
+        explicit = self._explicit.get(goods, {})
+
+        def settled(entry: Entry) -> bool:
+            return entry.owner in explicit or entry.owner in special
+
+        parts = ((self._ranked.get(goods, _NOTHING), _none), (self._caps.get(goods[0], _NOTHING), settled))
+        found: tuple[Entry, ...] | None = None
+        if not any(ranked.beyond(currency, skip) for ranked, skip in parts):
+            found = tuple(cap for ranked, skip in parts if (cap := ranked.best(currency, skip)) is not None)
+        if not special:
+            self._remembered[goods, currency] = found
+        return found
 
 
 def _pays(cap: Entry, price: Price) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
@@ -21,6 +21,7 @@ from compiler.model.fields import (
     Integer,
     Listener,
     Name,
+    Parsed,
     Price,
     ReleaseField,
     Secret,
@@ -45,7 +46,7 @@ def _gpu_ids(value: Any) -> tuple[int, ...] | str:
 
 GpuIds = Annotated[
     tuple[int, ...] | str,
-    PlainValidator(_gpu_ids),
+    Parsed(_gpu_ids),
     WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "integer", "minimum": 0}}, {"const": "all"}]}),
 ]
 

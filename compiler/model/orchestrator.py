@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
@@ -18,6 +18,7 @@ from compiler.model.fields import (
     HttpUrl,
     HttpUrlOrSecret,
     Listener,
+    Parsed,
     Price,
     Secret,
     StoreUrlOrSecret,
@@ -58,7 +59,7 @@ def _service(value: Any) -> Service:
 
 ServiceAddress = Annotated[
     Service,
-    PlainValidator(_service),
+    Parsed(_service),
     WithJsonSchema({"type": "string", "examples": ["orch.example.net:8935"]}),
 ]
 
@@ -99,7 +100,7 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     max_sessions: (
         Annotated[
             int | str,
-            PlainValidator(_sessions),
+            Parsed(_sessions),
             WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}]}),
         ]
         | None

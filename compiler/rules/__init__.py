@@ -1,7 +1,7 @@
 """The registry of whole-fleet checks: one file per rule, found by listing this package.
 
-In: a sound `Fleet`. Out: diagnostics (`check`). A rule's file name is its code with underscores for hyphens; its docstring is
-the page that `fleetc explain` prints: one sentence, then the parts Why, Example and Instead. Its function
+In: a sound `Fleet`. Out: diagnostics (`check`). A rule's file name is its code with underscores for hyphens; its
+docstring is the page that `fleetc explain` prints: one sentence, then the parts Why, Example and Instead. Its function
 `check(fleet)` yields diagnostics. Rules never import one another and never look at anything but the fleet.
 """
 

@@ -28,10 +28,7 @@ from compiler.model.node import AiSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.rows import settings_given
 from compiler.model.worker import AiWorker
-from compiler.upstream import FLAGS, NEWEST_RELEASE, Release, format_release
-
-_HTTP_SCHEME_SINCE: Release = (0, 9, 0)
-_AI_ALONE_SINCE: Release = (0, 8, 2)
+from compiler.upstream import ABILITIES, FLAGS, NEWEST_RELEASE, Release, format_release
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -62,25 +59,34 @@ def _needs(fleet: Fleet, node: Node) -> Iterator[tuple[Path, str, Release]]:
     elif effective.serves_ai(node):
         yield (*node.path, "mode"), "AI", FLAGS["aiModels"].since
     if isinstance(settings, Gateway):
+        if "LIVE_AI_WHEP_ADDR" in settings.environment:
+            yield (*node.path, "environment", "LIVE_AI_WHEP_ADDR"), "WHEP", ABILITIES["whep"]
         if settings.discovery == "ai-registry":
             yield (*node.path, "discovery"), "-aiServiceRegistry", FLAGS["aiServiceRegistry"].since
         if settings.max_model_prices:
             yield (*node.path, "max_model_prices"), "-maxPricePerCapability", FLAGS["maxPricePerCapability"].since
     if isinstance(settings, Orchestrator):
         if settings.mode == "ai":
-            yield (*node.path, "mode"), "orchestrators for AI alone", _AI_ALONE_SINCE
+            yield (*node.path, "mode"), "orchestrators for AI alone", ABILITIES["ai-orchestrator-alone"]
         if settings.ai_registry is not None:
             yield (*node.path, "ai_registry"), "-aiServiceRegistry", FLAGS["aiServiceRegistry"].since
+        if fleet.on_chain:
+            yield from _zero_prices(fleet, node, settings)
         if not settings.http_tls:
-            yield (*node.path, "http_tls"), "listener without TLS", _HTTP_SCHEME_SINCE
+            yield (*node.path, "http_tls"), "listener without TLS", ABILITIES["plain-http-listener"]
     if isinstance(settings, AiSettings) and effective.runs_models(fleet, node).value:
         yield from _images(fleet, node, settings)
 
 
+def _zero_prices(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[tuple[Path, str, Release]]:
+    for index, use in enumerate(settings.models):
+        price = effective.model_price(fleet, node, index, use)
+        if price is not None and price.value.is_zero:
+            yield price.origin.paths[0], "price of zero for a model", ABILITIES["model-price-zero"]
+
+
 def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[tuple[Path, str, Release]]:
     since = FLAGS["aiRunnerImageOverrides"].since
-    if settings.runner_image is not None:
-        yield (*node.path, "runner_image"), "-aiRunnerImageOverrides", since
     for index, use in enumerate(settings.models):
         if fleet.models[use.use].image is not None:
             yield (*node.path, "models", index, "use"), "-aiRunnerImageOverrides", since

@@ -27,7 +27,7 @@ from compiler.diagnostics import Diagnostic, Label, error, warning
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
-from compiler.model.market import VIDEO, Entry, Market
+from compiler.model.market import VIDEO, Entry, Goods, Market
 from compiler.quantities import Price
 
 
@@ -36,12 +36,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain:
         return
     market = Market(fleet)
+    names: dict[Goods, str] = {}
+    for name, model in sorted(fleet.models.items()):
+        names.setdefault((model.pipeline, model.id), name)
     for node in fleet.nodes:
         if isinstance(node.settings, Gateway) and not node.settings.ignore_max_price_if_needed:
             if effective.serves_video(node):
                 yield from _video(market, node)
             if effective.serves_ai(node):
-                yield from _models(fleet, market, node)
+                yield from _models(names, market, node)
 
 
 def _video(market: Market, node: Node) -> Iterator[Diagnostic]:
@@ -51,7 +54,7 @@ def _video(market: Market, node: Node) -> Iterator[Diagnostic]:
         yield _refused(market, node, "video", cap, cap.price, verdict.entry)
 
 
-def _models(fleet: Fleet, market: Market, node: Node) -> Iterator[Diagnostic]:
+def _models(names: dict[Goods, str], market: Market, node: Node) -> Iterator[Diagnostic]:
     caps = market.caps[node.name]
     for goods, cap in caps.models.items():
         verdict = market.judge(node.name, goods, cap)
@@ -75,7 +78,7 @@ def _models(fleet: Fleet, market: Market, node: Node) -> Iterator[Diagnostic]:
 
     dearest = models.floors.best(caps.base.price.currency, capped)
     if dearest is not None and dearest.price is not None and dearest.price.per_pixel > caps.base.price.per_pixel:
-        yield _left_to_base(fleet, node, caps.base, caps.base.price, dearest)
+        yield _left_to_base(names[dearest.goods], node, caps.base, caps.base.price, dearest)
 
 
 def _refused(market: Market, node: Node, what: str, cap: Entry, most: Price, offer: Entry) -> Diagnostic:
@@ -92,10 +95,8 @@ def _refused(market: Market, node: Node, what: str, cap: Entry, most: Price, off
     )
 
 
-def _left_to_base(fleet: Fleet, node: Node, cap: Entry, most: Price, offer: Entry) -> Diagnostic:
+def _left_to_base(name: str, node: Node, cap: Entry, most: Price, offer: Entry) -> Diagnostic:
     """A model that has no cap of its own, so that the cap meant for video is applied to it."""
-    pipeline, model_id = offer.goods
-    name = next((n for n, m in fleet.models.items() if (m.pipeline, m.id) == (pipeline, model_id)), pipeline)
     return warning(
         "gateway-price-admits-nobody",
         f"gateway {node.name} does not pay what model {name} costs: it has no cap of its own, and max_price is lower",

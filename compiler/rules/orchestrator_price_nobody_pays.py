@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, Path, warning
 from compiler.model.fleet import Fleet
-from compiler.model.market import VIDEO, Entry, Market, Payers
+from compiler.model.market import VIDEO, Entry, Goods, Market, Payers
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -36,12 +36,17 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     market = Market(fleet)
     payers = Payers(fleet, market)
     seen: set[Path] = set()
+    buys: dict[tuple[str, Goods], bool] = {}
     for seller in sorted(market.offers):
         for goods, offer in sorted(market.offers[seller].items()):
             if offer.price is None or offer.path in seen:
                 continue
             cap = payers.highest(seller, goods, offer.price)
-            if cap is not None and market.judge(cap.owner, goods, cap).state == "met":
+            if cap is None:
+                continue
+            if (cap.owner, goods) not in buys:
+                buys[cap.owner, goods] = market.judge(cap.owner, goods, cap).state == "met"
+            if buys[cap.owner, goods]:
                 seen.add(offer.path)
                 yield _unpaid(fleet, offer, cap)
 

@@ -34,6 +34,7 @@ from compiler.model.orchestrator import Orchestrator
 from compiler.origin import given
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
+_HIGHEST_PORT = 65535
 _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 
 
@@ -54,6 +55,23 @@ class _Taken(NamedTuple):
         return f"{who}: {self.bound.purpose}" + (f" ({why})" if why else "")
 
 
+class _FreePorts:
+    """The ports of a host that nothing takes, each given out once, in a time that does not grow with the clashes."""
+
+    def __init__(self, used: set[int]) -> None:
+        self._used = used
+        self._next: dict[int, int] = {}
+
+    def above(self, port: int) -> int | None:
+        """A free port above another one; None when there is none."""
+        free = self._next.get(port, port + 1)
+        while free in self._used:
+            free += 1
+        self._next[port] = free + 1
+        self._used.add(free)
+        return free if free <= _HIGHEST_PORT else None
+
+
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the listeners of each host."""
     for host, nodes in fleet.nodes_by_host.items():
@@ -67,7 +85,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnostic]:
     """Each listener that overlaps an earlier one, against the first such. One pass, whatever the number of clashes."""
-    used = {item.bound.port for item in taken}
+    free = _FreePorts({item.bound.port for item in taken})
     everywhere: dict[tuple[int, str], _Taken] = {}
     anywhere: dict[tuple[int, str], _Taken] = {}
     single: dict[tuple[int, str, str], _Taken] = {}
@@ -82,7 +100,7 @@ def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnosti
             single.setdefault((*key, address), item)
         anywhere.setdefault(key, item)
         if before is not None and not _same_gpu(fleet, before, item):
-            yield _clash(fleet, host, before, item, used)
+            yield _clash(fleet, host, before, item, free)
 
 
 def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
@@ -93,7 +111,7 @@ def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
     )
 
 
-def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, used: set[int]) -> Diagnostic:
+def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePorts) -> Diagnostic:
     port = item.bound.port
     here, there = (found.node.name if found.node else "the SSH server" for found in (item, before))
     if here == there:
@@ -107,19 +125,18 @@ def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, used: set[int]
         message,
         Label(item.place, item.note),
         [Label(before.place, before.note)],
-        _help(fleet, item, used),
+        _help(fleet, item, free),
     )
 
 
-def _help(fleet: Fleet, item: _Taken, used: set[int]) -> str:
+def _help(fleet: Fleet, item: _Taken, ports: _FreePorts) -> str:
     """What to write for a port that nothing on the host takes."""
     bound, node = item.bound, item.node
     if bound.purpose.endswith(" runner") or node is None:
         return "the ports of runner containers follow from their GPU ids: give the nodes different gpus"
-    free = next((port for port in range(bound.port + 1, 65536) if port not in used), None)
+    free = ports.above(bound.port)
     if free is None:
         return "move one of them to a port that is free"
-    used.add(free)
     address = f"[{bound.address}]" if ":" in bound.address else bound.address
     if bound.purpose in ("WHIP", "WHEP"):
         return f'write {item.place[-1]} = "{address}:{free}"'

@@ -26,8 +26,6 @@ from compiler.model.fleet import Fleet, Node
 from compiler.model.node import AiSettings
 from compiler.model.worker import AiWorker
 
-_CAPACITY_COUNTS_SINCE = (0, 8, 6)
-
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Count slots and warm containers of each node that starts any; "all" GPUs of an unlisted host are unknown."""
@@ -46,12 +44,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _warm(fleet: Fleet, node: Node, settings: AiSettings) -> dict[int, int]:
     """The number of containers of each warm entry that the node starts itself, by its place in the list."""
-    repeats = effective.release_of(fleet, node).value >= _CAPACITY_COUNTS_SINCE
-    return {
-        index: (use.capacity or 1) if repeats else 1
-        for index, use in enumerate(settings.models)
-        if use.warm and effective.managed(use)
-    }
+    counts = ((index, effective.warm_containers(fleet, node, use)) for index, use in enumerate(settings.models))
+    return {index: count for index, count in counts if count}
 
 
 def _crowded(node: Node, settings: AiSettings, gpus: int, slots: int, warm: dict[int, int]) -> Diagnostic:

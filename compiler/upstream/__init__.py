@@ -1,9 +1,9 @@
-"""Facts about the node that we configure, as data: flags by release, AI pipelines, networks.
+"""Facts about the node that we configure, as data: flags by release, AI pipelines, networks; and about GPU models.
 
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk").
-Out: `FLAGS`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `RENDITIONS`. Rules and lowering ask here and hold no facts of
-their own.
-Source of every fact: the node's own source at release v0.9.1.
+Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `RENDITIONS`, `gpu_model`. Rules and
+lowering ask here and hold no facts of their own. What each release changed is in `releases.py`, read when asked for.
+Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a source for each row.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 Release = tuple[int, int, int]
 """A node release, such as (0, 9, 1) for v0.9.1."""
 
-OLDEST_RELEASE: Release = (0, 7, 6)
-NEWEST_RELEASE: Release = (0, 9, 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One command-line flag. `env` is the variable that sets it; `secret` values never stand on a command line."""
+    """One command-line flag. `env` is the variable that sets it; `secret` values never stand on a command line.
+
+    `deprecated_since`, `no_effect_since` and `removed` are the first releases of which that is true.
+    """
 
     name: str
     type: str
@@ -32,6 +32,17 @@ class Flag:
     since: Release
     secret: bool = False
     replaced_by: str = ""
+    deprecated_since: Release | None = None
+    no_effect_since: Release | None = None
+    removed: Release | None = None
+
+    def known_to(self, release: Release) -> bool:
+        """Whether a release has the flag; one without it stops at its start."""
+        return self.since <= release and (self.removed is None or release < self.removed)
+
+    def acts_in(self, release: Release) -> bool:
+        """Whether a release has the flag and it does anything there."""
+        return self.known_to(release) and (self.no_effect_since is None or release < self.no_effect_since)
 
     @property
     def env(self) -> str:
@@ -59,6 +70,17 @@ class Network:
     built_in_controller: bool
 
 
+@dataclass(frozen=True, slots=True)
+class GpuModel:
+    """A GPU model by its plain name: the memory sizes it is sold with, in bytes, rising; `encoder` is limited,
+    unlimited, none, or "" where that is not known.
+    """
+
+    name: str
+    memory: tuple[int, ...]
+    encoder: str
+
+
 def parse_release(text: str) -> Release:
     """Turn "v0.9.1" into (0, 9, 1). Raises ValueError for any other form."""
     parts = text.removeprefix("v").split(".")
@@ -72,7 +94,8 @@ def format_release(release: Release) -> str:
     return "v" + ".".join(map(str, release))
 
 
-def _load(name: str) -> dict[str, Any]:
+def load(name: str) -> dict[str, Any]:
+    """The tables of a data file beside this one."""
     return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
@@ -87,21 +110,58 @@ def _flags() -> dict[str, Flag]:
             since=parse_release(row["since"]),
             secret=row.get("secret", False),
             replaced_by=row.get("replaced_by", ""),
+            deprecated_since=_release(row, "deprecated_since"),
+            no_effect_since=_release(row, "no_effect_since"),
+            removed=_release(row, "removed"),
         )
-        for name, row in _load("node_flags.toml")["flags"].items()
+        for name, row in _FLAG_DATA["flags"].items()
     }
 
 
-_PIPELINE_DATA = _load("pipelines.toml")
-_NETWORK_DATA = _load("networks.toml")
+def _release(row: dict[str, Any], column: str) -> Release | None:
+    return parse_release(row[column]) if column in row else None
+
+
+def _plain_gpu(name: str) -> str:
+    words = name.casefold().replace("-", " ").split()
+    return " ".join(word for word in words if word not in ("nvidia", "geforce", "tesla"))
+
+
+def _gpus() -> dict[str, GpuModel]:
+    return {
+        _plain_gpu(name): GpuModel(name, tuple(sorted(size * 2**30 for size in row["memory"])), row.get("encoder", ""))
+        for row in _GPU_DATA["models"]
+        for name in row["names"]
+    }
+
+
+def gpu_model(name: str) -> GpuModel | None:
+    """The model with this name, however nvidia-smi or a person writes it: "RTX 4090", "NVIDIA GeForce RTX 4090"."""
+    return _GPUS.get(_plain_gpu(name))
+
+
+_FLAG_DATA = load("node_flags.toml")
+_PIPELINE_DATA = load("pipelines.toml")
+_NETWORK_DATA = load("networks.toml")
+_GPU_DATA = load("gpus.toml")
 
 FLAGS: dict[str, Flag] = _flags()
+RELEASES: tuple[Release, ...] = tuple(map(parse_release, _FLAG_DATA["releases"]))
+"""Every release that a spec may name, the oldest first."""
+
+OLDEST_RELEASE, NEWEST_RELEASE = RELEASES[0], RELEASES[-1]
+ABILITIES: dict[str, Release] = {name: parse_release(text) for name, text in _FLAG_DATA["abilities"].items()}
+"""What no flag shows: the first release that can do it."""
+
 PIPELINES: dict[str, Pipeline] = {n: Pipeline(n, **row) for n, row in _PIPELINE_DATA["pipelines"].items()}
 LIVE_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["live_models"]["ids"])
-RENDITIONS: tuple[str, ...] = tuple(_load("renditions.toml")["renditions"]["names"])
+RENDITIONS: tuple[str, ...] = tuple(load("renditions.toml")["renditions"]["names"])
 NETWORKS: dict[str, Network] = {
     n: Network(n, row["layer"], row.get("chain_id"), row["built_in_controller"])
     for n, row in _NETWORK_DATA["networks"].items()
 }
 LAYER_1_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["fragments"])
 LAYER_2_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["not_fragments"])
+_GPUS: dict[str, GpuModel] = _gpus()
+FEWEST_LIMITED_SESSIONS: int = min(row["sessions"] for row in _GPU_DATA["session_limits"])
+"""Hardware encode sessions that every driver allows on a GPU whose encoder is limited."""

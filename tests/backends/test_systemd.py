@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.encoding import EncodingError
+from compiler.backends import UnfitError
 from compiler.plan import Argument, HostPlan, Service
 from tests.backends import support
 from tests.backends.programs import program, run
@@ -106,10 +106,10 @@ def test_release_of_the_program_is_in_the_unit_so_that_a_new_one_restarts_it() -
 
 def test_command_line_that_systemd_cannot_load_is_refused() -> None:
     arguments = tuple(Argument(f"a{i}", "x" * 120_000, support.HERE) for i in range(9))
-    with pytest.raises(EncodingError, match="longer than the target accepts"):
+    with pytest.raises(UnfitError, match="longer than the target accepts"):
         unit_of(support.service("gw-eu", arguments=arguments))
 
 
 def test_path_that_would_end_its_line_is_refused() -> None:
-    with pytest.raises(EncodingError):
+    with pytest.raises(UnfitError):
         unit_of(support.service("gw-eu", data_dir="/a\nExecStartPre=/bin/x"))

@@ -21,7 +21,10 @@ runtime = "docker"
 address = "203.0.113.20"
 public = "orch.example.net"
 runtime = "systemd"
-gpus = [{ model = "RTX 4090" }, { model = "RTX 4090" }]
+gpus = [
+  { model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 },
+  { model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 },
+]
 """
 
 _WALLETS = """
@@ -86,8 +89,13 @@ def ai_worker(name: str = "worker", /, **settings: str | None) -> str:
 
 
 def model(name: str = "realvis", /, **settings: str | None) -> str:
-    """An image model with a price."""
-    base = {"pipeline": '"text-to-image"', "id": '"SG161222/RealVisXL_V4.0_Lightning"', "price": '"4000 wei / pixel"'}
+    """An image model with a price and the memory it needs."""
+    base = {
+        "pipeline": '"text-to-image"',
+        "id": '"SG161222/RealVisXL_V4.0_Lightning"',
+        "memory": '"4 GiB"',
+        "price": '"4000 wei / pixel"',
+    }
     return _table(f"models.{name}", {**base, **settings})
 
 

@@ -45,15 +45,10 @@ def test_setting_in_a_table_below_the_node() -> None:
 @pytest.mark.parametrize(
     ("settings", "release", "what"),
     [
-        ({"mode": '"dual"', "models": '[{ use = "realvis" }]'}, "v0.7.9", "AI"),
+        ({"mode": '"dual"', "models": '[{ use = "realvis" }]'}, "v0.7.8", "AI"),
         ({"mode": '"ai"', "models": '[{ use = "realvis" }]', "secret": SECRET}, "v0.8.1", "AI alone"),
         ({"http_tls": "false"}, "v0.8.11", "without TLS"),
-        ({"ai_registry": "true"}, "v0.7.9", "-aiServiceRegistry"),
-        (
-            {"mode": '"dual"', "models": '[{ use = "realvis" }]', "runner_image": '"x/y:v1.0.0"'},
-            "v0.8.2",
-            "-aiRunnerImageOverrides",
-        ),
+        ({"ai_registry": "true"}, "v0.7.8", "-aiServiceRegistry"),
     ],
 )
 def test_decisions_need_releases_too(settings: dict[str, str], release: str, what: str) -> None:
@@ -64,13 +59,13 @@ def test_decisions_need_releases_too(settings: dict[str, str], release: str, wha
 
 def test_ai_workers_came_with_ai() -> None:
     orch = free_orchestrator(mode='"dual"', host='"edge"', models='[{ use = "realvis" }]', secret=SECRET)
-    text = offchain(model(), orch, ai_worker(node_release='"v0.7.9"'))
+    text = offchain(model(), orch, ai_worker(node_release='"v0.7.8"'))
     assert "AI workers" in flagged(text, CODE)
 
 
 def test_caps_of_models_and_the_ai_registry_came_with_ai() -> None:
     node = gateway(discovery='"ai-registry"', max_model_prices='{ llm = "1 wei / pixel" }')
-    found = flagged(onchain(node, node_release='"v0.7.9"'), CODE)
+    found = flagged(onchain(node, node_release='"v0.7.8"'), CODE)
     assert "-maxPricePerCapability" in found
     assert "-aiServiceRegistry" in found
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, silent
+from tests.rules.support import checked, flagged, gateway, model, onchain, orchestrator, printed, silent
 
 CODE = "gateway-price-admits-nobody"
 AI = {"mode": '"dual"', "ai_registry": "true", "models": '[{ use = "realvis" }]', "price": '"1200 wei / pixel"'}
@@ -117,3 +122,27 @@ def test_two_names_of_one_model_share_a_cap() -> None:
 def test_nobody_who_sells_is_not_a_matter_of_price() -> None:
     text = onchain(gateway(max_price='"1 wei / pixel"'))
     assert printed(text, CODE) == "no problems\n"
+
+
+_PRICES = st.tuples(st.integers(1, 6), st.sampled_from(["wei", "USD"]), st.sampled_from([1, 2, 3]))
+_SELLERS = st.lists(st.tuples(_PRICES, st.none() | _PRICES), min_size=1, max_size=4)
+
+
+def _text(price: tuple[int, str, int]) -> str:
+    return f'"{price[0]} {price[1]} / {price[2]} pixels"'
+
+
+@given(_PRICES, _SELLERS, st.booleans())
+def test_verdict_is_that_of_comparing_every_offer(
+    cap: tuple[int, str, int], sellers: list[tuple[tuple[int, str, int], tuple[int, str, int] | None]], listed: bool
+) -> None:
+    names = [f"o{index}" for index in range(len(sellers))]
+    nodes = [
+        orchestrator(name, price=_text(base), gateway_prices=f"{{ gate = {_text(special)} }}" if special else None)
+        for name, (base, special) in zip(names, sellers, strict=True)
+    ]
+    orchestrators = json.dumps(names) if listed else None
+    text = onchain(gateway(max_price=_text(cap), orchestrators=orchestrators), *nodes)
+    offers = [special or base for base, special in sellers]
+    met = any(offer[1] != cap[1] or Fraction(offer[0], offer[2]) <= Fraction(cap[0], cap[2]) for offer in offers)
+    assert any(d.code == CODE for d in checked(text).diagnostics) == (not met)

@@ -36,4 +36,4 @@ def test_all_gpus_of_an_unlisted_host_meet_everything() -> None:
 
 def test_transcoding_and_ai_may_share_a_gpu() -> None:
     orch = ORCH.replace('transcoding = "local"', 'transcoding = "remote"')
-    silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]")))
+    silent(offchain(model(), orch, ai_worker("a"), transcoder("t", gpus="[0]", max_sessions="8")))

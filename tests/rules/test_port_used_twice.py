@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import has_errors
@@ -104,3 +106,33 @@ def test_many_nodes_on_one_port_are_found_in_one_pass() -> None:
     found = checked(offchain(*nodes)).diagnostics
     assert has_errors(found)
     assert sum(d.code == CODE for d in found) == 3 * 299
+
+
+_LISTENERS = st.tuples(
+    st.sampled_from(["0.0.0.0", "127.0.0.1", "localhost", "10.0.0.1", "10.0.0.2"]), st.integers(9000, 9002)
+)
+
+
+@given(st.lists(_LISTENERS, min_size=1, max_size=6))
+def test_one_pass_finds_what_comparing_all_pairs_finds(listeners: list[tuple[str, int]]) -> None:
+    nodes = [
+        gateway(
+            f"g{index}",
+            orchestrators='["x.example.net:8935"]',
+            wallet=None,
+            max_price=None,
+            http=f'"{address}:{port}"',
+            http_ingest="true",
+            rtmp=f'"127.0.0.1:{1000 + index}"',
+            cli=f'"127.0.0.1:{2000 + index}"',
+        )
+        for index, (address, port) in enumerate(listeners)
+    ]
+    clashing = set()
+    for second, (address, port) in enumerate(listeners):
+        for other, other_port in listeners[:second]:
+            same = address.replace("localhost", "127.0.0.1") == other.replace("localhost", "127.0.0.1")
+            if port == other_port and (same or "0.0.0.0" in (address, other)):
+                clashing.add(f"g{second}")
+    found = {str(d.primary.place[1]) for d in checked(offchain(*nodes)).diagnostics if d.code == CODE}  # type: ignore[index]
+    assert found == clashing

@@ -1,0 +1,235 @@
+"""Whether every GPU of the fleet can carry what is asked of it: memory, and hardware encode sessions.
+
+In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function for each code
+(for the rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and say nothing.
+
+A GPU that is asked for more than it has is an error: containers run out of memory at the start and the node stops, or
+streams that the node has accepted fail with "Cannot allocate memory". More than 85 percent of the memory under normal
+load is a warning, after the operators' guidance that such work wants GPUs of its own. What is unknown is a warning and
+never a guess. The smallest conflict of a GPU is found by taking the largest demands first: since demands add up, no
+smaller set exceeds the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+from weakref import ref
+
+from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, fits, loads, uses
+from compiler.analysis.repairs import TRIES, Problem, repairs
+from compiler.diagnostics import Diagnostic, Label, Path, error, warning
+from compiler.model.fleet import Fleet
+from compiler.quantities import Bytes
+from compiler.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
+
+GUIDANCE = 85
+"""Percent of a GPU's memory above which its work wants dedicated nodes."""
+
+_NAMED = 6
+"""Demands and reasons that one message names."""
+
+
+def capacity(fleet: Fleet) -> list[GpuLoad]:
+    """The load of each listed GPU, sorted by host and id."""
+    return [load for host in _weighed(fleet) for load in host.found]
+
+
+def problems(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Everything that is wrong with the fleet's capacity."""
+    return chain(
+        memory_exceeded(fleet),
+        memory_tight(fleet),
+        sessions_exceeded(fleet),
+        unknown(fleet),
+        implausible_memory(fleet),
+    )
+
+
+def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs whose warm models need more memory than there is. Changes that also follow the guidance are preferred."""
+    for problem in _too_full(fleet, MEMORY, 0, 100):
+        load = problem.load
+        message = (
+            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}"
+        )
+        yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
+
+
+def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs whose warm models fit, but leave less free than the guidance."""
+    for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
+        load = problem.load
+        message = (
+            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}, "
+            f"more than {GUIDANCE} % of it"
+        )
+        yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
+
+
+def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs to which more streams may come than they can encode at once."""
+    for problem in _too_full(fleet, SESSIONS, 0, 100):
+        load = problem.load
+        has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
+        come = f"{load.sessions_used} stream{'' if load.sessions_used == 1 else 's'} may come to it"
+        message = f"{_which(problem)} {has}, and {come}"
+        yield error("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
+
+
+def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Hosts where a number is missing that decides whether a GPU can carry its work: one warning each."""
+    for host, _, found in _weighed(fleet):
+        places = list(dict.fromkeys(label for load in found for label in _missing(load)))
+        if places:
+            more = f" (and {len(places) - _NAMED} more)" if len(places) > _NAMED else ""
+            yield warning(
+                "capacity-unknown",
+                f"it is not known whether the GPUs of host {host} can carry their work",
+                places[0],
+                places[1:_NAMED],
+                f"write the number where each of these places says so{more}",
+            )
+
+
+def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs for which the spec writes more memory than their model is sold with."""
+    for host, _, _ in _weighed(fleet):
+        for index, gpu in enumerate(fleet.hosts[host].gpus):
+            known = gpu_model(gpu.model)
+            if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
+                most = _size(known.memory[-1])
+                yield warning(
+                    "gpu-memory-implausible",
+                    f"GPU {index} of host {host} is said to have {gpu.memory}, and the {known.name} has {most}",
+                    Label(("hosts", host, "gpus", index, "memory")),
+                    [Label(("hosts", host, "gpus", index, "model"), "the model")],
+                    f'write memory = "{most}", or leave it out',
+                )
+
+
+def smallest_conflict(demands: tuple[Demand, ...], kind: str, most: int) -> tuple[Demand, ...]:
+    """As few demands as possible that together exceed `most`; all of one kind when even they do not."""
+    chosen = []
+    for demand in sorted((d for d in demands if d.kind == kind and d.amount), key=_largest_first):
+        chosen.append(demand)
+        most -= demand.amount or 0
+        if most < 0:
+            break
+    return tuple(chosen)
+
+
+def _largest_first(demand: Demand) -> tuple[int, list[str]]:
+    return -(demand.amount or 0), list(map(str, demand.origin))
+
+
+class Weighed(NamedTuple):
+    """A host that lists GPUs: what its nodes ask, and the load of each GPU."""
+
+    host: str
+    asked: list[Use]
+    found: list[GpuLoad]
+
+
+_latest: list[tuple[ref[Fleet], list[Weighed]]] = []
+
+
+def _weighed(fleet: Fleet) -> list[Weighed]:
+    """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is kept for them."""
+    if not _latest or _latest[0][0]() is not fleet:
+        named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
+        _latest[:] = [(ref(fleet), [Weighed(name, asked, loads(fleet, name, asked)) for name, asked in named])]
+    return _latest[0][1]
+
+
+def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Problem]:
+    """The GPUs that do not fit `percent` and, where `above` is given, still fit wholly; one problem for each cause.
+
+    A node spreads its work evenly, so several GPUs are often too full for one reason.
+    """
+    for _, asked, found in _weighed(fleet):
+        causes: dict[frozenset[Path], list[tuple[int, tuple[Demand, ...]]]] = {}
+        for load in found:
+            total, used = load.total(kind), load.used(kind)
+            if isinstance(total, int) and not fits(used, total, percent) and (not above or fits(used, total)):
+                conflict = smallest_conflict(load.demands, kind, total * percent // 100)
+                causes.setdefault(frozenset(d.origin for d in conflict), []).append((load.gpu, conflict))
+        for same in causes.values():
+            yield Problem(kind, tuple(gpu for gpu, _ in same), same[0][1], found, asked)
+
+
+def _which(problem: Problem) -> str:
+    first, *others = problem.gpus
+    more = f" (and GPU {', '.join(map(str, others))} likewise)" if others else ""
+    return f"GPU {first} of host {problem.load.host}{more}"
+
+
+def _places(problem: Problem) -> tuple[Label, list[Label]]:
+    """The largest demand, then the others of the conflict, each place once, then the GPU."""
+    amounts: dict[Path, list[int]] = {}
+    for demand in problem.conflict:
+        amounts.setdefault(demand.origin, []).append(demand.amount or 0)
+    names = {demand.origin: demand for demand in problem.conflict}
+    labels = [Label(origin, _note(names[origin], parts)) for origin, parts in amounts.items()]
+    left_out = len(labels) - _NAMED
+    note = f"the GPU ({left_out} more ask of it)" if left_out > 0 else "the GPU"
+    return labels[0], [*labels[1:_NAMED], Label(problem.load.path, note)]
+
+
+def _note(demand: Demand, parts: list[int]) -> str:
+    if demand.kind == SESSIONS:
+        silent = ", for max_sessions is not written" if demand.origin[-1] == "gpus" else ""
+        return f"{sum(parts)} of them from {demand.name}{silent}"
+    times = f"{len(parts)} times " if len(parts) > 1 else ""
+    return f"{demand.name} takes {times}{_size(parts[0])}"
+
+
+def _help(problem: Problem, *goals: int) -> str:
+    """The changes that reach the first goal (a percentage) that any change reaches."""
+    text = "no single change makes it fit: use more GPUs or hosts, or ask less of this one in several places"
+    stopped = False
+    for percent in goals:
+        offered, capped = repairs(problem, percent)
+        stopped = stopped or capped
+        if offered:
+            text = "write " + ", or ".join(repair.text for repair in offered)
+            break
+    return f"{text} (the search stopped after {TRIES} changes of one kind)" if stopped else text
+
+
+def _missing(load: GpuLoad) -> Iterator[Label]:
+    """What must be known about a GPU and is not.
+
+    A single container of unknown size is let pass: nothing shares the GPU with it. So are streams that nobody counted,
+    and those that every driver allows.
+    """
+    memory = [d for d in load.demands if d.kind == MEMORY]
+    known = gpu_model(load.model)
+    if memory and load.memory_total is None:
+        sizes = (
+            f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that is known here"
+        )
+        yield Label(load.path, f'memory: "{load.model}"{sizes}')
+    if load.sessions_total is None:
+        fewest = FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
+        if load.sessions_used > fewest and any(d.origin[-1] == "max_sessions" for d in load.demands):
+            why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
+            yield Label(load.path, f"encode_sessions: {why}")
+    if len(memory) > 1:
+        for demand in memory:
+            if demand.amount is None:
+                yield Label(demand.origin, f"memory of {demand.name}, which shares GPU {load.gpu}")
+
+
+def _sessions(count: object) -> str:
+    return f"{count} encode session{'' if count == 1 else 's'}"
+
+
+def _size(count: int | None) -> str:
+    """A size for people: exact in GiB or MiB where it is whole, else rounded to a tenth of a GiB."""
+    text = str(Bytes(count or 0))
+    if text.endswith(("GiB", "MiB", "TiB")):
+        return text
+    tenths = ((count or 0) * 10 + 2**29) // 2**30
+    return f"about {tenths // 10}.{tenths % 10} GiB"
