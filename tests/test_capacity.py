@@ -63,7 +63,7 @@ def a_gpu(draw: Random) -> Raw:
 
 def a_host(seed: int) -> Raw:
     """A small host with up to three nodes on up to four GPUs."""
-    draw = Random(seed)  # noqa: S311  # test data
+    draw = Random(seed)
     count = draw.randint(1, 4)
     tables: dict[str, Raw] = {"transcoders": {}, "ai_workers": {}, "orchestrators": {}}
     for index in range(draw.randint(1, 3)):
@@ -98,7 +98,7 @@ def entry(draw: Random, name: str) -> Raw:
 
 
 class Slow(NamedTuple):
-    """The slow model's view of one GPU: sizes in GiB of its containers (None: unknown) and the number of its streams."""
+    """The slow model's view of one GPU: sizes in GiB of its containers (None: unknown) and how many streams it has."""
 
     sizes: list[int | None]
     streams: int
@@ -260,22 +260,27 @@ def test_every_offered_change_makes_the_gpus_fit_and_harms_nothing() -> None:
                 assert not new, (seed, table, key, value)
                 assert other_errors(after) <= other_errors(fleet), (seed, table, key, value)
                 kinds.add(key)
-    assert kinds == {"gpus", "containers_per_gpu", "capacity", "warm", "max_sessions"}
+    assert kinds == {"gpus", "capacity", "warm", "max_sessions"}
 
 
-def test_most_problems_with_a_change_that_helps_offer_one() -> None:
-    """Making one entry cold is always weighed, so whenever it helps, something is offered."""
+def memory(raw: Raw) -> list[int]:
+    return [sum(size or 0 for size in load.sizes) for load in slow(raw)]
+
+
+def test_whenever_one_cold_entry_of_the_conflict_would_help_something_is_offered() -> None:
+    weighed = 0
     for seed, raw, fleet in cases():
         for problem in sums(fleet):
             if problem.code != "gpu-memory-exceeded" or problem.help.startswith("write "):
                 continue
-            name = str(problem.primary.place[1])  # type: ignore[index]  # a path
-            node_table = str(problem.primary.place[0])  # type: ignore[index]
-            for place in range(len(raw[node_table][name].get("models", ()))):
-                tried = changed(raw, [node_table, name, "models", str(place)], "warm", False)
-                harmed = verdict(tried) - verdict(raw)
-                still = {("gpu-memory-exceeded", gpu) for gpu in about(problem)} & verdict(tried)
-                assert still or harmed, (seed, place)
+            table, name, *_ = (str(part) for part in problem.primary.place)  # type: ignore[union-attr]  # a path
+            for place in range(len(raw[table][name]["models"])):
+                tried = changed(raw, [table, name, "models", str(place)], "warm", False)
+                full = {gpu for code, gpu in verdict(tried) if code == "gpu-memory-exceeded"}
+                worse = {gpu for gpu in full if memory(tried)[gpu] > memory(raw)[gpu]}
+                assert full & set(about(problem)) or worse, (seed, place)
+                weighed += 1
+    assert weighed > 100
 
 
 def test_the_most_streams_that_fit_are_offered() -> None:
@@ -340,11 +345,6 @@ def test_each_host_with_something_unknown_warns_once() -> None:
     assert found.code == "capacity-unknown"
     assert "40 GiB or 80 GiB" in str(found)
     assert ("ai_workers", "w", "models", 0) in {label.place for label in found.related}
-
-
-def test_a_single_container_of_unknown_size_is_let_pass() -> None:
-    worker = {"host": "box", "orchestrator": "orch", "gpus": [0], "models": [{"use": "unmeasured", "warm": True}]}
-    assert not list(capacity.problems(read(spec({"gpus": [{"model": "RTX 4090"}]}, ai_workers={"w": worker}))))
 
 
 @pytest.mark.parametrize(

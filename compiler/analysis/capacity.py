@@ -97,7 +97,7 @@ def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
     """GPUs for which the spec writes more memory than their model is sold with."""
     for host, _, _ in _weighed(fleet):
         for index, gpu in enumerate(fleet.hosts[host].gpus):
-            known = gpu_model(gpu.model)
+            known = gpu_model(gpu.model) if gpu.memory is not None else None
             if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
                 most = _size(known.memory[-1])
                 yield warning(
@@ -201,11 +201,10 @@ def _help(problem: Problem, *goals: int) -> str:
 def _missing(load: GpuLoad) -> Iterator[Label]:
     """What must be known about a GPU and is not.
 
-    A single container of unknown size is let pass: nothing shares the GPU with it. So are streams that nobody counted,
-    and those that every driver allows.
+    Let pass are streams that nobody counted and streams that every driver allows.
     """
     memory = [d for d in load.demands if d.kind == MEMORY]
-    known = gpu_model(load.model)
+    known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
     if memory and load.memory_total is None:
         sizes = (
             f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that is known here"
@@ -216,10 +215,9 @@ def _missing(load: GpuLoad) -> Iterator[Label]:
         if load.sessions_used > fewest and any(d.origin[-1] == "max_sessions" for d in load.demands):
             why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
             yield Label(load.path, f"encode_sessions: {why}")
-    if len(memory) > 1:
-        for demand in memory:
-            if demand.amount is None:
-                yield Label(demand.origin, f"memory of {demand.name}, which shares GPU {load.gpu}")
+    for demand in memory:
+        if demand.amount is None:
+            yield Label(demand.origin, f"memory of the model: {demand.name} is on GPU {load.gpu}")
 
 
 def _sessions(count: object) -> str:

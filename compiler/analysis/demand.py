@@ -196,19 +196,21 @@ def loads(fleet: Fleet, host: str, asked: list[Use]) -> list[GpuLoad]:
     """The load of each listed GPU of a host, in the order of their ids."""
     listed = fleet.hosts[host].gpus
     falls: list[list[Demand]] = [[] for _ in listed]
+    sums = [{MEMORY: 0, SESSIONS: 0} for _ in listed]
     for use in asked:
         for gpu, demand in demands(use):
             falls[gpu].append(demand)
+            sums[gpu][demand.kind] += demand.amount or 0
     return [
         GpuLoad(
             host,
             index,
             gpu.model,
             memory_of(gpu),
-            sum(d.amount or 0 for d in found if d.kind == MEMORY),
+            sums[index][MEMORY],
             sessions_of(gpu),
-            sum(d.amount or 0 for d in found if d.kind == SESSIONS),
-            tuple(found),
+            sums[index][SESSIONS],
+            tuple(falls[index]),
         )
-        for index, (gpu, found) in enumerate(zip(listed, falls, strict=True))
+        for index, gpu in enumerate(listed)
     ]

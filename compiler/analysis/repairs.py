@@ -3,9 +3,10 @@
 In: a `Problem`, the GPUs of a host that are too full and all that is known there. Out: up to three `Repair` values, and
 whether the search was cut short. Called by `capacity.py`.
 
-Kinds of change, in the order of what they cost the operator: other GPUs, fewer containers per GPU, fewer streams, fewer
-copies of a model, a cold model. At most one of each kind is offered. A change counts only when, with the numbers after
-it, every one of the full GPUs fits, and no other GPU is fuller than it may be unless it gets no worse than before.
+Kinds of change, in the order of what they cost the operator: other GPUs, fewer streams, fewer copies of a model, a cold
+model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At most one of each kind is offered.
+A change counts only when, with the numbers after it, every one of the full GPUs fits, and no other GPU is fuller than
+it may be unless it gets no worse than before.
 """
 
 from __future__ import annotations
@@ -130,11 +131,6 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
             yield Change(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
 
 
-def _fewer_per_gpu(problem: Problem, use: Use) -> Iterator[Change]:
-    for slots in range(use.slots - 1, 0, -1):
-        yield Change(Repair((*use.path, "containers_per_gpu"), slots), replace(use, slots=slots))
-
-
 def _fewer_streams(problem: Problem, use: Use) -> Iterator[Change]:
     """The most streams for which each GPU of the node has room beside the others.
 
@@ -172,6 +168,6 @@ def _largest_first(use: Use) -> list[tuple[int, Warm]]:
 
 
 _KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[Change]], ...]] = {
-    MEMORY: (_other_gpus, _fewer_per_gpu, _fewer_copies, _cold),
+    MEMORY: (_other_gpus, _fewer_copies, _cold),
     SESSIONS: (_other_gpus, _fewer_streams),
 }

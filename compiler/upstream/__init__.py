@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,7 @@ def _gpus() -> dict[str, GpuModel]:
     }
 
 
+@lru_cache(maxsize=256)
 def gpu_model(name: str) -> GpuModel | None:
     """The model with this name, however nvidia-smi or a person writes it: "RTX 4090", "NVIDIA GeForce RTX 4090"."""
     return _GPUS.get(_plain_gpu(name))

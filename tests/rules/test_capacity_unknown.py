@@ -1,0 +1,49 @@
+"""Numbers that are missing to weigh a GPU."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, host, model, offchain, silent, transcoder
+
+CODE = "capacity-unknown"
+ORCH = free_orchestrator(
+    mode='"dual"', transcoding='"remote"', host='"edge"', secret=SECRET, models='[{ use = "realvis" }]'
+)
+
+
+def _on_box(gpu: str, *nodes: str) -> str:
+    return offchain(host("box", gpus=f"[{{ {gpu} }}]"), model(memory='"9 GiB"'), ORCH, *nodes)
+
+
+WORKER = ai_worker("w", host='"box"')
+STREAMS = transcoder("t", host='"box"', gpus="[0]", max_sessions="6")
+
+
+def test_a_model_that_is_sold_with_two_sizes(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_on_box('model = "A100"', WORKER), CODE, Severity.WARNING) == snapshot
+
+
+def test_the_written_memory_is_fine() -> None:
+    silent(_on_box('model = "A100", memory = "40 GiB"', WORKER))
+
+
+def test_a_gpu_that_is_not_known_here_is_named_once_for_each_number(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_on_box('model = "Unheard 1"', WORKER, STREAMS), CODE, Severity.WARNING) == snapshot
+    silent(_on_box('model = "Unheard 1", memory = "24 GiB", encode_sessions = 6', WORKER, STREAMS))
+
+
+def test_a_gpu_that_nothing_uses_may_be_unknown() -> None:
+    silent(_on_box('model = "Unheard 1"'))
+
+
+def test_the_driver_decides_about_the_streams_of_a_consumer_gpu(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_on_box('model = "RTX 4090"', STREAMS), CODE, Severity.WARNING) == snapshot
+    silent(_on_box('model = "RTX 4090"', STREAMS.replace("6", "3")))
+
+
+def test_a_model_without_size(snapshot: SnapshotAssertion) -> None:
+    text = _on_box('model = "RTX 4090"', WORKER)
+    assert flagged(text.replace('memory = "9 GiB"', ""), CODE, Severity.WARNING) == snapshot
+    silent(text)

@@ -1,0 +1,47 @@
+"""More streams than a GPU encodes at once."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from tests.rules.support import SECRET, flagged, free_orchestrator, host, offchain, silent, transcoder
+
+CODE = "encode-sessions-exceeded"
+ORCH = free_orchestrator(host='"edge"', secret=SECRET)
+
+
+def _transcoders(gpu: str, *workers: str) -> str:
+    return offchain(host("box", gpus=f"[{{ {gpu} }}, {{ {gpu} }}]"), ORCH, *workers)
+
+
+def _on_box(name: str = "t", **settings: str | None) -> str:
+    return transcoder(name, **{"host": '"box"', "gpus": "[0]", **settings})
+
+
+GPU = 'model = "RTX 4090", encode_sessions = 8'
+
+
+def test_twelve_streams_on_eight_sessions(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_transcoders(GPU, _on_box(max_sessions="12")), CODE) == snapshot
+
+
+def test_as_many_streams_as_sessions_are_fine() -> None:
+    silent(_transcoders(GPU, _on_box(max_sessions="8")))
+    silent(_transcoders(GPU, _on_box(max_sessions="16", gpus="[0, 1]")))
+
+
+def test_ten_streams_when_nothing_is_written(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_transcoders(GPU, _on_box()), CODE) == snapshot
+
+
+def test_nodes_share_the_sessions_of_a_gpu(snapshot: SnapshotAssertion) -> None:
+    second = _on_box("u", max_sessions="5", cli='"127.0.0.1:6936"')
+    assert flagged(_transcoders(GPU, _on_box(max_sessions="6"), second), CODE) == snapshot
+
+
+def test_a_gpu_without_a_video_encoder(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_transcoders('model = "A100", memory = "80 GiB"', _on_box(max_sessions="2")), CODE) == snapshot
+
+
+def test_professional_gpus_have_no_limit() -> None:
+    silent(_transcoders('model = "RTX A4000"', _on_box(max_sessions="50")))

@@ -1,0 +1,31 @@
+"""GPUs with more memory than their model has."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, free_gateway, free_orchestrator, host, offchain, silent
+
+CODE = "gpu-memory-implausible"
+
+
+def _box(gpu: str) -> str:
+    return offchain(host("box", gpus=f"[{{ {gpu} }}]"), free_orchestrator(), free_gateway())
+
+
+def test_twice_the_memory(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_box('model = "RTX 4090", memory = "48 GiB"'), CODE, Severity.WARNING) == snapshot
+
+
+def test_what_the_model_is_sold_with_is_fine() -> None:
+    silent(_box('model = "RTX 4090", memory = "24 GiB"'))
+    silent(_box('model = "NVIDIA A100", memory = "80 GiB"'))
+
+
+def test_less_is_fine() -> None:
+    silent(_box('model = "RTX 4090", memory = "24 GB"'))
+
+
+def test_unknown_models_may_have_any_memory() -> None:
+    silent(_box('model = "Unheard 1", memory = "1 TiB"'))

@@ -1,0 +1,277 @@
+"""The flag table is refreshed from Go text: an excerpt of our own in the shape of the node's source."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler import upstream
+from compiler.upstream.go_text import arguments, evaluate, go_duration, string_literal, without_comments
+from compiler.upstream.refresh import Difference, Registration, compare, registrations, report, rewritten
+from tests.node import values
+from tests.support import ROOT
+
+TABLE = Path(upstream.__file__).with_name("node_flags.toml")
+TEXT = TABLE.read_text(encoding="utf-8")
+
+FLAGS_GO = """
+package starter
+
+func NewConfig(fs *flag.FlagSet) Config {
+	cfg := DefaultConfig()
+
+	// Where it listens: fs.String("notThis", "", "a comment, with \\"quotes\\" and ) too")
+	cfg.Network = fs.String("network", *cfg.Network, "Which network, or \\"offchain\\" (the default)")
+	cfg.Attempts = fs.Int("maxAttempts", *cfg.Attempts, "How often; see http://example.net, then stop")
+	cfg.Wait = fs.Duration("discoveryTimeout", *cfg.Wait, "How long")
+	cfg.Weight = fs.Float64("selectRandFreq", *cfg.Weight, `raw text with "quotes", commas, and ) parentheses`)
+	cfg.Lowest = fs.Int64("minGasPrice", 0, "Lowest price in wei")
+	cfg.Sessions = fs.String("maxSessions", *cfg.Sessions, "How many")
+	/* fs.Bool("norThis", true, "gone") */
+	cfg.Reward = fs.Bool("reward", false, fmt.Sprintf("Call %s (once a round)", "reward"))
+	fs.StringVar(cfg.Dir, "dataDir", *cfg.Dir, "Where data lies")
+	cfg.Fresh = fs.Bool("brandNew", true, "Nobody has seen this yet")
+	cfg.Odd = fs.String("region", "127.0.0.1:"+DefaultPort, "An expression")
+	slog.Info("not a flag", slog.String("network", "other"))
+	return cfg
+}
+"""
+
+STARTER_GO = """
+package starter
+
+func DefaultConfig() Config {
+	defaultNetwork := "offchain"
+	defaultAttempts := 3 // enough
+	defaultWait := 500 * time.Millisecond
+	defaultWeight := 0.3
+	defaultSessions := strconv.Itoa(10)
+	defaultDir := ""
+
+	return Config{
+		Network:  &defaultNetwork,
+		Attempts: &defaultAttempts,
+		Wait:     &defaultWait,
+		Weight:   &defaultWeight,
+		Sessions: &defaultSessions,
+		Dir:      &defaultDir,
+	}
+}
+"""
+
+MAIN_GO = """
+func main() {
+	verbosity := flag.String("v", "3", "How much is logged")
+	_ = flag.String("config", "", "File of settings")
+}
+"""
+
+
+def found() -> dict[str, Registration]:
+    return registrations([FLAGS_GO, STARTER_GO, MAIN_GO])
+
+
+def small_table(*names: str) -> str:
+    """The real table with only these rows."""
+    head, rows = TEXT.split("[flags]\n")
+    return head + "[flags]\n" + "".join(row + "\n" for row in rows.splitlines() if row.split(" = ")[0] in names)
+
+
+def test_flags_are_found_with_their_types_and_defaults() -> None:
+    assert found() == {
+        "brandNew": Registration("bool", True),
+        "config": Registration("string", ""),
+        "dataDir": Registration("string", ""),
+        "discoveryTimeout": Registration("duration", "500ms"),
+        "maxAttempts": Registration("int", 3),
+        "maxSessions": Registration("string", "10"),
+        "minGasPrice": Registration("int64", 0),
+        "network": Registration("string", "offchain"),
+        "region": Registration("string", None),
+        "reward": Registration("bool", False),
+        "selectRandFreq": Registration("float", "0.3"),
+        "v": Registration("string", "3"),
+    }
+
+
+def test_equal_source_gives_no_differences() -> None:
+    known = {name: now for name, now in found().items() if name not in ("brandNew", "region")}
+    assert compare(known, small_table(*known), (0, 9, 1)) == []
+    assert report([], (0, 9, 1)) == "no differences\n"
+
+
+def test_new_vanished_and_changed_flags_are_told() -> None:
+    table = small_table("network", "maxAttempts", "discoveryTimeout", "minGasPrice", "gasLimit", "region", "nodes")
+    table = table.replace("default = 3", "default = 4").replace('type = "int64"', 'type = "int"')
+    assert compare({n: f for n, f in found().items() if n in table or n == "brandNew"}, table, (0, 8, 7)) == [
+        Difference("appeared", "brandNew", None, True),
+        Difference("default", "maxAttempts", 4, 3),
+        Difference("type", "minGasPrice", "int", "int64"),
+        Difference("unread", "region", "", None),
+        Difference("vanished", "gasLimit", 0, None),
+    ]
+
+
+def test_flag_that_is_younger_than_the_source_is_not_missed_but_noticed() -> None:
+    assert not compare({}, small_table("nodes"), (0, 8, 7))
+    early = {"nodes": Registration("string", "")}
+    assert compare(early, small_table("nodes"), (0, 8, 7)) == [Difference("older", "nodes", "v0.8.8", "v0.8.7")]
+
+
+def test_flag_that_was_removed_is_not_missed() -> None:
+    table = small_table("region").replace(" }", ', removed = "v0.9.1" }')
+    assert compare({}, table, (0, 9, 1)) == []
+    assert [d.kind for d in compare({}, table, (0, 9, 0))] == ["vanished"]
+
+
+def test_zero_and_false_are_different_defaults() -> None:
+    table = small_table("gasLimit")
+    assert [d.kind for d in compare({"gasLimit": Registration("int", False)}, table, (0, 9, 1))] == ["default"]
+
+
+def test_table_is_written_as_it_stands() -> None:
+    assert rewritten(TEXT, {}, (0, 9, 1)) == TEXT
+
+
+def test_new_rows_wait_for_a_person_and_known_ones_keep_their_columns() -> None:
+    changed = found() | {"kafkaPassword": Registration("string", "secret?")}
+    rows = tomllib.loads(rewritten(TEXT, changed, (0, 9, 2)))["flags"]
+    old = tomllib.loads(TEXT)["flags"]
+    assert rows["brandNew"] == {
+        "type": "bool",
+        "default": True,
+        "roles": [],
+        "group": "unsorted",
+        "since": "v0.9.2",
+    }
+    assert rows["kafkaPassword"] == old["kafkaPassword"] | {"default": "secret?"}
+    assert {n: r for n, r in rows.items() if n not in ("brandNew", "kafkaPassword")} == {
+        n: r for n, r in old.items() if n != "kafkaPassword"
+    }
+    assert "gasLimit" in rows  # the source does not have it: a person decides
+
+
+def test_report_drafts_the_section_of_the_release() -> None:
+    told = report(compare(found(), small_table(*found()), (0, 9, 2)), (0, 9, 2))
+    assert "-brandNew: appeared, default true" in told
+    assert tomllib.loads(told[told.index("[releases.") :]) == {
+        "releases": {"v0.9.2": {"date": "", "adds": ["brandNew"]}}
+    }
+
+
+# The little of Go that is read
+
+
+def test_comments_go_and_strings_stay() -> None:
+    assert without_comments('a("http://x") // b\nc /* d\n */ e("/* f */")') == 'a("http://x")  \nc   e("/* f */")'
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('"a", b(1, 2), "c)")', ['"a"', "b(1, 2)", '"c)"']),
+        ('"a\\"),", `b),`, []string{"x", "y"})', ['"a\\"),"', "`b),`", '[]string{"x", "y"}']),
+        ("'),', 1)", ["'),'", "1"]),
+        ('"a",\n\t"b",\n)', ['"a"', '"b"']),
+        ('"a", "b"', []),
+        (")", []),
+    ],
+)
+def test_arguments_of_a_call(call: str, expected: list[str]) -> None:
+    assert arguments(call, 0) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "expression", "value"),
+    [
+        ("bool", "true", True),
+        ("bool", "enabled", None),
+        ("int", "1_000", 1000),
+        ("int", "-1", -1),
+        ("int", "0x10", None),
+        ("int", "1.5", None),
+        ("float", "100.0", "100.0"),
+        ("float", "0", "0.0"),
+        ("string", '"a\\tb"', "a\tb"),
+        ("string", "strconv.Itoa(10)", "10"),
+        ("string", "Default", None),
+        ("duration", "5 * time.Minute", "5m0s"),
+        ("duration", "time.Second", "1s"),
+        ("duration", "25 * time.Minute", "25m0s"),
+        ("duration", "2 * time.Hour", "2h0m0s"),
+        ("duration", "0", "0s"),
+        ("duration", "time.Duration(3) * time.Second", "3s"),
+        ("duration", "1500 * time.Millisecond", "1.5s"),
+        ("duration", "wait", None),
+    ],
+)
+def test_constants(kind: str, expression: str, value: object) -> None:
+    assert evaluate(kind, expression) == value
+
+
+@given(st.integers(0, 10**15))
+def test_durations_are_printed_as_the_node_reads_them(nanoseconds: int) -> None:
+    """The independent account of the node's parser reads back what is printed."""
+    assert values.duration(go_duration(nanoseconds)) == nanoseconds
+
+
+@given(st.text())
+def test_any_text_is_a_literal_or_not(text: str) -> None:
+    quoted = f"`{text}`"
+    assert string_literal(quoted) == (text if "`" not in text else None)
+
+
+@given(st.text(alphabet='ab"`\\/*(){},\n.:=&%', max_size=200))
+def test_no_text_is_too_much_for_the_reader(text: str) -> None:
+    assert registrations([text + 'fs.String("x", "y", "z")' + text]) is not None
+
+
+# The command
+
+
+def _run(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "compiler.upstream", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_command_compares_and_writes(tmp_path: Path) -> None:
+    table, source = tmp_path / "table.toml", tmp_path / "flags.go"
+    table.write_text(small_table("network"), encoding="utf-8")
+    source.write_text('fs.String("network", "offchain", "")\nfs.Bool("brandNew", false, "")\n', encoding="utf-8")
+    told = _run(source, "--release", "v0.9.2", "--table", table)
+    assert (told.returncode, told.stderr) == (1, "")
+    assert "-brandNew: appeared, default false" in told.stdout
+    assert "brandNew" not in table.read_text(encoding="utf-8")
+    assert _run(source, "--release", "v0.9.2", "--table", table, "--write").returncode == 1
+    assert 'brandNew = { type = "bool"' in table.read_text(encoding="utf-8")
+    done = _run(source, "--release", "v0.9.2", "--table", table)
+    assert (done.returncode, done.stdout) == (0, "no differences\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nowhere.go", "--release", "v0.9.1"), "cannot be read"),
+        (("README.md", "--release", "v0.9.1"), "register no flags"),
+        (("README.md", "--release", "latest"), "write it like v0.9.2"),
+        (("README.md", "--release", "v0.8.0", "--write"), "only be compared"),
+        (("README.md",), "--release"),
+    ],
+)
+def test_command_refuses_wrong_usage(words: tuple[str, ...], told: str) -> None:
+    done = _run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
