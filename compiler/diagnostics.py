@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 Path = tuple[str | int, ...]
 """A key path into the spec, such as ("gateways", "gw-eu", "max_price") or ("hosts", "gpu-1", "gpus", 0)."""
@@ -44,9 +44,61 @@ class Label:
     secret: bool = False
 
 
+class Action(StrEnum):
+    """What an edit does: replace a value, add a key to a table, give a key another name, or take away a key or item."""
+
+    SET = "set"
+    INSERT = "insert"
+    RENAME = "rename"
+    REMOVE = "remove"
+
+
+Value = str | bool | int | tuple[str, ...]
+"""What an edit may write: text, true or false, a whole number, or a list of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of the spec at a key path; `fixes.py` finds the text. `value` is the new value, or the new name."""
+
+    path: Path
+    action: Action
+    value: Value = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The certain repair of a problem: what anybody would write who read the message. All its edits or none."""
+
+    edits: tuple[Edit, ...]
+
+
+def fix_set(path: Path, value: Value) -> Fix:
+    """Write another value at a path that exists."""
+    return Fix((Edit(path, Action.SET, value),))
+
+
+def fix_insert(path: Path, value: Value) -> Fix:
+    """Add a key that its table lacks."""
+    return Fix((Edit(path, Action.INSERT, value),))
+
+
+def fix_rename(path: Path, name: str) -> Fix:
+    """Give the key at a path another name."""
+    return Fix((Edit(path, Action.RENAME, name),))
+
+
+def fix_remove(path: Path) -> Fix:
+    """Take away a key, or an item of a list."""
+    return Fix((Edit(path, Action.REMOVE),))
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message: `code` is a stable slug, `message` one sentence, `help` says what to write instead."""
+    """A message: `code` is a stable slug, `message` one sentence, `help` says what to write instead.
+
+    `fix` is there only when the repair is certain; `fleetc check --fix` makes it.
+    """
 
     code: str
     severity: Severity
@@ -54,16 +106,21 @@ class Diagnostic:
     primary: Label
     related: tuple[Label, ...] = field(default=())
     help: str = ""
+    fix: Fix | None = None
 
 
-def error(code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "") -> Diagnostic:
+def error(
+    code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "", fix: Fix | None = None
+) -> Diagnostic:
     """Build an error."""
-    return Diagnostic(code, Severity.ERROR, message, primary, tuple(related), help)
+    return Diagnostic(code, Severity.ERROR, message, primary, tuple(related), help, fix)
 
 
-def warning(code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "") -> Diagnostic:
+def warning(
+    code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "", fix: Fix | None = None
+) -> Diagnostic:
     """Build a warning."""
-    return Diagnostic(code, Severity.WARNING, message, primary, tuple(related), help)
+    return Diagnostic(code, Severity.WARNING, message, primary, tuple(related), help, fix)
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

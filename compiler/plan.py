@@ -129,7 +129,10 @@ class HostPlan:
 
 
 class Edge(NamedTuple):
-    """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside."""
+    """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
+
+    For helpers it is signs (a gateway has tickets signed) or redeems (an orchestrator has them redeemed).
+    """
 
     source: str
     target: str

@@ -181,6 +181,48 @@ class Scan:
         return found.end()
 
 
+class Statement(NamedTuple):
+    """A header, or one `key = value`, from `start` to `end` without the comment behind it.
+
+    `path` is the table that a header opens, or the key that a pair sets in `table`; an `inline` pair stands in braces.
+    """
+
+    path: Path
+    table: Path
+    start: int
+    end: int
+    header: bool = False
+    inline: bool = False
+
+
+class Layout(Scan):
+    """A scan that also tells what is needed to write into the text. Called by `edits.py`.
+
+    `statements` are in order of their ends; `mentions` holds every place of each key, where `marks` holds one.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.statements: list[Statement] = []
+        self.mentions: dict[Path, list[Mark]] = {}
+        super().__init__(text)
+
+    def _header(self, start: int) -> tuple[Path, int]:
+        path, end = super()._header(start)
+        self.statements.append(Statement(path, path, start, end, header=True))
+        return path, end
+
+    def _pair(self, pos: int, table: Path) -> int:
+        end = super()._pair(pos, table)
+        parts, _ = key_parts(self._text, pos)
+        path = (*table, *(part for part, _, _ in parts))
+        self.statements.append(Statement(path, table, pos, end, inline=bool(self.opened)))
+        return end
+
+    def _mention(self, path: Path, mark: Mark) -> None:
+        self.mentions.setdefault(path, []).append(mark)
+        super()._mention(path, mark)
+
+
 def key_parts(text: str, pos: int) -> tuple[list[tuple[str, int, int]], int]:
     """Read a dotted key at `pos`: each part with its start and end, and the offset behind the last one."""
     parts: list[tuple[str, int, int]] = []

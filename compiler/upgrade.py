@@ -54,7 +54,7 @@ class Upgrade:
     """The whole comparison. `lines` is None when the spec does not compile for the release yet."""
 
     fleet: str
-    releases: tuple[Release, ...]
+    source: Release
     target: Release
     sources: tuple[Source, ...]
     checked: Checked
@@ -79,18 +79,15 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
     fleet = base.fleet
     overlaid = (*sources, Source(OVERLAY, f'[fleet]\nnode_release = "{format_release(target)}"\n'))
     checked = check_spec(overlaid)
-    before = _services(lower(fleet))
-    after = _services(lower(checked.fleet)) if checked.fleet is not None else None
+    before, after = _services(lower(fleet)), _services(lower(_moved(fleet, target)))
     moves = [
-        _Move(
-            node, before[node.name], after[node.name] if after else None, target, fleet.on_chain, _binary(fleet, node)
-        )
+        _Move(node, before[node.name], after[node.name], target, fleet.on_chain, _binary(fleet, node))
         for node in fleet.nodes
         if node.settings.node_release is None
     ]
     return Upgrade(
         fleet=fleet.fleet.name,
-        releases=tuple(sorted({service.release for service in before.values()})) or (fleet.fleet.node_release,),
+        source=fleet.fleet.node_release,
         target=target,
         sources=overlaid,
         checked=checked,
@@ -101,20 +98,20 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
         renamed=_findings(moves, _renamed),
         defaults=_findings(moves, _defaults),
         changes=(*_findings(moves, _changes), *_order(fleet, target)),
-        lines=None if after is None else _lines(moves),
+        lines=None if checked.fleet is None else _lines(moves),
     )
 
 
 @dataclass(frozen=True)
 class _Move:
-    """One node that gets the release: its service today and, when the spec compiles for it, then.
+    """One node that gets the release: its service today and then.
 
     `binary` is the program on a host without containers, which the operator replaces, else "".
     """
 
     node: Node
     service: Service
-    then: Service | None
+    then: Service
     new: Release
     on_chain: bool
     binary: str
@@ -129,7 +126,7 @@ class _Move:
 
     @cached_property
     def flags_then(self) -> frozenset[str]:
-        return _flags(self.then) if self.then is not None else frozenset()
+        return _flags(self.then)
 
     @cached_property
     def roles(self) -> frozenset[str]:
@@ -140,7 +137,14 @@ class _Move:
     @property
     def mode(self) -> str:
         """What it does: workers have no mode in the spec, and do one thing."""
-        return self.service.mode or ("ai" if self.service.role == "ai-worker" else "video")
+        return {"transcoder": "video", "ai-worker": "ai"}.get(self.service.role, self.service.mode)
+
+
+def _moved(fleet: Fleet, target: Release) -> Fleet:
+    """The fleet with another release. A rule may refuse it, but not for anything that lowering stumbles over: all else
+    about the fleet is as sound as it was, and what such a plan holds tells what is lost and what is renamed.
+    """
+    return fleet.model_copy(update={"fleet": fleet.fleet.model_copy(update={"node_release": target})})
 
 
 def _binary(fleet: Fleet, node: Node) -> str:
@@ -275,9 +279,9 @@ def _order(fleet: Fleet, target: Release) -> Iterator[Finding]:
         (node.name, name)
         for name, workers in fleet.workers_by_orchestrator.items()
         for node in workers
-        if isinstance(node.settings, AiWorker) and fleet.fleet.node_release != target
+        if isinstance(node.settings, AiWorker) and node.settings.node_release is None
     ]
-    if not pairs:
+    if not pairs or fleet.fleet.node_release == target:
         return
     up = fleet.fleet.node_release < target
     first = sorted({worker if up else orchestrator for worker, orchestrator in pairs})
@@ -289,7 +293,6 @@ def _lines(moves: list[_Move]) -> tuple[LineChange, ...]:
     """The differences of the launch lines; nodes with the same difference stand together."""
     nodes: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for move in moves:
-        assert move.then is not None  # noqa: S101  # lines are compared only when the spec compiles
         old, new = _parts(move.service, move.binary), _parts(move.then, move.binary)
         changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
         removed = tuple(old[name][0] for name in changed if name in old)

@@ -26,7 +26,7 @@ _SECTIONS = (
 
 def as_text(upgrade: Upgrade, colour: bool = False) -> str:
     """For a terminal or a log."""
-    old, new = ", ".join(map(format_release, upgrade.releases)), format_release(upgrade.target)
+    old, new = format_release(upgrade.source), format_release(upgrade.target)
     lines = [f"Fleet {upgrade.fleet}: from {old} to {new}", "", *_spec(upgrade, colour)]
     for name, title in _SECTIONS:
         lines += _section(title, getattr(upgrade, name))
@@ -84,7 +84,7 @@ def as_json(upgrade: Upgrade) -> str:
     lines = upgrade.lines
     found = {
         "fleet": upgrade.fleet,
-        "from": [format_release(release) for release in upgrade.releases],
+        "from": format_release(upgrade.source),
         "to": format_release(upgrade.target),
         "must_change": upgrade.must_change,
         "diagnostics": render.as_data(located),

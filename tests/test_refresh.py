@@ -107,9 +107,10 @@ def test_equal_source_gives_no_differences() -> None:
 
 
 def test_new_vanished_and_changed_flags_are_told() -> None:
-    table = small_table("network", "maxAttempts", "discoveryTimeout", "minGasPrice", "gasLimit", "region", "nodes")
+    names = ("network", "maxAttempts", "discoveryTimeout", "minGasPrice", "gasLimit", "region", "nodes")
+    table = small_table(*names)
     table = table.replace("default = 3", "default = 4").replace('type = "int64"', 'type = "int"')
-    assert compare({n: f for n, f in found().items() if n in table or n == "brandNew"}, table, (0, 8, 7)) == [
+    assert compare({n: f for n, f in found().items() if n in (*names, "brandNew")}, table, (0, 8, 7)) == [
         Difference("appeared", "brandNew", None, True),
         Difference("default", "maxAttempts", 4, 3),
         Difference("type", "minGasPrice", "int", "int64"),

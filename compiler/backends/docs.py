@@ -206,7 +206,9 @@ def _price_of_entry(entry: dict[str, Any]) -> tuple[str, str] | None:
         amount, pixels, work = entry["priceperunit"], entry["pixelsperunit"], f"gateway {entry['ethaddress']}"
     elif "price_per_unit" in entry:
         amount, pixels = entry["price_per_unit"], entry.get("pixels_per_unit", 1)
-        work = f"{entry['pipeline']} {entry['model_id']}"
+        work = f"{entry['pipeline']} {entry['model_id']}" + (
+            f" gateway {entry['gateway']}" if "gateway" in entry else ""
+        )
     else:
         return None
     shown = plain_decimal(amount) if isinstance(amount, int | Decimal) else str(amount)

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lower.gateway import lower_gateway
+from compiler.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
 from compiler.lower.orchestrator import lower_orchestrator
 from compiler.lower.worker import lower_ai_worker, lower_transcoder
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.plan import Edge, HostPlan, Plan, Service
 
@@ -56,6 +58,12 @@ def _service(fleet: Fleet, node: Node) -> Service:
         return lower_orchestrator(fleet, node, settings)
     if isinstance(settings, Transcoder):
         return lower_transcoder(fleet, node, settings)
+    if isinstance(settings, Signer):
+        return lower_signer(fleet, node, settings)
+    if isinstance(settings, Redeemer):
+        return lower_redeemer(fleet, node, settings)
+    if isinstance(settings, RewardCaller):
+        return lower_reward_caller(fleet, node, settings)
     assert isinstance(settings, AiWorker)  # noqa: S101  # the last member of the union, for the type checker
     return lower_ai_worker(fleet, node, settings)
 
@@ -68,6 +76,11 @@ def _edges(fleet: Fleet) -> Iterator[Edge]:
             yield Edge(name, gateway.discovery, "finds")
         elif gateway.discovery is not None:
             yield Edge(name, "webhook", "finds")
+        if gateway.remote_signer is not None and gateway.remote_signer.signer is not None:
+            yield Edge(name, gateway.remote_signer.signer, "signs")
+    for name, orchestrator in fleet.orchestrators.items():
+        if orchestrator.redeemer in fleet.redeemers:
+            yield Edge(name, orchestrator.redeemer, "redeems")
     for workers in (fleet.transcoders, fleet.ai_workers):
         for name, worker in workers.items():
             yield Edge(

@@ -18,8 +18,8 @@ from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.origin import Chosen, derived, given
 from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
-from compiler.quantities import Price
-from compiler.upstream import format_release
+from compiler.quantities import Price, parse_duration
+from compiler.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order
 
@@ -44,11 +44,20 @@ def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
     directory = effective.data_dir(fleet, node)
     yield Argument("dataDir", directory.value, directory.origin)
     yield from apply(node)
+    for flag, extra in node.settings.extra_flags.items():
+        yield Argument(flag, extra_text(FLAGS[flag].type, extra), given(*node.path, "extra_flags", flag))
     for name, value in node.settings.environment.items():
         yield Variable(name, value, given(*node.path, "environment", name))
     for name, reference in node.settings.secret_environment.items():
         origin = given(*node.path, "secret_environment", name)
         yield SecretVariable(name, reference.kind, reference.name, origin)
+
+
+def extra_text(kind: str, value: bool | int | str) -> str:
+    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(parse_duration(value)) if kind == "duration" else str(value)
 
 
 def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned]:
@@ -65,9 +74,9 @@ def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned
     yield Argument("ethAcctAddr", str(wallet.address), given(*path, "address"))
     yield Argument("ethKeystorePath", wallet.keystore, given(*path, "keystore"))
     yield secret("ethPassword", wallet.password, given(*path, "password"))
-    if wallet.reward_by is not None:
-        caller = "true" if wallet.reward_by == node.name else "false"
-        yield Argument("reward", caller, derived("exactly one process of a wallet calls reward", (*path, "reward_by")))
+    caller = effective.calls_reward(fleet, node, settings)
+    if caller is not None:
+        yield Argument("reward", "true" if caller.value else "false", caller.origin)
 
 
 def gpus(fleet: Fleet, node: Node) -> Iterator[Planned]:
@@ -101,6 +110,12 @@ def price_entry(price: Price) -> dict[str, object]:
         "pixels_per_unit": price.pixels,
         "currency": price.currency,
     }
+
+
+def account(fleet: Fleet, name: str) -> str:
+    """The account of a gateway that a price is for: its wallet's address, or the address as it is."""
+    gateway = fleet.gateways.get(name)
+    return name if gateway is None or gateway.wallet is None else str(fleet.wallets[gateway.wallet].address)
 
 
 def json_number(value: Decimal) -> int | Decimal:

@@ -1,22 +1,25 @@
-"""Lowers a gateway: what it listens on, whom it finds and how much it pays.
+"""Lowers a gateway: what it listens on, whom it finds, how much it pays and what it makes of streams.
 
-In: a fleet and one of its gateways. Out: a `Service`.
+In: a fleet and one of its gateways. Out: a `Service`. What remote signers share is public here.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from compiler.lower import common
 from compiler.lower.mapping import Planned, planned
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway, Webhook
+from compiler.model.gateway import Buyer, Gateway, Webhook
+from compiler.model.ladder import Rendition
 from compiler.origin import derived, given
 from compiler.plan import Argument, PlannedFile, Service
 from compiler.quantities import Price
 
 PRICES_FILE = "prices.json"
+RENDITIONS_FILE = "transcoding.json"
 
 
 def lower_gateway(fleet: Fleet, node: Node, gateway: Gateway) -> Service:
@@ -26,10 +29,14 @@ def lower_gateway(fleet: Fleet, node: Node, gateway: Gateway) -> Service:
         *common.settings_of_every_node(fleet, node),
         *common.chain(fleet, node, gateway),
         *_listeners(node, gateway),
-        *_discovery(fleet, node, gateway),
-        *_caps(node, gateway),
+        *discovery(fleet, node, gateway),
+        *caps(node, gateway),
+        *_signer(fleet, node, gateway),
+        *_renditions(node, gateway),
+        *_runner_versions(fleet, node, gateway),
     ]
-    return common.service(fleet, node, "gateway", items, _price_file(fleet, node, gateway))
+    files = (*price_file(fleet, node, gateway), *_renditions_file(fleet, node, gateway))
+    return common.service(fleet, node, "gateway", items, files)
 
 
 def _listeners(node: Node, gateway: Gateway) -> Iterator[Planned]:
@@ -38,17 +45,18 @@ def _listeners(node: Node, gateway: Gateway) -> Iterator[Planned]:
     yield Argument("rtmpAddr", str(rtmp.value), rtmp.origin)
 
 
-def _discovery(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
-    if gateway.orchestrators:
-        addresses = [orchestrator_address(fleet, name) for name in gateway.orchestrators]
+def discovery(fleet: Fleet, node: Node, buyer: Buyer) -> Iterator[Planned]:
+    """How a gateway or signer finds orchestrators."""
+    if buyer.orchestrators:
+        addresses = [orchestrator_address(fleet, name) for name in buyer.orchestrators]
         origin = derived("the fixed list, names resolved to service addresses", (*node.path, "orchestrators"))
         yield Argument("orchAddr", ",".join(addresses), origin)
     path = (*node.path, "discovery")
-    if isinstance(gateway.discovery, Webhook):
-        yield planned("orchWebhookUrl", gateway.discovery.webhook, given(*path, "webhook"))
-    elif gateway.discovery == "ai-registry":
+    if isinstance(buyer.discovery, Webhook):
+        yield planned("orchWebhookUrl", buyer.discovery.webhook, given(*path, "webhook"))
+    elif buyer.discovery == "ai-registry":
         yield Argument("aiServiceRegistry", "true", given(*path))
-    elif gateway.discovery == "registry" and gateway.mode == "ai":
+    elif buyer.discovery == "registry" and isinstance(buyer, Gateway) and buyer.mode == "ai":
         yield Argument(
             "aiServiceRegistry", "true", derived("an AI gateway finds orchestrators in the AI registry", path)
         )
@@ -65,7 +73,8 @@ def orchestrator_address(fleet: Fleet, name: str) -> str:
     return f"{service.value.scheme}://{service.value.host}:{service.value.port}"
 
 
-def _caps(node: Node, gateway: Gateway) -> Iterator[Planned]:
+def caps(node: Node, gateway: Buyer) -> Iterator[Planned]:
+    """What a gateway or signer pays at most."""
     path = (*node.path, "max_price")
     if gateway.max_price == "any":
         yield Argument("maxPricePerUnit", "0", derived('the node\'s word for "any"', path))
@@ -77,7 +86,8 @@ def _caps(node: Node, gateway: Gateway) -> Iterator[Planned]:
         yield Argument("maxPricePerCapability", common.own_file(node, PRICES_FILE), origin)
 
 
-def _price_file(fleet: Fleet, node: Node, gateway: Gateway) -> tuple[PlannedFile, ...]:
+def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[PlannedFile, ...]:
+    """The caps by model and by pipeline."""
     if not gateway.max_model_prices:
         return ()
     entries = []
@@ -87,3 +97,48 @@ def _price_file(fleet: Fleet, node: Node, gateway: Gateway) -> tuple[PlannedFile
         entries.append({"pipeline": pipeline, "model_id": model_id, **common.price_entry(price)})
     origin = derived("the caps by model", (*node.path, "max_model_prices"))
     return (PlannedFile(PRICES_FILE, {"capabilities_prices": entries}, origin),)
+
+
+def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
+    name = gateway.remote_signer.signer if gateway.remote_signer else None
+    if name is None:
+        return
+    signer = fleet.remote_signers[name]
+    listener = effective.reached_at(fleet, Node("remote_signers", name, signer), signer, gateway.host)
+    origin = derived("where that signer listens", (*node.path, "remote_signer", "signer"))
+    yield Argument("remoteSignerUrl", f"http://{listener}", origin)
+
+
+def _renditions(node: Node, gateway: Gateway) -> Iterator[Planned]:
+    if gateway.ladder is not None:
+        origin = derived("the ladder", (*node.path, "ladder"))
+        yield Argument("transcodingOptions", common.own_file(node, RENDITIONS_FILE), origin)
+
+
+def _renditions_file(fleet: Fleet, node: Node, gateway: Gateway) -> tuple[PlannedFile, ...]:
+    if gateway.ladder is None:
+        return ()
+    entries = [_rendition(rendition) for rendition in fleet.ladders[gateway.ladder].profiles]
+    origin = derived("the ladder", (*node.path, "ladder"), ("ladders", gateway.ladder))
+    return (PlannedFile(RENDITIONS_FILE, entries, origin),)
+
+
+def _rendition(rendition: Rendition) -> dict[str, object]:
+    """A rendition with the keys that say something. A written fpsDen, even 1, narrows the choice of orchestrators."""
+    entry = {key: value for key, value in rendition if value is not None}
+    if entry.get("fpsDen") == 1:
+        del entry["fpsDen"]
+    if entry.get("quality") == 0:
+        del entry["quality"]
+    return entry
+
+
+def _runner_versions(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
+    if not gateway.min_runner_versions:
+        return
+    entries = [
+        {"model_id": fleet.models[name].id, "pipeline": fleet.models[name].pipeline, "minVersion": version}
+        for name, version in sorted(gateway.min_runner_versions.items())
+    ]
+    text = json.dumps(entries, separators=(",", ":"))
+    yield Argument("aiMinRunnerVersion", text, derived("the lowest versions", (*node.path, "min_runner_versions")))

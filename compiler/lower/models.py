@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from compiler.lower.common import own_file, price_entry
+from compiler.lower.common import account, own_file, price_entry
 from compiler.lower.mapping import Planned
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
@@ -49,10 +49,13 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
         if use.capacity is not None:
             entry["capacity"] = use.capacity
         if use.url is not None:
-            entry["url"] = use.url
+            entry["url"] = str(use.url)
         if use.warm and model.optimization:
             entry["optimization_flags"] = dict(sorted(model.optimization.items()))
         entries.append(entry)
+        for name, special in sorted(use.gateway_prices.items() if priced else ()):
+            only_price = {"pipeline": model.pipeline, "model_id": model.id, **price_entry(special)}
+            entries.append({**only_price, "gateway": account(fleet, name)})
     paths = [("models", use.use) for use in settings.models]
     return (PlannedFile(MODELS_FILE, entries, derived("the models offered", (*node.path, "models"), *paths)),)
 
@@ -75,7 +78,7 @@ def _image_overrides(fleet: Fleet, settings: AiSettings) -> dict[str, Any]:
         overrides["default"] = settings.runner_image
     for use in settings.models:
         model = fleet.models[use.use]
-        if model.image is None:
+        if model.image is None or not effective.managed(use):
             continue
         if model.pipeline == "live-video-to-video":
             overrides.setdefault("live", {})[model.id] = model.image

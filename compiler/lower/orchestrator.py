@@ -32,6 +32,7 @@ def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> 
         *model_arguments(fleet, node, orchestrator, works_ai),
         *common.gpus(fleet, node),
         *_registry(fleet, node, orchestrator),
+        *_redeemer(fleet, node, orchestrator),
     ]
     files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *_price_file(fleet, node, orchestrator))
     return common.service(fleet, node, "orchestrator", items, files, works_ai)
@@ -72,7 +73,7 @@ def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[P
         return ()
     entries = [
         {
-            "ethaddress": _account(fleet, name),
+            "ethaddress": common.account(fleet, name),
             "priceperunit": common.json_number(price.amount),
             "pixelsperunit": price.pixels,
             "currency": price.currency,
@@ -83,11 +84,6 @@ def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[P
     return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin),)
 
 
-def _account(fleet: Fleet, name: str) -> str:
-    gateway = fleet.gateways.get(name)
-    return name if gateway is None or gateway.wallet is None else str(fleet.wallets[gateway.wallet].address)
-
-
 def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
     if orchestrator.ai_registry is not None:
         value = "true" if orchestrator.ai_registry else "false"
@@ -95,3 +91,13 @@ def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[
     elif fleet.on_chain and orchestrator.mode == "ai":
         reason = "an AI orchestrator is found through the AI registry"
         yield Argument("aiServiceRegistry", "true", derived(reason, (*node.path, "mode")))
+
+
+def _redeemer(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    name, path = orchestrator.redeemer, (*node.path, "redeemer")
+    redeemer = fleet.redeemers.get(name) if name is not None else None
+    if name is not None and redeemer is not None:
+        listener = effective.reached_at(fleet, Node("redeemers", name, redeemer), redeemer, orchestrator.host)
+        yield Argument("redeemerAddr", str(listener), derived("where that redeemer listens", path))
+    elif name is not None:
+        yield Argument("redeemerAddr", name, given(*path))

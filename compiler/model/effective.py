@@ -13,8 +13,9 @@ from typing import NamedTuple
 from compiler.diagnostics import Path
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
-from compiler.model.node import AiSettings, GpuSettings, ModelUse
+from compiler.model.node import AiSettings, ChainSettings, GpuSettings, ModelUse
 from compiler.model.orchestrator import Orchestrator, Service
+from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.origin import Chosen, Origin, default, derived, given
 from compiler.quantities import HostName, Listener, Price
@@ -30,8 +31,13 @@ CLI_LISTENERS = {
     "orchestrators": Listener(LOOPBACK, 7935),
     "transcoders": Listener(LOOPBACK, 6935),
     "ai_workers": Listener(LOOPBACK, 4935),
+    "remote_signers": Listener(LOOPBACK, 3935),
+    "redeemers": Listener(LOOPBACK, 2935),  # these two have no port of their own in the node,
+    "reward_callers": Listener(LOOPBACK, 10935),  # which would take port 80 of all interfaces
 }
+HELPER_HTTP = Listener(LOOPBACK, SERVICE_PORT)
 
+_EVERYWHERE = (ANY_ADDRESS, "::")
 _MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 _MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
 
@@ -113,6 +119,37 @@ def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> C
     port = service.value.port if service and service.value.port else SERVICE_PORT
     where = service.origin.paths if service else (node.path,)
     return Chosen(Listener(ANY_ADDRESS, port), derived("all interfaces, at the port of the service address", *where))
+
+
+def helper_http(node: Node, helper: Signer | Redeemer) -> Chosen[Listener]:
+    """The listener of a remote signer or a redeemer."""
+    if helper.http is not None:
+        return Chosen(helper.http, given(*node.path, "http"))
+    return Chosen(HELPER_HTTP, default("the documented port, on loopback until the spec opens it", node.path))
+
+
+def reached_at(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener | None:
+    """Where a node on a host reaches a signer or redeemer of this fleet; None when that one listens elsewhere only."""
+    listener = helper_http(helper, settings).value
+    if listener.host not in _EVERYWHERE:
+        return listener if settings.host == from_host or not listener.is_loopback else None
+    if settings.host == from_host:
+        return Listener(LOOPBACK, listener.port)
+    host = fleet.hosts[settings.host]
+    return Listener(HostName(host.public or host.address), listener.port)
+
+
+def calls_reward(fleet: Fleet, node: Node, settings: ChainSettings) -> Chosen[bool] | None:
+    """Whether the node calls reward; None where that is left to the node, because it alone holds the wallet."""
+    if settings.wallet is None:
+        return None
+    caller = fleet.wallets[settings.wallet].reward_by
+    if caller is not None:
+        origin = derived("exactly one process of a wallet calls reward", ("wallets", settings.wallet, "reward_by"))
+        return Chosen(caller == node.name, origin)
+    if isinstance(settings, RewardCaller):
+        return Chosen(True, derived("it is there to call reward", node.path))
+    return None
 
 
 def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
@@ -216,6 +253,10 @@ def bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
         yield from _media_ports(node)
     elif isinstance(settings, Orchestrator):
         yield _bound(orchestrator_http(fleet, node, settings), "service", node)
+    elif isinstance(settings, Signer):
+        yield _bound(helper_http(node, settings), "signing", node)
+    elif isinstance(settings, Redeemer):
+        yield _bound(helper_http(node, settings), "ticket redemption", node)
     if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
         yield from _runner_ports(fleet, node, settings)
 

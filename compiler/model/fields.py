@@ -153,6 +153,13 @@ def _whole_seconds(value: Any) -> q.Duration:
     return duration
 
 
+def _positive_duration(value: Any) -> q.Duration:
+    duration = q.parse_duration(value)
+    if duration.microseconds == 0:
+        raise q.QuantityError("the node stops on an interval of zero", 'write it like "10 s"')
+    return duration
+
+
 def _gas_price(value: Any) -> q.Wei:
     price = q.parse_wei(value)
     if not 0 < price.wei < 2**63:
@@ -306,6 +313,7 @@ CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 we
 Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
 Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
 Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s")]
+PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s")]
 WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s")]
 GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei")]
 Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]

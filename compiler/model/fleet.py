@@ -14,12 +14,23 @@ from compiler.diagnostics import Path
 from compiler.model.fields import Base, Name, refuse
 from compiler.model.gateway import Gateway
 from compiler.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
+from compiler.model.ladder import Ladder
+from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 
-NODE_TABLES = ("gateways", "orchestrators", "transcoders", "ai_workers")
+NODE_TABLES = (
+    "gateways",
+    "orchestrators",
+    "transcoders",
+    "ai_workers",
+    "remote_signers",
+    "redeemers",
+    "reward_callers",
+)
 
-AnyNode = Gateway | Orchestrator | Transcoder | AiWorker
+AnyNode = Gateway | Orchestrator | Transcoder | AiWorker | Signer | Redeemer | RewardCaller
 
 
 class Node(NamedTuple):
@@ -55,18 +66,19 @@ class Fleet(Base):
     orchestrators: dict[Name, Orchestrator] = Field(default_factory=dict, description="Orchestrators, by name.")
     transcoders: dict[Name, Transcoder] = Field(default_factory=dict, description="Remote transcoders, by name.")
     ai_workers: dict[Name, AiWorker] = Field(default_factory=dict, description="Remote AI workers, by name.")
+    remote_signers: dict[Name, Signer] = Field(default_factory=dict, description="Remote signers, by name.")
+    redeemers: dict[Name, Redeemer] = Field(default_factory=dict, description="Redeemers of tickets, by name.")
+    reward_callers: dict[Name, RewardCaller] = Field(
+        default_factory=dict, description="Processes that only call reward or initialize rounds, by name."
+    )
+    ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
     rollout: Rollout = Field(default_factory=Rollout, description="In which steps a new release reaches the hosts.")
     silence: tuple[Silence, ...] = Field((), description="Warnings that the owners have decided to live with.")
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes, sorted by name. Names are unique over the four tables."""
-        tables: tuple[tuple[str, dict[str, Any]], ...] = (
-            ("gateways", self.gateways),
-            ("orchestrators", self.orchestrators),
-            ("transcoders", self.transcoders),
-            ("ai_workers", self.ai_workers),
-        )
+        """All nodes, sorted by name. Names are unique over the tables of nodes."""
+        tables: tuple[tuple[str, dict[str, Any]], ...] = tuple((table, getattr(self, table)) for table in NODE_TABLES)
         return tuple(
             sorted(
                 (Node(table, name, node) for table, nodes in tables for name, node in nodes.items()),
@@ -87,7 +99,7 @@ class Fleet(Base):
         """The nodes that hold each wallet, sorted by name."""
         found: dict[str, list[Node]] = {}
         for node in self.nodes:
-            if isinstance(node.settings, Gateway | Orchestrator) and node.settings.wallet is not None:
+            if isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:
                 found.setdefault(node.settings.wallet, []).append(node)
         return {wallet: tuple(nodes) for wallet, nodes in sorted(found.items())}
 

@@ -1,13 +1,14 @@
 """What a user may write about a gateway: the node that accepts streams and AI requests and pays for the work.
 
-In: raw `gateways` tables. Out: frozen `Gateway` values.
+In: raw `gateways` tables. Out: frozen `Gateway` values. `Buyer` has the fields that a remote signer shares.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, StrictStr, model_validator
 from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
@@ -22,7 +23,9 @@ from compiler.model.fields import (
     HttpUrlOrSecret,
     Integer,
     Listener,
+    Name,
     Parsed,
+    PositiveDuration,
     QueueUrlOrSecret,
     Secret,
     StoreUrlOrSecret,
@@ -46,6 +49,15 @@ def _cap(value: Any) -> q.Price | str:
     return price
 
 
+_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?")
+
+
+def _version(text: str) -> str:
+    if not _VERSION.fullmatch(text):
+        raise refuse("this is not the version of a runner", 'write three numbers, such as "0.14.1"')
+    return text
+
+
 def _discovery(value: Any) -> str | Webhook:
     if value in ("registry", "ai-registry"):
         return str(value)
@@ -63,7 +75,17 @@ class Webhook(Base):
     webhook: HttpUrlOrSecret = Field(description="Address that returns the list of orchestrators.")
 
 
-class Selection(Base):
+class Reach(Base):
+    """How orchestrators are asked and which of them are left out."""
+
+    blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
+    extra_nodes: Integer | None = Field(
+        None, ge=0, le=1000, description="Further instances of each orchestrator to ask during discovery."
+    )
+    timeout: Duration | None = Field(None, description="How long the first answers of orchestrators are waited for.")
+
+
+class Selection(Reach):
     """How a gateway chooses among the orchestrators that it can pay."""
 
     random: Weight | None = Field(None, description="Weight of chance; the three weights add up to 1.")
@@ -75,12 +97,7 @@ class Selection(Base):
     performance_region: Text | None = Field(
         None, description="Region that is looked up in the feed of performance scores."
     )
-    blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
     min_release: Text | None = Field(None, description="Oldest node release that is accepted from an orchestrator.")
-    extra_nodes: Integer | None = Field(
-        None, ge=0, le=1000, description="Further instances of each orchestrator to ask during discovery."
-    )
-    timeout: Duration | None = Field(None, description="How long the first answers of orchestrators are waited for.")
 
 
 class Tickets(Base):
@@ -102,13 +119,13 @@ class LiveAi(Base):
     heartbeat_headers: Secret | None = Field(
         None, description="Headers sent with heartbeats, as name:value,name:value."
     )
-    heartbeat_interval: Duration | None = Field(None, description="Time between heartbeats.")
+    heartbeat_interval: PositiveDuration | None = Field(None, description="Time between heartbeats.")
     mediamtx_password: Secret | None = Field(None, description="Password for the MediaMTX API.")
     out_segment_timeout: Duration | None = Field(None, description="How long output may stall before the stream ends.")
     save_segments: Integer | None = Field(
         None, ge=0, le=10_000, description="How many segments stay on disk for debugging."
     )
-    report_interval: Duration | None = Field(
+    report_interval: PositiveDuration | None = Field(
         None, description="How often orchestrators are asked for their capabilities."
     )
 
@@ -116,7 +133,7 @@ class LiveAi(Base):
 class Kafka(Base):
     """Where events of the gateway are published."""
 
-    broker: Text = Field(description="One broker as host:port.")
+    broker: Listener = Field(description="One broker as host:port; the node takes no list.")
     topic: Text = Field(description="Topic of the events.")
     user: Text | None = Field(None, description="User; with a password it also switches TLS on.")
     password: Secret | None = Field(None, description="Password of the user.")
@@ -131,24 +148,25 @@ class MetadataQueue(Base):
 
 
 class RemoteSigner(Base):
-    """A signing service that holds the wallet in the gateway's place."""
+    """A signing service that holds the wallet in the gateway's place: one of this fleet, or one elsewhere."""
 
-    url: HttpUrl = Field(description="Address of the signer.")
+    signer: Name | None = Field(None, description="Name of a remote signer of this fleet.")
+    url: HttpUrl | None = Field(None, description="Address of a signer outside this fleet.")
     headers: Secret | None = Field(None, description="Headers sent to the signer, as name:value,name:value.")
 
+    @model_validator(mode="after")
+    def _one_signer(self) -> RemoteSigner:
+        if (self.signer is None) == (self.url is None):
+            raise refuse(
+                "a remote signer is either one of this fleet or an address",
+                'write { signer = "name" } or { url = "https://signer.example.net" }',
+            )
+        return self
 
-class Gateway(ChainSettings):
-    """A gateway accepts streams and AI requests, finds orchestrators and pays them."""
 
-    mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
-    http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
-    rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
-    http_ingest: Flag | None = Field(
-        None,
-        description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener.",
-    )
-    public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
-    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
+class Buyer(ChainSettings):
+    """Fields of the nodes that decide what is paid: gateways, and remote signers in their place."""
+
     max_price: (
         Annotated[
             q.Price | str,
@@ -163,9 +181,7 @@ class Gateway(ChainSettings):
     max_model_prices: dict[Text, CapPrice] = Field(
         default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
     )
-    ignore_max_price_if_needed: Flag | None = Field(
-        None, description="Whether a dearer orchestrator is used when none is within the caps."
-    )
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
     orchestrators: tuple[Text, ...] = Field(
         (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
     )
@@ -192,11 +208,29 @@ class Gateway(ChainSettings):
         None,
         description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook.",
     )
-    selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")
+
+
+class Gateway(Buyer):
+    """A gateway accepts streams and AI requests, finds orchestrators and pays them."""
+
+    mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
+    http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
+    rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
+    http_ingest: Flag | None = Field(
+        None,
+        description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener.",
+    )
+    public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
+    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
+    ignore_max_price_if_needed: Flag | None = Field(
+        None, description="Whether a dearer orchestrator is used when none is within the caps."
+    )
+    selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
     max_attempts: Integer | None = Field(None, ge=1, le=100, description="How often a segment is tried.")
     transcoding: tuple[Text, ...] = Field((), description="Names of the node's built-in renditions for streams.")
+    ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
     local_verify: Flag | None = Field(None, description="Whether results are verified; left out, on a chain only.")
     verifier_url: HttpUrl | None = Field(None, description="External verifier of results.")
     verifier_path: AbsolutePath | None = Field(None, description="Volume shared with the verifier.")
@@ -209,10 +243,25 @@ class Gateway(ChainSettings):
     live_payment_interval: Duration | None = Field(
         None, description="Time between payments of live AI streams; the same on both sides."
     )
+    min_runner_versions: dict[Name, Annotated[StrictStr, AfterValidator(_version)]] = Field(
+        default_factory=dict,
+        description="Lowest version of the runner by model; orchestrators with older ones are left out.",
+    )
     ai_retry_timeout: Duration | None = Field(None, description="How long starting an AI request is retried.")
     kafka: Kafka | None = Field(None, description="Where events are published.")
     metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
     remote_signer: RemoteSigner | None = Field(None, description="Signing service that holds the wallet instead.")
 
 
-__all__ = ["Gateway", "Kafka", "LiveAi", "MetadataQueue", "RemoteSigner", "Selection", "Tickets", "Webhook"]
+__all__ = [
+    "Buyer",
+    "Gateway",
+    "Kafka",
+    "LiveAi",
+    "MetadataQueue",
+    "Reach",
+    "RemoteSigner",
+    "Selection",
+    "Tickets",
+    "Webhook",
+]

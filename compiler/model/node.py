@@ -1,18 +1,18 @@
 """What every node has in common, whatever its role.
 
-In: raw tables of nodes. Out: frozen typed values that `gateway.py`, `orchestrator.py` and `worker.py` extend.
+In: raw tables of nodes. Out: frozen typed values that the files of the roles extend.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
     AbsolutePath,
-    Address,
     Base,
     Duration,
     Flag,
@@ -30,6 +30,7 @@ from compiler.model.fields import (
     WholeSeconds,
     refuse,
 )
+from compiler.quantities import QuantityError, Url, parse_url
 
 Mode = Literal["video", "ai", "dual"]
 
@@ -51,8 +52,39 @@ GpuIds = Annotated[
 ]
 
 
+def _extra_value(value: Any) -> bool | int | str:
+    if isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**63):
+        return value
+    if isinstance(value, str) and 0 < len(value) <= 100_000:
+        return value
+    raise refuse("a flag takes true or false, a whole number or text", 'write numbers with a point as text: "0.5"')
+
+
+ExtraValue = Annotated[
+    bool | int | str,
+    Parsed(_extra_value),
+    WithJsonSchema({"type": ["boolean", "integer", "string"]}),
+]
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,100}", text):
+        raise refuse("this is not the id of one device", 'write each id as an item of its own: netint = ["0", "1"]')
+    return text
+
+
+def _runner_url(value: Any) -> Url:
+    try:
+        url = parse_url(value, ("http", "https", "ws", "wss"))
+    except QuantityError as problem:
+        raise refuse(problem.message, problem.help) from None
+    if url.scheme in ("http", "https") and url.port is None:
+        raise refuse("the address of a runner needs a port", f'write "{url.scheme}://{url.host}:8000"')
+    return url
+
+
 class NodeSettings(Base):
-    """Fields that each gateway, orchestrator, transcoder and AI worker may have."""
+    """Fields that every node may have, whatever its role."""
 
     host: Name = Field(description="Host that the node runs on.")
     node_release: ReleaseField | None = Field(
@@ -87,10 +119,15 @@ class NodeSettings(Base):
         default_factory=dict,
         description="Further environment variables whose values are secrets, as references.",
     )
+    extra_flags: dict[Text, ExtraValue] = Field(
+        default_factory=dict,
+        description="Flags of the node's release that no field reaches, by name: true or false, a number, or text; "
+        "every flag known to this version of fleetc has a field, is replaced or is for testing.",
+    )
 
 
 class ChainSettings(NodeSettings):
-    """Fields of the nodes that hold a wallet: gateways and orchestrators."""
+    """Fields of the nodes that talk to the chain and hold a wallet: all but remote workers."""
 
     wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
     block_polling_interval: WholeSeconds | None = Field(
@@ -107,7 +144,6 @@ class ChainSettings(NodeSettings):
     initialize_round_max_delay: Duration | None = Field(
         None, description="Upper bound of the random wait before a round is initialized."
     )
-    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
 
 
 class GpuSettings(Base):
@@ -116,7 +152,9 @@ class GpuSettings(Base):
     gpus: GpuIds | None = Field(
         None, description='GPU ids of the host that the node uses, or "all"; left out, it works on the CPU.'
     )
-    netint: tuple[Text, ...] = Field((), description="NetInt devices for transcoding, by id; instead of GPUs.")
+    netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = Field(
+        (), description="NetInt devices for transcoding, by id; instead of GPUs."
+    )
     test_gpu: Flag | None = Field(None, description="Whether GPUs are tested by encoding and decoding at the start.")
     hevc_decoding: Flag | None = Field(
         None, description="Whether HEVC input is decoded; left out, the node finds out by itself."
@@ -135,7 +173,18 @@ class ModelUse(Base):
         None, ge=1, le=1000, description="How many requests at once; each warm one is a container."
     )
     price: Price | None = Field(None, description="Price of this node for the model instead of the model's own.")
-    url: Text | None = Field(None, description="Address of a runner container that is managed elsewhere.")
+    gateway_prices: dict[Text, Price] = Field(
+        default_factory=dict,
+        description="Prices of the model for single gateways, by name or account; only where remote workers run it.",
+    )
+    url: (
+        Annotated[
+            Url,
+            Parsed(_runner_url),
+            WithJsonSchema({"type": "string", "examples": ["http://203.0.113.50:8000"]}),
+        ]
+        | None
+    ) = Field(None, description="Address of a runner container that is managed elsewhere; the node sends it no token.")
 
 
 class AiSettings(Base):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
@@ -27,7 +27,7 @@ from compiler.model.fields import (
     refuse,
 )
 from compiler.model.node import AiSettings, ChainSettings, GpuSettings, Mode
-from compiler.quantities import QuantityError, parse_host
+from compiler.quantities import QuantityError, Url, parse_host, parse_url
 
 
 class Service(NamedTuple):
@@ -64,6 +64,37 @@ ServiceAddress = Annotated[
 ]
 
 
+def _instance(value: Any) -> Url:
+    try:
+        url = parse_url(value, ("https",))
+    except QuantityError as problem:
+        raise refuse(problem.message, 'write "https://orch-2.example.net:8935"') from None
+    if url.port is None:
+        raise refuse("the address of an instance needs a port: without one, gateways ask 443", f'write "{url}:8935"')
+    return url
+
+
+InstanceUrl = Annotated[
+    Url,
+    Parsed(_instance),
+    WithJsonSchema({"type": "string", "examples": ["https://orch-2.example.net:8935"]}),
+]
+
+
+def _proxy(text: str) -> str:
+    form = 'write "https://{proxy}.example.net"'
+    if text.count("{proxy}") != 1:
+        raise refuse("the template of live runners holds {proxy} exactly once", form)
+    try:
+        parse_url(text.replace("{proxy}", "proxy"), ("http", "https"))
+    except QuantityError as problem:
+        raise refuse(problem.message, form) from None
+    return text
+
+
+ProxyTemplate = Annotated[StrictStr, AfterValidator(_proxy)]
+
+
 def _sessions(value: Any) -> int | str:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000):
         return value  # type: ignore[no-any-return]  # narrowed above
@@ -82,11 +113,12 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
         None, description="Listener for gateways; by default all interfaces at the service port."
     )
     http_tls: Flag = Field(True, description="Whether the listener speaks TLS; off only behind a proxy that does.")
-    instances: tuple[HttpUrl, ...] = Field((), description="Further instances that this orchestrator advertises.")
+    instances: tuple[InstanceUrl, ...] = Field((), description="Further instances that this orchestrator advertises.")
     availability_check: Flag | None = Field(None, description="Whether it tests its own public address at the start.")
     orchestrator_address: Address | None = Field(
         None, description="Registered account that receives the tickets, when it differs from the wallet's."
     )
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
     price: Price | None = Field(None, description="Price of video, and of models that have none of their own.")
     gateway_prices: dict[Text, Price] = Field(
         default_factory=dict, description="Prices for single gateways: by name, or by account address."
@@ -96,7 +128,9 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     )
     ticket_ev: Wei | None = Field(None, description="Expected value of one ticket.")
     max_face_value: Wei | None = Field(None, description="Highest face value of one ticket.")
-    redeemer: Listener | None = Field(None, description="Ticket redemption service to use.")
+    redeemer: Text | None = Field(
+        None, description="Ticket redemption service to use: a redeemer of this fleet, or host:port outside it."
+    )
     max_sessions: (
         Annotated[
             int | str,
@@ -132,6 +166,6 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     live_runner_config: AbsolutePath | None = Field(
         None, description="File on the host that lists static live runners."
     )
-    live_runner_proxy: Text | None = Field(
+    live_runner_proxy: ProxyTemplate | None = Field(
         None, description="Public address template of live runners, with one {proxy}."
     )

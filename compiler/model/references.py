@@ -6,12 +6,13 @@ any name without asking whether it exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway
+from compiler.model.gateway import Buyer, Gateway
+from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.problems import did_you_mean
 from compiler.model.worker import AiWorker, Transcoder
@@ -83,32 +84,66 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if settings.host not in fleet.hosts:
             yield _unknown("host", settings.host, (*node.path, "host"), fleet.hosts)
-        if (
-            isinstance(settings, Gateway | Orchestrator)
-            and settings.wallet is not None
-            and settings.wallet not in fleet.wallets
-        ):
+        if isinstance(settings, ChainSettings) and settings.wallet is not None and settings.wallet not in fleet.wallets:
             yield _unknown("wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
+        if isinstance(settings, Buyer):
+            yield from _buyer(fleet, node, settings)
         if isinstance(settings, Gateway):
             yield from _gateway(fleet, node, settings)
         if isinstance(settings, Orchestrator):
-            yield from _gateway_prices(fleet, node, settings)
+            yield from _gateway_prices(fleet, settings.gateway_prices, (*node.path, "gateway_prices"))
+            yield from _redeemer(fleet, node, settings)
         if isinstance(settings, Transcoder | AiWorker) and settings.orchestrator not in fleet.orchestrators:
             yield from _outside(fleet, settings.orchestrator, (*node.path, "orchestrator"))
         if isinstance(settings, Orchestrator | AiWorker):
             for index, use in enumerate(settings.models):
+                path = (*node.path, "models", index)
                 if use.use not in fleet.models:
-                    yield _unknown("model", use.use, (*node.path, "models", index, "use"), fleet.models)
+                    yield _unknown("model", use.use, (*path, "use"), fleet.models)
+                yield from _gateway_prices(fleet, use.gateway_prices, (*path, "gateway_prices"))
 
 
 def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic]:
+    signer = settings.remote_signer.signer if settings.remote_signer else None
+    if signer is not None and signer not in fleet.remote_signers:
+        path = (*node.path, "remote_signer", "signer")
+        yield _unknown("remote signer", signer, path, fleet.remote_signers, "for one outside this fleet, write its url")
+    if settings.ladder is not None and settings.ladder not in fleet.ladders:
+        yield _unknown("ladder", settings.ladder, (*node.path, "ladder"), fleet.ladders)
+    if settings.ladder is not None and settings.transcoding:
+        yield error(
+            "two-lists-of-renditions",
+            f"gateway {node.name} has a ladder and a list of built-in renditions",
+            Label((*node.path, "transcoding")),
+            [Label((*node.path, "ladder"), "the ladder")],
+            "the node takes one of them: keep one",
+        )
+    for name in settings.min_runner_versions:
+        if name not in fleet.models:
+            yield _unknown("model", name, (*node.path, "min_runner_versions", name), fleet.models)
+
+
+def _redeemer(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
+    name, path = settings.redeemer, (*node.path, "redeemer")
+    if name is None or name in fleet.redeemers:
+        return
+    if ":" not in name:
+        yield _unknown("redeemer", name, path, fleet.redeemers, "for one outside this fleet, write host:port")
+        return
+    try:
+        parse_listener(name)
+    except QuantityError as problem:
+        yield error("invalid-value", problem.message, Label(path), help=problem.help)
+
+
+def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
     for index, name in enumerate(settings.orchestrators):
         if name not in fleet.orchestrators:
             yield from _outside(fleet, name, (*node.path, "orchestrators", index))
     if settings.orchestrators and settings.discovery is not None:
         yield error(
             "two-ways-of-discovery",
-            f"gateway {node.name} has a fixed list of orchestrators and another way to find them",
+            f"{node.name} has a fixed list of orchestrators and another way to find them",
             Label((*node.path, "discovery")),
             [Label((*node.path, "orchestrators"), "the fixed list")],
             "the node would ignore one of them: keep one",
@@ -120,9 +155,9 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
             )
 
 
-def _gateway_prices(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
-    for name in settings.gateway_prices:
-        path = (*node.path, "gateway_prices", name)
+def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> Iterator[Diagnostic]:
+    for name in prices:
+        path = (*table, name)
         if name.startswith("0x"):
             try:
                 parse_eth_address(name)

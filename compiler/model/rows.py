@@ -2,7 +2,8 @@
 
 In: a node. Out: the rows of its table whose settings the spec gives (`settings_given`). Lowering writes flags from
 them, and a rule asks which of them a release lacks. Settings that need a decision (prices, listeners, rewards, workers)
-have no row; `lower/mapping.py` names them.
+have no row: `DECIDED` names their flags, and `UNREACHED` those that no field reaches, each with its reason. A test
+holds all three lists against the model and against the flags of the node.
 """
 
 from __future__ import annotations
@@ -48,9 +49,12 @@ class Row(NamedTuple):
     write: Callable[[Any], str] = as_text
 
 
-_ALL = ("gateways", "orchestrators", "transcoders", "ai_workers")
-_CHAIN = ("gateways", "orchestrators")
+_CHAIN = ("gateways", "orchestrators", "remote_signers", "redeemers", "reward_callers")
+_ALL = (*_CHAIN, "transcoders", "ai_workers")
+_SESSIONS = ("gateways", "orchestrators")
 _GATEWAY = ("gateways",)
+_SIGNER = ("remote_signers",)
+_BUYERS = (*_GATEWAY, *_SIGNER)
 _ORCHESTRATOR = ("orchestrators",)
 _VIDEO_WORK = ("orchestrators", "transcoders")
 _AI_WORK = ("orchestrators", "ai_workers")
@@ -68,11 +72,11 @@ ROWS: tuple[Row, ...] = (
     Row(_CHAIN, "max_gas_price", "maxGasPrice", _wei),
     Row(_CHAIN, "initialize_round", "initializeRound", _boolean),
     Row(_CHAIN, "initialize_round_max_delay", "initializeRoundMaxDelay"),
-    Row(_CHAIN, "price_feed", "priceFeedAddr"),
-    Row(_CHAIN, "auth_webhook", "authWebhookUrl"),
-    Row(_CHAIN, "object_store", "objectStore"),
-    Row(_CHAIN, "live_payment_interval", "livePaymentInterval"),
-    Row((*_CHAIN, "transcoders"), "max_sessions", "maxSessions"),
+    Row((*_SESSIONS, *_SIGNER), "price_feed", "priceFeedAddr"),
+    Row(_SESSIONS, "auth_webhook", "authWebhookUrl"),
+    Row(_SESSIONS, "object_store", "objectStore"),
+    Row(_SESSIONS, "live_payment_interval", "livePaymentInterval"),
+    Row((*_SESSIONS, "transcoders"), "max_sessions", "maxSessions"),
     Row(_GATEWAY, "http_ingest", "httpIngest", _boolean),
     Row(_GATEWAY, "public", "gatewayHost"),
     Row(_GATEWAY, "ignore_max_price_if_needed", "ignoreMaxPriceIfNeeded", _boolean),
@@ -93,13 +97,13 @@ ROWS: tuple[Row, ...] = (
     Row(_GATEWAY, "selection.min_performance", "minPerfScore"),
     Row(_GATEWAY, "selection.performance_url", "orchPerfStatsUrl"),
     Row(_GATEWAY, "selection.performance_region", "region"),
-    Row(_GATEWAY, "selection.blocked", "orchBlocklist", _comma_list),
+    Row(_BUYERS, "selection.blocked", "orchBlocklist", _comma_list),
     Row(_GATEWAY, "selection.min_release", "orchMinLivepeerVersion"),
-    Row(_GATEWAY, "selection.extra_nodes", "extraNodes"),
-    Row(_GATEWAY, "selection.timeout", "discoveryTimeout"),
-    Row(_GATEWAY, "tickets.max_ev", "maxTicketEV", _wei),
-    Row(_GATEWAY, "tickets.max_total_ev", "maxTotalEV", _wei),
-    Row(_GATEWAY, "tickets.deposit_multiplier", "depositMultiplier"),
+    Row(_BUYERS, "selection.extra_nodes", "extraNodes"),
+    Row(_BUYERS, "selection.timeout", "discoveryTimeout"),
+    Row(_BUYERS, "tickets.max_ev", "maxTicketEV", _wei),
+    Row(_BUYERS, "tickets.max_total_ev", "maxTotalEV", _wei),
+    Row(_BUYERS, "tickets.deposit_multiplier", "depositMultiplier"),
     Row(_GATEWAY, "live.auth_webhook", "liveAIAuthWebhookUrl"),
     Row(_GATEWAY, "live.auth_key", "liveAIAuthApiKey"),
     Row(_GATEWAY, "live.heartbeat_url", "liveAIHeartbeatURL"),
@@ -118,13 +122,17 @@ ROWS: tuple[Row, ...] = (
     Row(_GATEWAY, "metadata_queue.timeout", "metadataPublishTimeout"),
     Row(_GATEWAY, "remote_signer.url", "remoteSignerUrl"),
     Row(_GATEWAY, "remote_signer.headers", "remoteSignerHeaders"),
+    Row(_SIGNER, "webhook", "remoteSignerWebhookUrl"),
+    Row(_SIGNER, "webhook_headers", "remoteSignerWebhookHeaders"),
+    Row(_SIGNER, "allow_no_auth", "remoteSignerAllowNoAuth", _boolean),
+    Row(_SIGNER, "remote_discovery", "remoteDiscovery", _boolean),
+    Row(_SIGNER, "report_interval", "liveAICapReportInterval"),
     Row(_ORCHESTRATOR, "instances", "nodes", _comma_list),
     Row(_ORCHESTRATOR, "availability_check", "startupAvailabilityCheck", _boolean),
-    Row(_ORCHESTRATOR, "orchestrator_address", "ethOrchAddr"),
+    Row((*_ORCHESTRATOR, "redeemers"), "orchestrator_address", "ethOrchAddr"),
     Row(_ORCHESTRATOR, "auto_adjust_price", "autoAdjustPrice", _boolean),
     Row(_ORCHESTRATOR, "ticket_ev", "ticketEV", _wei),
     Row(_ORCHESTRATOR, "max_face_value", "maxFaceValue", _wei),
-    Row(_ORCHESTRATOR, "redeemer", "redeemerAddr", _listener),
     Row(_ORCHESTRATOR, "trickle_host", "liveAITrickleHostForRunner", _listener),
     Row(_ORCHESTRATOR, "live_runners", "useLiveRunners", _boolean),
     Row(_ORCHESTRATOR, "live_runner_address", "liveRunnerAddr"),
@@ -138,6 +146,54 @@ ROWS: tuple[Row, ...] = (
     Row(_AI_WORK, "runner_logs", "aiVerboseLogs", _boolean),
     Row(("ai_workers",), "serverless", "aiServerless", _boolean),
 )
+
+DECIDED: dict[str, str] = {
+    "network": "network of the fleet",
+    "cliAddr": "cli",
+    "dataDir": "data_dir",
+    "ethUrl": "rpc of the fleet",
+    "ethController": "controller of the fleet",
+    "ethAcctAddr": "address of the wallet",
+    "ethKeystorePath": "keystore of the wallet",
+    "ethPassword": "password of the wallet",
+    "reward": "reward_by of the wallet",
+    "pixelsPerUnit": "the pixels of a price",
+    "gateway": "a table under gateways",
+    "httpAddr": "http",
+    "rtmpAddr": "rtmp",
+    "orchAddr": "orchestrators, or orchestrator of a worker",
+    "orchWebhookUrl": "discovery",
+    "aiServiceRegistry": "discovery, or ai_registry of an orchestrator",
+    "maxPricePerUnit": "max_price",
+    "maxPricePerCapability": "max_model_prices",
+    "aiMinRunnerVersion": "min_runner_versions",
+    "orchestrator": "a table under orchestrators",
+    "serviceAddr": "service",
+    "pricePerUnit": "price",
+    "pricePerGateway": "gateway_prices",
+    "redeemerAddr": "redeemer",
+    "transcoder": "transcoding of an orchestrator, or a table under transcoders",
+    "aiWorker": "ai_work of an orchestrator, or a table under ai_workers",
+    "nvidia": "gpus",
+    "aiModels": "models",
+    "aiModelsDir": "models_dir",
+    "aiRunnerImageOverrides": "runner_image, or image of a model",
+    "aiRunnerImage": "runner_image",
+    "remoteSigner": "a table under remote_signers",
+    "redeemer": "a table under redeemers",
+}
+"""Flags that code in `lower/` decides about, and where the spec says what."""
+
+UNREACHED: dict[str, str] = {
+    "broadcaster": "deprecated name of -gateway",
+    "datadir": "second name of -dataDir; mixing the two breaks the order of sources",
+    "pricePerBroadcaster": "deprecated name of -pricePerGateway",
+    "liveAICapRefreshModels": "has no effect in any release since v0.8.10; extra_flags reaches it in older ones",
+    "config": "settings travel as flags and variables, one source for each, so that nothing gets past the checks",
+    "j": "prints the flags and exits",
+    "version": "prints the version and exits",
+}
+"""Flags that no field reaches, and why."""
 
 _ROWS_BY_TABLE = {
     table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL

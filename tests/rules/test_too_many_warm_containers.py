@@ -35,7 +35,7 @@ def test_capacity_is_a_container_each() -> None:
 
 def test_capacity_is_no_container_in_older_releases() -> None:
     many = '[{ use = "realvis", warm = true, capacity = 3 }]'
-    silent(_worker(models=many, node_release='"v0.8.5"'))
+    silent(_worker(models=many).replace('node_release = "v0.9.1"', 'node_release = "v0.8.5"'))
 
 
 def test_cold_models_and_containers_managed_elsewhere_take_no_slot() -> None:

@@ -1,0 +1,222 @@
+"""Who in a fleet can buy what from whom, at which price and under which cap.
+
+In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods; `matrix`, all of it at once;
+`market_of` keeps the market of the latest fleet, as several rules ask for it in turn. Called by the rules about prices,
+`payers.py` and lowering.
+
+A gateway with a list asks those it lists. One that searches, in a registry or by a webhook, is taken to find every
+orchestrator of the fleet; who else it finds is not known. It never asks accounts that it blocks. Prices compare in wei
+where the spec states a rate for their currency, and else only within one currency.
+
+Building a market is linear in the fleet but for the sorting of distinct prices. A question about a gateway that
+searches costs a bisection, because gateways that see the same offers share one sorted list of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+from weakref import ref
+
+from compiler.analysis.acceptance import (
+    NOT_ASKED,
+    VIDEO,
+    Caps,
+    Decision,
+    Entry,
+    Goods,
+    Scale,
+    account_of,
+    caps_of,
+    decide,
+    offers_of,
+    special_offers,
+)
+from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict
+from compiler.diagnostics import Path
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.orchestrator import Orchestrator
+
+CELL_GATEWAYS, CELL_OFFERS = 40, 60
+"""Up to this size every gateway is set against every offer; a bigger fleet has one summary for each gateway."""
+
+
+class Cell(NamedTuple):
+    """One gateway against one orchestrator and some goods."""
+
+    gateway: str
+    orchestrator: str
+    goods: Goods
+    decision: Decision
+    cap: Entry | None = None
+    offer: Entry | None = None
+
+
+class Summary(NamedTuple):
+    """What one gateway can buy of one kind, video or models: how many offers it reaches and how they stand."""
+
+    gateway: str
+    kind: str
+    offers: int
+    within: int
+    above: int
+    cheapest: Entry | None
+    dearest: Entry | None
+
+
+class Matrix(NamedTuple):
+    """The whole market: each pair in a small fleet (else `cells` is None), and a summary of each gateway."""
+
+    cells: tuple[Cell, ...] | None
+    summaries: tuple[Summary, ...]
+
+
+class View:
+    """The offers that some gateways see: those that everybody sees but for some, and some of their own."""
+
+    def __init__(self, shared: dict[Goods, Ranked], without: dict[Goods, list[Entry]], own: list[Entry]) -> None:
+        self._shared = shared
+        self._without = without
+        self._own: dict[Goods, list[Entry]] = {}
+        for entry in own:
+            self._own.setdefault(entry.goods, []).append(entry)
+        self._shelves: dict[Goods, Shelf] = {}
+        self._verdicts: dict[tuple[object, ...], Verdict] = {}
+
+    @cached_property
+    def models(self) -> tuple[Goods, ...]:
+        """The models that are on offer here, sorted."""
+        return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
+
+    def judge(self, goods: Goods, cap: Entry) -> Verdict:
+        """What a cap reaches of some goods. Remembered, as gateways share their caps."""
+        key = (goods, cap.unit, cap.worth) if cap.price else (goods,)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self._shelf(goods).judge(cap)
+        return verdict
+
+    def _shelf(self, goods: Goods) -> Shelf:
+        if goods not in self._shelves:
+            without = self._without.get(goods, [])
+            gone = {entry.owner for entry in without}
+            shared = self._shared.get(goods, NOTHING)
+            self._shelves[goods] = Shelf(
+                shared, Ranked(without), Ranked(self._own.get(goods, ())), lambda entry: entry.owner in gone
+            )
+        return self._shelves[goods]
+
+
+class Market:
+    """The offers and caps of a fleet on a chain."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        scale = Scale(fleet.rates)
+        self.caps = {name: caps_of(fleet, scale, name, gateway) for name, gateway in sorted(fleet.gateways.items())}
+        self.account = {name: account_of(fleet, gateway) for name, gateway in fleet.gateways.items()}
+        self.offers: dict[str, dict[Goods, Entry]] = {}
+        self.special: dict[str, dict[str, Entry]] = {}
+        self.accounts_of: dict[str, tuple[str, ...]] = {}
+        self._sellers: dict[str, list[str]] = {}
+        for node in fleet.nodes:
+            if isinstance(node.settings, Orchestrator):
+                self._add_seller(scale, node, node.settings)
+        by_goods: dict[Goods, list[Entry]] = {}
+        for offers in self.offers.values():
+            for goods, entry in offers.items():
+                by_goods.setdefault(goods, []).append(entry)
+        self._shared = {goods: Ranked(found) for goods, found in by_goods.items()}
+        self._views: dict[tuple[object, ...], View] = {}
+
+    def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
+        name = node.name
+        self.offers[name] = offers_of(self._fleet, scale, node, orchestrator)
+        if effective.serves_video(node):
+            special = dict(special_offers(self._fleet, scale, name, orchestrator))
+            for account, entry in special.items():
+                self.special.setdefault(account, {})[name] = entry
+            self.accounts_of[name] = tuple(sorted(special))
+        for address in (orchestrator.orchestrator_address, _address(self._fleet, orchestrator)):
+            if address is not None:
+                self._sellers.setdefault(str(address).lower(), []).append(name)
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """The orchestrators of this fleet that the gateway lists; None when it finds them in another way."""
+        gateway = self._fleet.gateways[name]
+        if not gateway.orchestrators:
+            return None
+        return tuple(dict.fromkeys(seller for seller in gateway.orchestrators if seller in self._fleet.orchestrators))
+
+    def closed(self, name: str) -> bool:
+        """Whether the gateway can use nobody but orchestrators of this fleet."""
+        gateway = self._fleet.gateways[name]
+        return bool(gateway.orchestrators) and all(o in self._fleet.orchestrators for o in gateway.orchestrators)
+
+    def blocked(self, name: str) -> frozenset[str]:
+        """The orchestrators of this fleet that the gateway never uses."""
+        accounts = self._fleet.gateways[name].selection.blocked
+        return frozenset(seller for account in accounts for seller in self._sellers.get(str(account).lower(), ()))
+
+    def asks(self, name: str, seller: str) -> bool:
+        """Whether the gateway asks this orchestrator at all."""
+        listed = self.listed(name)
+        return (listed is None or seller in listed) and seller not in self.blocked(name)
+
+    def offer(self, name: str, seller: str, goods: Goods) -> Entry | None:
+        """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
+        special = self.special.get(self.account[name] or "", {}) if goods == VIDEO else {}
+        return special.get(seller) or self.offers[seller].get(goods)
+
+    def cell(self, name: str, seller: str, goods: Goods) -> Cell:
+        """The acceptance rule for one gateway, one orchestrator and some goods."""
+        gateway = Node("gateways", name, self._fleet.gateways[name])
+        serves = effective.serves_video(gateway) if goods == VIDEO else effective.serves_ai(gateway)
+        if not serves or not self.asks(name, seller):
+            return Cell(name, seller, goods, Decision(NOT_ASKED))
+        cap, offer = self.caps[name].of(goods), self.offer(name, seller, goods)
+        return Cell(name, seller, goods, decide(cap, offer), cap, offer)
+
+    def judge(self, name: str, goods: Goods) -> Verdict:
+        """What the gateway can get of some goods, whether its mode asks for them or not."""
+        return self.view(name).judge(goods, self.caps[name].of(goods))
+
+    def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
+        """What comes of each kind of goods that the gateway's mode asks for and that somebody offers it."""
+        node = Node("gateways", name, self._fleet.gateways[name])
+        view, caps = self.view(name), self.caps[name]
+        video = [VIDEO] if effective.serves_video(node) else []
+        wanted = [*video, *(view.models if effective.serves_ai(node) else ())]
+        found = [(goods, view.judge(goods, caps.of(goods))) for goods in wanted]
+        return [(goods, verdict) for goods, verdict in found if verdict.offers]
+
+    def view(self, name: str) -> View:
+        """The offers that the gateway sees; the same for all gateways that see the same."""
+        listed, blocked = self.listed(name), self.blocked(name)
+        account = self.account[name] or ""
+        special = self.special.get(account, {})
+        key = (listed, blocked, account if special else "")
+        if key not in self._views:
+            if listed is None:
+                # An empty `blocked` and no special prices is the view of almost everybody.
+                own = [entry for seller, entry in special.items() if seller not in blocked]
+                self._views[key] = View(self._shared, self._gone(blocked, special), own)
+            else:
+                sellers = [seller for seller in listed if seller not in blocked]
+                offers = [special.get(s) if goods == VIDEO and s in special else e for s in sellers for goods, e in self.offers[s].items()]
+                self._views[key] = View({}, {}, [entry for entry in offers if entry])
+        return self._views[key]
+
+    def _gone(self, blocked: frozenset[str], special: dict[str, Entry]) -> dict[Goods, list[Entry]]:
+        gone: dict[Goods, list[Entry]] = {}
+        for seller in sorted(blocked.union(special)):
+            for goods, entry in self.offers[seller].items():
+                if seller in blocked or goods == VIDEO:
+                    gone.setdefault(goods, []).append(entry)
+        return gone
+
+
+def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:
+    return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
