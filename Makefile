@@ -43,8 +43,9 @@ format: $(INSTALLED) ## Let the formatter and the linter mend what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-render: $(INSTALLED) ## Compile every example fleet into its committed tree, and write the schema and the goldens anew
+render: $(INSTALLED) ## Compile every example fleet into its committed tree, and write the schema, the reference and the goldens anew
 	$(BIN)/fleetc schema > inventories/spec.schema.json
+	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
 	for name in $(EXAMPLES); do $(BIN)/fleetc compile inventories/$$name || exit 1; done
 	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py
 

@@ -67,16 +67,45 @@ def _root(
 
 
 @app.command()
-def check(spec: SpecArgument = HERE, overlay: OverlayOption = None, form: FormatOption = Format.text) -> None:
+def check(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make the repairs that are certain in the spec and its overlays, then check.")
+    ] = False,
+    explain_prices: Annotated[
+        bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
     """Check a spec and print every problem with its place and what to write instead."""
     from compiler.pipeline import check_spec
 
+    if explain_prices and form is Format.json:
+        _message("error: --explain-prices prints tables for people; leave out --format json")
+        raise typer.Exit(USAGE)
     settings = _settings(overlay=overlay)
     sources = _sources(spec, settings, form)
-    checked = _quietly(check_spec, sources)
-    _report(checked, sources, settings, form, always=True)
+    if fix:
+        checked, sources, more = _repaired(sources, settings, form)
+    else:
+        checked, more = _quietly(check_spec, sources), {}
+    _report(checked, sources, settings, form, always=True, more=more)
+    if explain_prices:
+        _explain_prices(checked)
     if checked.fleet is None:
         raise typer.Exit(PROBLEMS)
+
+
+def _explain_prices(checked: Checked) -> None:
+    """Print the market, also of a fleet in which a rule found errors: its prices may be the reason to look."""
+    from compiler import model
+    from compiler.lower.market import lower_market
+    from compiler.market_report import as_text
+
+    fleet = checked.fleet or (model.parse(checked.document)[0] if checked.document else None)
+    if fleet is not None:
+        typer.echo(as_text(lower_market(fleet)), nl=False)
 
 
 @app.command("compile")
@@ -122,19 +151,34 @@ def compile_(
 
 @app.command()
 def explain(
-    code: Annotated[str | None, typer.Argument(help="Code of a diagnostic, as printed in brackets.")] = None,
+    code: Annotated[
+        str | None,
+        typer.Argument(help="Code of a diagnostic, as printed in brackets, or a field such as gateways.max_price."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print the whole reference, fields and codes, as Markdown.")
+    ] = False,
 ) -> None:
-    """Print the page of a diagnostic code; without a code, list them all."""
+    """Print the page of a diagnostic code or of a field; without either, list all codes."""
+    from compiler import reference
     from compiler.explain import pages
     from compiler.model.problems import did_you_mean
 
+    if everything:
+        typer.echo(reference.markdown(), nl=False)
+        return
     known = pages()
     if code is None:
         for name, page in known.items():
             typer.echo(f"{name}: {page.splitlines()[0]}")
         return
+    field = reference.lookup(code) if code not in known else None
+    if field is not None:
+        typer.echo(field, nl=False)
+        return
     if code not in known:
-        _message(f'there is no code "{_plain(code)}"; {did_you_mean(code, known, "fleetc explain lists them")}')
+        advice = did_you_mean(code, [*known, *reference.names()], "fleetc explain lists the codes, --all everything")
+        _message(f'there is no code or field "{_plain(code)}"; {advice}')
         raise typer.Exit(USAGE)
     typer.echo(f"{code}\n\n{known[code].rstrip()}")
 
@@ -273,14 +317,44 @@ def _quietly(work: Any, *arguments: Any) -> Any:
         gc.enable()
 
 
-def _report(checked: Checked, sources: list[Source], settings: Settings, form: Format, always: bool) -> None:
+def _repaired(
+    sources: list[Source], settings: Settings, form: Format
+) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
+    """Repair the spec and write its files. Returns what is left to report, and what JSON tells of the repairs."""
+    from compiler import files, fixes
+
+    found = _quietly(fixes.repair, sources)
+    try:
+        files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
+    except files.FilesError as failure:
+        _files_failure(failure, form)
+    if form is Format.text:
+        for code, change in found.repairs:
+            _message(f"repaired[{code}] {change.file}:{change.line}:{change.column}: {change}")
+        if found.repairs:
+            _message("")
+    told = [
+        {"code": code, "file": change.file, "line": change.line, "column": change.column, "change": str(change)}
+        for code, change in found.repairs
+    ]
+    return found.checked, list(found.sources), {"repaired": told}
+
+
+def _report(
+    checked: Checked,
+    sources: list[Source],
+    settings: Settings,
+    form: Format,
+    always: bool,
+    more: dict[str, Any] | None = None,
+) -> None:
     from compiler import render
 
     if not checked.diagnostics and not always:
         return
     located = render.locate(checked.diagnostics, sources, checked.document)
     if form is Format.json:
-        typer.echo(render.as_json(located), nl=False)
+        typer.echo(render.as_json(located, more), nl=False)
     else:
         sys.stderr.write(render.as_text(located, _coloured(settings, sys.stderr)))
 

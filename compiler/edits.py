@@ -21,7 +21,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 
 
 class TextEdit(NamedTuple):
-    """Replace `text[start:end]` of the source with this index by `text`.
+    """Replace `text[start:end]` of the source with this number by `text`.
 
     `before` and `after` are what people are shown; either is "" when there is nothing.
     """
@@ -37,7 +37,7 @@ class TextEdit(NamedTuple):
 class Sheet(NamedTuple):
     """One source to write into: its place in the order of overlays, its text, and where everything stands in it."""
 
-    index: int
+    number: int
     text: str
     layout: Layout
 
@@ -63,13 +63,15 @@ def toml_key(name: str) -> str:
 def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
     """The pieces of text that make the edit, in no order; none when no source has a place for it.
 
-    A value is set and a key added in the last source that sets the path; a key is renamed wherever it stands.
+    A value is set and a key added in the last source that sets the path or table, but a key of the root in the base.
+    A key is renamed wherever it stands.
     """
     if not edit.path:
         return []
     if edit.action is Action.RENAME:
         return [found for sheet in sheets for found in _rename(sheet, edit.path, str(edit.value))]
-    for sheet in reversed(sheets):
+    into_root = edit.action is Action.INSERT and len(edit.path) == 1
+    for sheet in sheets if into_root else reversed(sheets):
         if edit.action is Action.INSERT:
             found = _insert(sheet, edit)
         elif edit.path not in sheet.layout.marks:
@@ -85,24 +87,24 @@ def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
 
 def _set(sheet: Sheet, edit: Edit) -> TextEdit | None:
     mark = sheet.layout.marks[edit.path]
-    if _header_of(sheet, mark) is not None or mark.start == mark.key_start and isinstance(edit.path[-1], str):
+    if _is_header(mark) or (mark.start == mark.key_start and isinstance(edit.path[-1], str)):
         return None  # a table that headers or dotted keys make has no text of its own
     before = sheet.text[mark.start : mark.end]
     quote = "'" if before.startswith("'") and not before.startswith("'''") else '"'
     after = toml_value(edit.value, quote)
-    return TextEdit(sheet.index, mark.start, mark.end, after, before, after)
+    return TextEdit(sheet.number, mark.start, mark.end, after, before, after)
 
 
-def _header_of(sheet: Sheet, mark: Mark) -> Statement | None:
-    """The header that a mark stands for, if it is one."""
-    return next((s for s in sheet.layout.statements if s.header and s.start == mark.start and s.end == mark.end), None)
+def _is_header(mark: Mark) -> bool:
+    """Whether a mark is a header's: only there the key stands inside."""
+    return mark.start < mark.key_start
 
 
 def _rename(sheet: Sheet, path: Path, name: str) -> Iterator[TextEdit]:
     after = toml_key(name)
     for mark in sheet.layout.mentions.get(path, ()):
         before = sheet.text[mark.key_start : mark.key_end]
-        yield TextEdit(sheet.index, mark.key_start, mark.key_end, after, before, after)
+        yield TextEdit(sheet.number, mark.key_start, mark.key_end, after, before, after)
 
 
 # ------------------------------------------------------------------------------------------------------ insert
@@ -123,50 +125,44 @@ def _insert_in_braces(sheet: Sheet, table: Path, key: str, value: str) -> TextEd
     mark = sheet.layout.marks.get(table)
     if mark is None or not sheet.text.startswith("{", mark.start):
         return None
-    pairs = [s for s in sheet.layout.statements if s.inline and mark.start < s.start and s.table == table]
+    shown = f"{key} = {value}"
+    pairs = sheet.layout.pairs.get(table)
     if not pairs:
-        after = f"{key} = {value}"
-        return TextEdit(sheet.index, mark.start, mark.end, f"{{ {after} }}", "", after)
-    line = key + _gap(sheet, len(key), pairs) + value
-    return TextEdit(sheet.index, pairs[-1].end, pairs[-1].end, f", {line}", "", f"{key} = {value}")
+        return TextEdit(sheet.number, mark.start, mark.end, f"{{ {shown} }}", "", shown)
+    text = f", {key}{_gap(sheet, len(key), pairs)}{value}"
+    return TextEdit(sheet.number, pairs[-1].end, pairs[-1].end, text, "", shown)
 
 
 def _insert_in_block(sheet: Sheet, table: Path, key: str, value: str) -> TextEdit | None:
     """On a line of its own behind the last pair under the table's header, or above all headers for the root."""
-    statements = sheet.layout.statements
-    pairs = [s for s in statements if not s.header and not s.inline and s.table == table]
-    header = next((s for s in statements if s.header and s.path == table), None)
+    pairs, header = sheet.layout.pairs.get(table), sheet.layout.headers.get(table)
     shown = f"{key} = {value}"
     if pairs:
-        line = key + _gap(sheet, len(key), pairs) + value
-        return _new_line(sheet, pairs[-1], line, shown)
+        return _new_line(sheet, pairs[-1], key + _gap(sheet, len(key), pairs) + value, shown)
     if header is not None:
         return _new_line(sheet, header, shown, shown)
     if table:
         return None
-    first = next((s for s in statements if s.header), None)
-    at = _line_start(sheet.text, first.start) if first else len(sheet.text)
-    text = f"{shown}\n" + ("\n" if first else "")
-    return TextEdit(sheet.index, at, at, text if at == 0 or sheet.text[at - 1] == "\n" else f"\n{text}", "", shown)
+    first = min((s.start for s in sheet.layout.headers.values()), default=None)
+    if first is None:
+        begin = "" if sheet.text.endswith("\n") or not sheet.text else "\n"
+        return TextEdit(sheet.number, len(sheet.text), len(sheet.text), f"{begin}{shown}\n", "", shown)
+    at = _line_start(sheet.text, first)
+    return TextEdit(sheet.number, at, at, f"{shown}\n\n", "", shown)
 
 
 def _insert_dotted(sheet: Sheet, table: Path, key: str, value: str) -> TextEdit | None:
     """Behind the last dotted key that reaches into the table, with the same beginning."""
-    depth = len(table)
-    pairs = [
-        s
-        for s in sheet.layout.statements
-        if not s.header and len(s.table) < depth and len(s.path) > depth and s.path[:depth] == table
-    ]
+    pairs = sheet.layout.dotted.get(table)
     if not pairs:
         return None
     last = pairs[-1]
     parts, _ = key_parts(sheet.text, last.start)
-    prefix = sheet.text[last.start : parts[depth - len(last.table)][1]]
+    prefix = sheet.text[last.start : parts[len(table) - len(last.table)][1]]
     line = prefix + key + _gap(sheet, len(prefix) + len(key), pairs) + value
     shown = f"{prefix}{key} = {value}"
     if last.inline:
-        return TextEdit(sheet.index, last.end, last.end, f", {line}", "", shown)
+        return TextEdit(sheet.number, last.end, last.end, f", {line}", "", shown)
     return _new_line(sheet, last, line, shown)
 
 
@@ -190,7 +186,7 @@ def _new_line(sheet: Sheet, last: Statement, line: str, shown: str) -> TextEdit:
     indent = sheet.text[_line_start(sheet.text, last.start) : last.start]
     rest = _REST_OF_LINE.match(sheet.text, last.end)
     at = rest.end() if rest else last.end
-    return TextEdit(sheet.index, at, at, f"\n{indent}{line}", "", shown)
+    return TextEdit(sheet.number, at, at, f"\n{indent}{line}", "", shown)
 
 
 def _line_start(text: str, offset: int) -> int:
@@ -202,12 +198,13 @@ def _line_start(text: str, offset: int) -> int:
 
 def _remove(sheet: Sheet, path: Path) -> TextEdit | None:
     mark = sheet.layout.marks[path]
-    header = _header_of(sheet, mark)
-    if header is not None:
-        return _remove_block(sheet, header) if header.path == path else None
+    if _is_header(mark):
+        header = sheet.layout.headers.get(path)
+        return _remove_block(sheet, header) if header is not None else None
     if isinstance(path[-1], int):
         return _remove_item(sheet, mark.start, mark.end)
-    pair = next((s for s in sheet.layout.statements if not s.header and s.path == path), None)
+    pairs = (s for length in range(len(path)) for s in sheet.layout.pairs.get(path[:length], ()))
+    pair = next((s for s in pairs if s.path == path), None)
     if pair is None:
         return None
     return _remove_item(sheet, pair.start, pair.end) if pair.inline else _remove_lines(sheet, pair.start, pair.end)
@@ -216,14 +213,12 @@ def _remove(sheet: Sheet, path: Path) -> TextEdit | None:
 def _remove_block(sheet: Sheet, header: Statement) -> TextEdit:
     """A header with all under it: its own pairs, and the tables below it that follow at once."""
     end = header.end
-    started = False
-    for statement in sorted(sheet.layout.statements, key=lambda s: s.start):
-        if statement.start == header.start:
-            started = True
-        elif started and statement.header and statement.path[: len(header.path)] != header.path:
+    for other in sorted(sheet.layout.headers.values(), key=lambda s: s.start):
+        if other.start < header.start:
+            continue
+        if other.path[: len(header.path)] != header.path:
             break
-        if started:
-            end = max(end, statement.end)
+        end = max(end, other.end, *(pair.end for pair in sheet.layout.pairs.get(other.path, ())))
     return _remove_lines(sheet, header.start, end)
 
 
@@ -234,9 +229,12 @@ def _remove_lines(sheet: Sheet, start: int, end: int) -> TextEdit:
     first = _line_start(text, start)
     rest = _REST_OF_LINE.match(text, end)
     last = min((rest.end() if rest else end) + 1, len(text))
-    if text.endswith("\n\n", 0, first) and (last >= len(text) or text[last] == "\n"):
+    blank_follows = text.startswith("\n", last)
+    if text.endswith("\n\n", 0, first) and (blank_follows or last == len(text)):
         first -= 1
-    return TextEdit(sheet.index, first, last, "", before, "")
+    elif first == 0 and blank_follows:
+        last += 1
+    return TextEdit(sheet.number, first, last, "", before, "")
 
 
 def _remove_item(sheet: Sheet, start: int, end: int) -> TextEdit:
@@ -249,10 +247,12 @@ def _remove_item(sheet: Sheet, start: int, end: int) -> TextEdit:
         end = _blanks(text, behind + 1)
         line, rest = _line_start(text, start), _REST_OF_LINE.match(text, end)
         if rest and line == len(lead) and line > 0:  # nothing else stands on these lines
-            return TextEdit(sheet.index, line, min(rest.end() + 1, len(text)), "", before, "")
+            return TextEdit(sheet.number, line, min(rest.end() + 1, len(text)), "", before, "")
     elif lead.endswith(","):
         start = len(lead) - 1
-    return TextEdit(sheet.index, start, end, "", before, "")
+    else:
+        start, end = len(lead), behind
+    return TextEdit(sheet.number, start, end, "", before, "")
 
 
 def _blanks(text: str, pos: int) -> int:

@@ -199,12 +199,7 @@ def posix_word(value: str) -> str:
 
 # Surrogates never reach the table, so it can do without them.
 _YAML = {
-    **{
-        code: _escape(code)
-        for first, last in _HIDDEN_RANGES
-        if first != 0xD800
-        for code in range(first, last + 1)
-    },
+    **{code: _escape(code) for first, last in _HIDDEN_RANGES if first != 0xD800 for code in range(first, last + 1)},
     **{ord(char): f"\\{letter}" for char, letter in zip('\\"\n\t\r', '\\"ntr', strict=True)},
 }
 _COMPOSE = {**_YAML, ord("$"): "$$"}

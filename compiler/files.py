@@ -2,6 +2,7 @@
 
 In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `cli.py` and `ops/`. Every
 problem is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and what ships,
+`spec_writer.py` writes repaired specs,
 `recorded.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
 them change places. No other module of the core touches the disk.
 """
@@ -30,6 +31,7 @@ from compiler.recorded import (
     read_regular,
     shown,
 )
+from compiler.spec_writer import write_sources
 from compiler.staging import locked
 from compiler.tree import MANIFEST, Artifact, Tree, tree_of
 
@@ -43,6 +45,7 @@ __all__ = [
     "read_templates",
     "read_tree",
     "stale",
+    "write_sources",
     "write_tree",
 ]
 

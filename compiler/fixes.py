@@ -8,12 +8,14 @@ what the edits mean, and a fix that does anything else is left out.
 from __future__ import annotations
 
 import copy
+from bisect import bisect
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from compiler import leaks
-from compiler.diagnostics import Action, Diagnostic, Edit, Fix
-from compiler.edits import Sheet, TextEdit, locate, toml_key, toml_value
+from compiler.diagnostics import Action, Edit, Fix
+from compiler.edits import Sheet, TextEdit, locate
 from compiler.pipeline import Checked, check_spec
 from compiler.source import Document, LineMap, Source, parse
 from compiler.spans import Layout
@@ -21,11 +23,12 @@ from compiler.spans import Layout
 ROUNDS = 10
 """How often a spec is checked and repaired; what one repair uncovers is for the next round."""
 
-_NOT_SHOWN = "[not shown: it may hold a secret]"
-
 
 class Change(NamedTuple):
-    """One piece of text that a fix changed: its place before, and both texts; "" stands for nothing."""
+    """One piece of text that a fix changed: its place before, and both texts; "" stands for nothing.
+
+    `hidden` says that the line may hold a secret and neither text is to be shown.
+    """
 
     fix: Fix
     file: str
@@ -33,6 +36,12 @@ class Change(NamedTuple):
     column: int
     before: str
     after: str
+    hidden: bool = False
+
+    def __str__(self) -> str:
+        if self.hidden:
+            return "a line that is not shown, as it may hold a secret"
+        return f"{self.before or 'nothing'} -> {self.after or 'nothing'}"
 
 
 class Applied(NamedTuple):
@@ -76,7 +85,8 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
     applied = _apply(sources, document, wanted)
     if applied is not None:
         return applied
-    current, here, changes = tuple(sources), document, []
+    current, here = tuple(sources), document
+    changes: list[Change] = []
     for fix in wanted:  # one of them does not do what it should: find the others
         one = _apply(current, here, [fix])
         if one is None or not one.changes:
@@ -91,32 +101,39 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
 def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -> Applied | None:
     """All the fixes that have a place of their own; None when the result is not what they mean."""
     sheets = [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
+    maps = [LineMap(source.text) for source in sources]
     chosen: list[TextEdit] = []
+    taken: list[tuple[int, int, int]] = []
     made: list[Edit] = []
     changes: list[Change] = []
-    lines = [LineMap(source.text) for source in sources]
     for fix in fixes:
         located = [locate(sheets, edit) for edit in fix.edits]
         found = [piece for pieces in located for piece in pieces]
-        if not all(located) or _meet([*chosen, *found]) or all(_idle(sheets, piece) for piece in found):
+        if not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
             continue
         chosen += found
         made += fix.edits
         for piece in found:
-            line, column = lines[piece.source].position(piece.start)
-            changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after))
+            line, column = maps[piece.source].position(piece.start)
+            hidden = bool(leaks.find(maps[piece.source].text(line)) or leaks.find(piece.after))
+            changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
     after, _ = parse(written)
     return Applied(written, tuple(changes)) if after is not None and _means(document.raw, made, after.raw) else None
 
 
-def _meet(pieces: Sequence[TextEdit]) -> bool:
-    """Whether two pieces overlap. Insertions at one place do not."""
-    spans = sorted((piece.source, piece.start, piece.end) for piece in pieces)
-    return any(
-        one[0] == two[0] and (one[2] > two[1] or (one[1] < one[2] and one[1:] == two[1:]))
-        for one, two in zip(spans, spans[1:], strict=False)
-    )
+def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:
+    """Put the pieces among those that are taken, in order; False when one overlaps. Insertions never do."""
+    spans = [(piece.source, piece.start, piece.end) for piece in pieces]
+    for done, span in enumerate(spans):
+        place = bisect(taken, span)
+        around = taken[max(0, place - 1) : place + 1]
+        if any(source == span[0] and start < span[2] and span[1] < end for source, start, end in around):
+            for other in spans[:done]:
+                taken.remove(other)
+            return False
+        taken.insert(place, span)
+    return True
 
 
 def _idle(sheets: Sequence[Sheet], piece: TextEdit) -> bool:
@@ -136,15 +153,17 @@ def _written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
 # ------------------------------------------------------------------------------------------------ what edits mean
 
 
-def _means(raw: dict[str, Any], edits: Sequence[Edit], after: dict[str, Any]) -> bool:
+_ORDER = {Action.SET: 0, Action.INSERT: 0, Action.RENAME: 1, Action.REMOVE: 2}
+
+
+def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) -> bool:
     """Whether `after` is what the edits make of `raw`. A list whose last item went may be gone itself."""
     wanted: dict[str, Any] = copy.deepcopy(raw)
     emptied: list[tuple[dict[str, Any], str]] = []
-    order = sorted(edits, key=lambda edit: edit.action is Action.REMOVE)
-    last = sorted((e for e in order if e.action is Action.REMOVE), key=lambda e: _numbers(e), reverse=True)
-    for edit in [*(e for e in order if e.action is not Action.REMOVE), *last]:
+    for edit in sorted(edits, key=_order):
+        owner: Any = None
+        table: Any = wanted
         try:
-            table: Any = wanted
             for part in edit.path[:-1]:
                 owner, table = table, table[part]
             _change(table, edit)
@@ -159,52 +178,21 @@ def _means(raw: dict[str, Any], edits: Sequence[Edit], after: dict[str, Any]) ->
     return wanted == after
 
 
-def _numbers(edit: Edit) -> tuple[tuple[bool, int, str], ...]:
-    """An order of paths in which later items of a list come last."""
-    return tuple((isinstance(p, int), p if isinstance(p, int) else 0, str(p)) for p in edit.path)
+def _order(edit: Edit) -> tuple[int, int, list[int]]:
+    """Every path is one of the spec before: so renames come late, inner ones first, and later items go first."""
+    return _ORDER[edit.action], -len(edit.path), [-part if isinstance(part, int) else 0 for part in edit.path]
 
 
 def _change(table: Any, edit: Edit) -> None:
     """One edit of plain values. Raises KeyError, IndexError or TypeError where it has no place."""
     key: Any = edit.path[-1]
     value = list(edit.value) if isinstance(edit.value, tuple) else edit.value
-    if edit.action is Action.INSERT or (edit.action is Action.RENAME and value in table):
-        if key in table or edit.action is Action.RENAME:
-            raise KeyError(key)
-        table[key] = value
-    elif edit.action is Action.SET:
-        if isinstance(table[key], dict):
-            raise TypeError(key)
-        table[key] = value
-    elif edit.action is Action.RENAME:
-        table[value] = table.pop(key)
-    else:
-        del table[key]
-
-
-# ------------------------------------------------------------------------------------------------------ for people
-
-
-def promise(diagnostic: Diagnostic) -> str:
-    """What `fleetc check --fix` would do about a diagnostic, without anything that looks like a secret; "" if nothing."""
-    if diagnostic.fix is None:
-        return ""
-    text = ", ".join(map(_deed, diagnostic.fix.edits))
-    return text if not leaks.find(text) else "writes the value in the right form"
-
-
-def _deed(edit: Edit) -> str:
-    key = edit.path[-1]
-    if edit.action is Action.REMOVE:
-        return f"takes {key} away" if isinstance(key, str) else f"takes this entry of {edit.path[-2]} away"
+    there = key in table if isinstance(table, dict) else True
+    if there == (edit.action is Action.INSERT) or (edit.action is Action.RENAME and value in table):
+        raise KeyError(key)
     if edit.action is Action.RENAME:
-        return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
-    value = toml_value(edit.value)
-    return f"writes {value}" if isinstance(key, int) else f"writes {toml_key(key)} = {value}"
-
-
-def shown(change: Change) -> tuple[str, str]:
-    """Both texts of a change, or what stands for them where they may hold a secret."""
-    if leaks.find(change.before) or leaks.find(change.after):
-        return _NOT_SHOWN, _NOT_SHOWN
-    return change.before or "nothing", change.after or "nothing"
+        table[value] = table.pop(key)
+    elif edit.action is Action.REMOVE:
+        del table[key]
+    else:
+        table[key] = value

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 
 class Page(NamedTuple):
-    """The parts of a page."""
+    """The parts of a page. `fix` says when or how `fleetc check --fix` repairs it, where it ever does."""
 
     what: str
     why: str
     instead: str
+    fix: str = ""
 
 
 PAGES: dict[str, Page] = {
@@ -82,6 +83,7 @@ PAGES: dict[str, Page] = {
         "A value does not have the form that its key needs.",
         "the node would refuse it at its start, or read something else than was meant.",
         "Write it as the help line says; `fleetc schema` describes every key.",
+        fix="when the value is clear and only its spelling is wrong: 24GiB, 5 seconds, 1200wei/pixel, 0.9.1.",
     ),
     "leftover-not-ours": Page(
         "Beside the output directory lies something where fleetc keeps its temporary files.",
@@ -97,6 +99,7 @@ PAGES: dict[str, Page] = {
         "A table lacks a key that it needs.",
         "there is no default that would be right for everybody.",
         "Write the key; the help line says what it is for.",
+        fix="when the key is `spec`, as there is one version of the language.",
     ),
     "name-used-twice": Page(
         "A host and a node, or two nodes, have one name.",
@@ -157,6 +160,16 @@ PAGES: dict[str, Page] = {
         "The spec file begins with a byte order mark.",
         "TOML files are plain UTF-8.",
         "Save the file as UTF-8 without a byte order mark.",
+    ),
+    "spec-changed": Page(
+        "The spec was changed while it was being repaired.",
+        "writing the repairs would throw that change away.",
+        "Run the command again; nothing was written.",
+    ),
+    "spec-is-a-link": Page(
+        "The spec that is to be repaired is a symbolic link.",
+        "the repaired file would replace the link, or change a file that others share.",
+        "Name the file itself, or make the repairs by hand.",
     ),
     "spec-line-ends": Page(
         "The spec file has line ends of another system.",
@@ -233,6 +246,11 @@ PAGES: dict[str, Page] = {
         "there is nothing to compare with or to deploy.",
         "Compile first, or name the right directory.",
     ),
+    "two-lists-of-renditions": Page(
+        "A gateway has a ladder and a list of built-in renditions.",
+        "the node takes one list, so half of what was written would have no effect.",
+        "Keep the ladder, or keep transcoding.",
+    ),
     "two-ways-of-discovery": Page(
         "A gateway has a fixed list of orchestrators and another way to find them.",
         "the node ignores one of the two without a word.",
@@ -242,6 +260,7 @@ PAGES: dict[str, Page] = {
         "A key does not exist in its table.",
         "a misspelt setting would silently have no effect.",
         "Write the key that is proposed, or look it up with `fleetc schema`.",
+        fix="when only case, hyphens or underscores differ from one key that the table lacks.",
     ),
     "unknown-network": Page(
         "The node has no contracts for the network.",
@@ -252,6 +271,7 @@ PAGES: dict[str, Page] = {
         "A name leads nowhere.",
         "the node would be configured without what was named.",
         "Write the name that is proposed, or define it.",
+        fix="when it is a pipeline whose case, hyphens or underscores are wrong.",
     ),
     "unknown-silence": Page(
         "The spec silences a code that does not exist.",
@@ -262,11 +282,13 @@ PAGES: dict[str, Page] = {
         "A key takes one of a few words, and this is none of them.",
         "the node would refuse it, or take its default.",
         "Write one of the words that are listed.",
+        fix="when only case, hyphens or underscores differ from one of the words.",
     ),
     "unused-silence": Page(
         "The spec silences a warning that is not given any more.",
         "it would hide the next one of its kind.",
         "Take the silence away.",
+        fix="by taking the entry away.",
     ),
     "value-unfit": Page(
         "A value cannot be written exactly in one of the output formats.",
@@ -277,5 +299,6 @@ PAGES: dict[str, Page] = {
         "A value is of another kind than its key takes.",
         'in TOML, 8935, "8935" and true are three kinds, and guessing between them goes wrong.',
         "Write the kind that is named: text in quotes, a whole number, true or false, a list or a table.",
+        fix='when the kind is clear: "8" for a number, "true", a number for a text, one text for a list.',
     ),
 }

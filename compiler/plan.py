@@ -139,6 +139,57 @@ class Edge(NamedTuple):
     kind: str
 
 
+class MarketRow(NamedTuple):
+    """One gateway against one offer, as text."""
+
+    gateway: str
+    work: str
+    orchestrator: str
+    asks: str
+    pays: str
+    outcome: str
+
+
+class MarketSummary(NamedTuple):
+    """What one gateway can buy of video or of models: offers by how they stand, and the prices of those it buys."""
+
+    gateway: str
+    work: str
+    offers: int
+    within: int
+    above: int
+    unknown: int
+    cheapest: str
+    dearest: str
+
+
+class FundsRow(NamedTuple):
+    """What one node pays from, as text; an empty text is not stated."""
+
+    node: str
+    wallet: str
+    deposit: str
+    reserve: str
+    load: str
+    cost: str
+    runway: str
+
+
+class Market(NamedTuple):
+    """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
+
+    `gateways` and `offers` count what a fleet at most has for `whole`; `rates` are (currency, worth).
+    """
+
+    whole: bool = True
+    gateways: int = 0
+    offers: int = 0
+    rows: tuple[MarketRow, ...] = ()
+    summaries: tuple[MarketSummary, ...] = ()
+    funds: tuple[FundsRow, ...] = ()
+    rates: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """The whole fleet, ready to be emitted."""
@@ -151,3 +202,4 @@ class Plan:
     canary: int
     batch: int | str
     silenced: tuple[tuple[str, str, str], ...]
+    market: Market

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from compiler import leaks
-from compiler.diagnostics import Diagnostic, Label, Offset, Severity
+from compiler.diagnostics import Action, Diagnostic, Edit, Label, Offset, Severity
+from compiler.edits import toml_key, toml_value
 from compiler.encoding import plain_output, visible
 from compiler.source import Document, LineMap, Source, Span
 
@@ -147,7 +148,22 @@ def _block(item: Located, colour: bool) -> list[str]:
         )
     if diagnostic.help:
         lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
+    if diagnostic.fix is not None:
+        deeds = ", ".join(map(_deed, diagnostic.fix.edits))
+        shown = "writes this value in the right form" if leaks.find(deeds) else deeds
+        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(shown)}"]
     return lines
+
+
+def _deed(edit: Edit) -> str:
+    """What an edit does, as the end of a sentence."""
+    key = edit.path[-1]
+    if edit.action is Action.REMOVE:
+        return f"takes {key} away" if isinstance(key, str) else f"takes this entry of {edit.path[-2]} away"
+    if edit.action is Action.RENAME:
+        return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
+    value = toml_value(edit.value)
+    return f"writes {value}" if isinstance(key, int) else f"writes {toml_key(key)} = {value}"
 
 
 def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[str]:
@@ -190,9 +206,9 @@ def _width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def as_json(located: Sequence[Located]) -> str:
-    """For programs: an object with the list `diagnostics`."""
-    return json.dumps({"diagnostics": as_data(located)}, indent=2) + "\n"
+def as_json(located: Sequence[Located], more: Mapping[str, Any] | None = None) -> str:
+    """For programs: an object with the list `diagnostics`, and with `more` behind it."""
+    return json.dumps({"diagnostics": as_data(located), **(more or {})}, indent=2) + "\n"
 
 
 def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
@@ -203,6 +219,7 @@ def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
             "severity": _NAMES[item.diagnostic.severity],
             "message": item.diagnostic.message,
             "help": item.diagnostic.help,
+            "fixable": item.diagnostic.fix is not None,
             "primary": _json_place(item.primary),
             "related": [_json_place(place) for place in item.related],
         }

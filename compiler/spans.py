@@ -191,31 +191,37 @@ class Statement(NamedTuple):
     table: Path
     start: int
     end: int
-    header: bool = False
     inline: bool = False
 
 
 class Layout(Scan):
     """A scan that also tells what is needed to write into the text. Called by `edits.py`.
 
-    `statements` are in order of their ends; `mentions` holds every place of each key, where `marks` holds one.
+    `mentions` holds every place of each key, where `marks` holds one. `headers` and `pairs` hold the statements in the
+    order of their ends, `headers` by the table they open and `pairs` by the table they stand in; `dotted` holds, for
+    each table that dotted keys imply, the pairs that do.
     """
 
     def __init__(self, text: str) -> None:
-        self.statements: list[Statement] = []
         self.mentions: dict[Path, list[Mark]] = {}
+        self.headers: dict[Path, Statement] = {}
+        self.pairs: dict[Path, list[Statement]] = {}
+        self.dotted: dict[Path, list[Statement]] = {}
         super().__init__(text)
 
     def _header(self, start: int) -> tuple[Path, int]:
         path, end = super()._header(start)
-        self.statements.append(Statement(path, path, start, end, header=True))
+        self.headers[path] = Statement(path, path, start, end)
         return path, end
 
     def _pair(self, pos: int, table: Path) -> int:
         end = super()._pair(pos, table)
         parts, _ = key_parts(self._text, pos)
         path = (*table, *(part for part, _, _ in parts))
-        self.statements.append(Statement(path, table, pos, end, inline=bool(self.opened)))
+        statement = Statement(path, table, pos, end, inline=bool(self.opened))
+        self.pairs.setdefault(table, []).append(statement)
+        for depth in range(len(table) + 1, len(path)):
+            self.dotted.setdefault(path[:depth], []).append(statement)
         return end
 
     def _mention(self, path: Path, mark: Mark) -> None:

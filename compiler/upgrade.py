@@ -144,7 +144,9 @@ def _moved(fleet: Fleet, target: Release) -> Fleet:
     """The fleet with another release. A rule may refuse it, but not for anything that lowering stumbles over: all else
     about the fleet is as sound as it was, and what such a plan holds tells what is lost and what is renamed.
     """
-    return fleet.model_copy(update={"fleet": fleet.fleet.model_copy(update={"node_release": target})})
+    fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing that was worked out from them
+    fields["fleet"] = fleet.fleet.model_copy(update={"node_release": target})
+    return Fleet.model_construct(fleet.model_fields_set, **fields)
 
 
 def _binary(fleet: Fleet, node: Node) -> str:

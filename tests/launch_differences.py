@@ -28,6 +28,7 @@ DIFFERENCES: dict[tuple[str, str], dict[str, str]] = {
         "ethPassword": "the published password is empty, which a wallet of the spec cannot have",
         "ethUrl": "repaired for the spec, which refuses an RPC address that is not https",
     },
+    ("L21", "gate"): {"dataDir": _DATA_DIR},
     ("L10", "both"): {"dataDir": _DATA_DIR, "reward": _REWARD},
     ("L10", "orch"): {"dataDir": _DATA_DIR, "reward": _REWARD},
     ("L10", "trans"): {"dataDir": _DATA_DIR},

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from compiler.lower.mapping import DECIDED, NOT_FLAGS, ROWS, UNREACHED
+from compiler.model.fleet import NODE_TABLES
 from compiler.model.gateway import Gateway
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.upstream import FLAGS
 
@@ -15,6 +17,9 @@ TABLES: dict[str, type[BaseModel]] = {
     "orchestrators": Orchestrator,
     "transcoders": Transcoder,
     "ai_workers": AiWorker,
+    "remote_signers": Signer,
+    "redeemers": Redeemer,
+    "reward_callers": RewardCaller,
 }
 
 
@@ -28,6 +33,16 @@ def _fields(model: type[BaseModel], prefix: str = "") -> list[str]:
         else:
             found.append(prefix + name)
     return found
+
+
+def test_every_table_of_nodes_is_looked_at() -> None:
+    assert tuple(TABLES) == NODE_TABLES
+
+
+def test_unreached_flags_are_replaced_or_not_for_services() -> None:
+    """Anything else would be a setting that a fleet cannot have."""
+    for name, reason in UNREACHED.items():
+        assert FLAGS[name].replaced_by or "exits" in reason or name == "config", name
 
 
 def test_every_field_has_a_row_or_a_reason() -> None:
@@ -64,6 +79,9 @@ def test_rows_respect_the_roles_that_read_a_flag() -> None:
         "orchestrators": "orchestrator",
         "transcoders": "transcoder",
         "ai_workers": "ai-worker",
+        "remote_signers": "remote-signer",
+        "redeemers": "redeemer",
+        "reward_callers": "reward",
     }
     local_work = {"orchestrators": {"transcoder", "ai-worker"}}
     for row in ROWS:

@@ -75,6 +75,9 @@ gpus = [{ model = "RTX 4090" }]
 address = "0x1111111111111111111111111111111111111111"
 keystore = "/var/lib/livepeer/keystore"
 password = { host_file = "/etc/livepeer/payer" }
+minimum_balance = "0.05 ETH"
+deposit = "0.5 ETH"
+reserve = "0.3 ETH"
 reward_by = "none"
 
 [wallets.earner]
@@ -109,6 +112,7 @@ discovery = "ai-registry"
 max_price = "9000 wei / pixel"
 max_model_prices = { image = "9000 wei / pixel" }
 ai_retry_timeout = "5s"
+min_runner_versions = { scope = "0.14.1" }
 live_payment_interval = "5s"
 selection = { extra_nodes = 2, timeout = "700ms", min_release = "0.7.6" }
 kafka = { broker = "kafka.example.net:9092", topic = "events", user = "u", password = { env = "KAFKA" } }
@@ -175,6 +179,15 @@ gateway_prices = { front = "1000 wei / pixel" }
 gpus = [0]
 hevc_decoding = true
 
+[remote_signers.sign]
+host = "edge"
+wallet = "payer"
+http = "0.0.0.0:8936"
+webhook = "https://hook.example.net/sign"
+webhook_headers = { env = "SIGN_HEADERS" }
+allow_no_auth = true
+remote_discovery = true
+
 [gateways.front]
 host = "far"
 mode = "video"
@@ -203,8 +216,8 @@ def _check(raw: dict[str, Any]) -> Checked:
 
 
 def _take_away(raw: dict[str, Any], path: Path) -> None:
-    """Take a setting away, and what cannot be without it: a node without its mode, a table without keys."""
-    if path[-1] == "mode" or len(path) == 2:
+    """Take a setting away, and what cannot be without it: a node without what makes it one, a table without keys."""
+    if path[-1] in ("mode", "serverless") or len(path) == 2:
         raw[str(path[0])].pop(path[1], None)
         return
     tables: list[Any] = [raw]

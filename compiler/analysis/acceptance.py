@@ -5,9 +5,9 @@ amounts for one pixel, and a `Decision` on a pair of them. Called by `economics.
 and by the rules about single prices.
 
 What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
-the gateway's account, else the base price; for a model its own price, and the base price where that is missing or
-zero. With automatic adjustment, the default, a price is sent with three decimals of a wei, the rest cut off, and at
-most (2^63-1)/1000 wei; without it numerator and denominator must fit in 64 bits. The gateway buys at the cap or below.
+the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With
+automatic adjustment, the default, a price is sent with three decimals of a wei, the rest cut off, and at most
+(2^63-1)/1000 wei; without it numerator and denominator must fit in 64 bits. The gateway buys at the cap or below.
 
 Not included: the cost of redeeming tickets, which automatic adjustment adds to a price while the node runs. How much
 that is depends on the gas price of the hour, so an offer near the cap may in fact be too dear.
@@ -94,7 +94,7 @@ class Scale:
     """Turns prices into comparable amounts by the rates that the spec states. No rate is ever guessed."""
 
     def __init__(self, rates: Mapping[str, Wei]) -> None:
-        self._rates: dict[str, Amount] = {_WEI: 1} | {currency: rate.wei for currency, rate in rates.items()}
+        self._rates = {_WEI: 1, **{currency: rate.wei for currency, rate in rates.items()}}
         self._known: dict[Price, tuple[str, Amount]] = {}
 
     def of(self, price: Price) -> tuple[str, Amount]:
@@ -150,15 +150,16 @@ def caps_of(fleet: Fleet, scale: Scale, name: str, gateway: Gateway) -> Caps:
     return caps
 
 
-def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, Entry]:
-    """What an orchestrator sells to gateways that it has no price of their own for."""
-    found: dict[Goods, Entry] = {}
+def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, Entry | None]:
+    """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
+    found: dict[Goods, Entry | None] = {}
     base, path, adjusted = orchestrator.price, (*node.path, "price"), adjusts(orchestrator)
 
     def add(goods: Goods, price: Price | None, where: Path) -> None:
-        entry = scale.offer(node.name, goods, price, where, adjusted) if price else None
-        if entry:
-            found[goods] = entry
+        """Of two entries for the same goods the node keeps the last. One without any price does not let it start."""
+        found.pop(goods, None)
+        if price:
+            found[goods] = scale.offer(node.name, goods, price, where, adjusted)
 
     if effective.serves_video(node):
         add(VIDEO, base, path)
@@ -184,19 +185,36 @@ def _run_by_workers(fleet: Fleet, node: Node) -> Iterator[Goods]:
                 yield fleet.models[use.use].pipeline, fleet.models[use.use].id
 
 
-def special_offers(fleet: Fleet, scale: Scale, name: str, orchestrator: Orchestrator) -> Iterator[tuple[str, Entry]]:
-    """The prices for video that an orchestrator asks of single accounts, each with its account in lower case.
+def special_offers(
+    fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
+) -> Iterator[tuple[str, Goods, Entry | None]]:
+    """The offers to single accounts: account in lower case, goods, and the offer or None where it cannot be sent.
 
     The node knows accounts only: a price for one gateway is the price of all that share its wallet.
     """
-    for key, price in sorted(orchestrator.gateway_prices.items()):
-        path: Path = ("orchestrators", name, "gateway_prices", key)
-        entry = scale.offer(name, VIDEO, price, path, adjusts(orchestrator))
-        account = key if key.startswith("0x") else account_of(fleet, fleet.gateways[key])
-        if entry and account:
-            yield account.lower(), entry
+    adjusted, base = adjusts(orchestrator), orchestrator.price
+
+    def entries(
+        prices: Mapping[str, Price], goods: Goods, *place: str | int
+    ) -> Iterator[tuple[str, Goods, Entry | None]]:
+        for key, own in sorted(prices.items()):
+            price, path = own, (*node.path, *place, "gateway_prices", key)
+            if goods != VIDEO and own.is_zero and base is not None:
+                price, path = base, (*node.path, "price")
+            account = key if key.startswith("0x") else account_of(fleet, fleet.gateways[key])
+            if account:
+                yield account.lower(), goods, scale.offer(node.name, goods, price, path, adjusted)
+
+    if effective.serves_video(node):
+        yield from entries(orchestrator.gateway_prices, VIDEO)
+    if effective.serves_ai(node):
+        for index, use in enumerate(orchestrator.models):
+            model = fleet.models[use.use]
+            yield from entries(use.gateway_prices, (model.pipeline, model.id), "models", index)
 
 
 def account_of(fleet: Fleet, gateway: Gateway) -> str | None:
-    """The account that pays for a gateway, in lower case; None where a remote signer holds it."""
-    return str(fleet.wallets[gateway.wallet].address).lower() if gateway.wallet is not None else None
+    """The account that pays for a gateway, in lower case; None where a remote signer elsewhere holds it."""
+    signer = fleet.remote_signers.get(gateway.remote_signer.signer or "") if gateway.remote_signer else None
+    wallet = gateway.wallet if signer is None else signer.wallet
+    return str(fleet.wallets[wallet].address).lower() if wallet is not None else None

@@ -1,8 +1,8 @@
 """Who in a fleet can buy what from whom, at which price and under which cap.
 
-In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods; `matrix`, all of it at once;
-`market_of` keeps the market of the latest fleet, as several rules ask for it in turn. Called by the rules about prices,
-`payers.py` and lowering.
+In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods (`market_of` keeps the one
+of the latest fleet, as several rules ask for it in turn), and `matrix`, all of it at once. Called by the rules about
+prices, `payers.py` and lowering.
 
 A gateway with a list asks those it lists. One that searches, in a registry or by a webhook, is taken to find every
 orchestrator of the fleet; who else it finds is not known. It never asks accounts that it blocks. Prices compare in wei
@@ -21,7 +21,6 @@ from weakref import ref
 from compiler.analysis.acceptance import (
     NOT_ASKED,
     VIDEO,
-    Caps,
     Decision,
     Entry,
     Goods,
@@ -33,10 +32,8 @@ from compiler.analysis.acceptance import (
     special_offers,
 )
 from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict
-from compiler.diagnostics import Path
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway
 from compiler.model.orchestrator import Orchestrator
 
 CELL_GATEWAYS, CELL_OFFERS = 40, 60
@@ -118,8 +115,9 @@ class Market:
         self.caps = {name: caps_of(fleet, scale, name, gateway) for name, gateway in sorted(fleet.gateways.items())}
         self.account = {name: account_of(fleet, gateway) for name, gateway in fleet.gateways.items()}
         self.offers: dict[str, dict[Goods, Entry]] = {}
-        self.special: dict[str, dict[str, Entry]] = {}
-        self.accounts_of: dict[str, tuple[str, ...]] = {}
+        self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
+        self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}
+        self._sold: dict[str, dict[Goods, Entry | None]] = {}
         self._sellers: dict[str, list[str]] = {}
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
@@ -133,12 +131,12 @@ class Market:
 
     def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
         name = node.name
-        self.offers[name] = offers_of(self._fleet, scale, node, orchestrator)
-        if effective.serves_video(node):
-            special = dict(special_offers(self._fleet, scale, name, orchestrator))
-            for account, entry in special.items():
-                self.special.setdefault(account, {})[name] = entry
-            self.accounts_of[name] = tuple(sorted(special))
+        sold = self._sold[name] = offers_of(self._fleet, scale, node, orchestrator)
+        self.offers[name] = {goods: entry for goods, entry in sold.items() if entry is not None}
+        for account, goods, entry in special_offers(self._fleet, scale, node, orchestrator):
+            if goods in sold:
+                self.special.setdefault(account, {})[name, goods] = entry
+                self.special_of.setdefault((name, goods), {})[account] = entry
         for address in (orchestrator.orchestrator_address, _address(self._fleet, orchestrator)):
             if address is not None:
                 self._sellers.setdefault(str(address).lower(), []).append(name)
@@ -167,8 +165,8 @@ class Market:
 
     def offer(self, name: str, seller: str, goods: Goods) -> Entry | None:
         """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
-        special = self.special.get(self.account[name] or "", {}) if goods == VIDEO else {}
-        return special.get(seller) or self.offers[seller].get(goods)
+        special = self.special.get(self.account[name] or "", {})
+        return special.get((seller, goods), self.offers[seller].get(goods))
 
     def cell(self, name: str, seller: str, goods: Goods) -> Cell:
         """The acceptance rule for one gateway, one orchestrator and some goods."""
@@ -199,24 +197,77 @@ class Market:
         special = self.special.get(account, {})
         key = (listed, blocked, account if special else "")
         if key not in self._views:
-            if listed is None:
-                # An empty `blocked` and no special prices is the view of almost everybody.
-                own = [entry for seller, entry in special.items() if seller not in blocked]
-                self._views[key] = View(self._shared, self._gone(blocked, special), own)
-            else:
-                sellers = [seller for seller in listed if seller not in blocked]
-                offers = [special.get(s) if goods == VIDEO and s in special else e for s in sellers for goods, e in self.offers[s].items()]
-                self._views[key] = View({}, {}, [entry for entry in offers if entry])
+            self._views[key] = self._new_view(listed, blocked, special)
         return self._views[key]
 
-    def _gone(self, blocked: frozenset[str], special: dict[str, Entry]) -> dict[Goods, list[Entry]]:
-        gone: dict[Goods, list[Entry]] = {}
-        for seller in sorted(blocked.union(special)):
-            for goods, entry in self.offers[seller].items():
-                if seller in blocked or goods == VIDEO:
-                    gone.setdefault(goods, []).append(entry)
-        return gone
+    def _new_view(
+        self, listed: tuple[str, ...] | None, blocked: frozenset[str], special: dict[tuple[str, Goods], Entry | None]
+    ) -> View:
+        if listed is not None:
+            sellers = [seller for seller in listed if seller not in blocked]
+            own = [special.get((s, goods), entry) for s in sellers for goods, entry in self._sold[s].items()]
+            return View({}, {}, [entry for entry in own if entry])
+        gone = {(seller, goods) for seller in blocked for goods in self.offers[seller]}.union(special)
+        without: dict[Goods, list[Entry]] = {}
+        for seller, goods in sorted(gone):
+            if goods in self.offers[seller]:
+                without.setdefault(goods, []).append(self.offers[seller][goods])
+        own = [entry for (seller, _), entry in special.items() if seller not in blocked]
+        return View(self._shared, without, [entry for entry in own if entry])
 
 
 def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:
     return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
+
+
+_latest: list[tuple[ref[Fleet], Market]] = []
+
+
+def market_of(fleet: Fleet) -> Market:
+    """The market of a fleet. Rules ask about one fleet in turn, so the last one is kept for them."""
+    if not _latest or _latest[0][0]() is not fleet:
+        _latest[:] = [(ref(fleet), Market(fleet))]
+    return _latest[0][1]
+
+
+def matrix(fleet: Fleet) -> Matrix:
+    """Every gateway of the fleet against every offer of the fleet; nothing off-chain, where nobody pays."""
+    if not fleet.on_chain:
+        return Matrix((), ())
+    market = market_of(fleet)
+    offers = [
+        (seller, goods) for seller, sold in sorted(market.offers.items()) for goods in sorted(sold, key=_video_first)
+    ]
+    cells = None
+    if len(fleet.gateways) <= CELL_GATEWAYS and len(offers) <= CELL_OFFERS:
+        cells = tuple(market.cell(name, seller, goods) for name in market.caps for seller, goods in offers)
+    return Matrix(cells, tuple(summary for name in market.caps for summary in _summaries(market, name)))
+
+
+def _video_first(goods: Goods) -> tuple[bool, Goods]:
+    return goods != VIDEO, goods
+
+
+def _summaries(market: Market, name: str) -> list[Summary]:
+    found = market.purchases(name)
+    kinds = (("video", [v for goods, v in found if goods == VIDEO]), ("models", [v for g, v in found if g != VIDEO]))
+    return [_summary(name, kind, verdicts) for kind, verdicts in kinds if verdicts]
+
+
+def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
+    offers, within, above = (sum(column) for column in zip(*(v[1:4] for v in verdicts), strict=True))
+    cheapest = _of_one_unit([v.cheapest for v in verdicts if v.within])
+    dearest = _of_one_unit([v.dearest for v in verdicts])
+    return Summary(
+        name, kind, offers, within, above,
+        min(cheapest, key=lambda entry: entry.worth, default=None),
+        max(dearest, key=lambda entry: entry.worth, default=None),
+    )  # fmt: skip
+
+
+def _of_one_unit(entries: list[Entry | None]) -> list[Entry]:
+    """The entries in wei, else those of the first currency: others do not compare."""
+    found = [entry for entry in entries if entry is not None]
+    units = {entry.unit for entry in found}
+    unit = "wei" if "wei" in units else min(units, default="")
+    return [entry for entry in found if entry.unit == unit]

@@ -121,6 +121,7 @@ def _view(plan: Plan, templates: Templates) -> dict[str, object]:
         "nodes": [_node(host, service) for host, service in pairs],
         "ports": [row for host in plan.hosts for row in _ports(host)],
         "prices": [row for _, service in pairs for row in _prices(service)],
+        **_market(plan),
         "secrets": [
             _Secret(_word(s.kind), _cell(s.reference), _cell(s.name), _cell(service.name), _cell(host.name))
             for host, service in pairs
@@ -218,6 +219,28 @@ def _price_of_entry(entry: dict[str, Any]) -> tuple[str, str] | None:
 def _price_text(amount: str, currency: str, pixels: str) -> str:
     unit = "pixel" if pixels == "1" else f"{pixels} pixels"
     return f"{amount} {currency or 'wei'} / {unit}"
+
+
+# --- market -----------------------------------------------------------------------------------------
+
+
+def _market(plan: Plan) -> dict[str, object]:
+    """Who buys what from whom, and from which funds; an empty text is a value that is not known or not stated."""
+    market = plan.market
+    return {
+        "whole_market": market.whole,
+        "market_limits": (market.gateways, market.offers),
+        "rates": [(_word(currency), _cell(worth)) for currency, worth in market.rates],
+        "purchases": [
+            (_cell(r.gateway), _cell(r.work), _cell(r.orchestrator), _cell(r.asks), _cell(r.pays), _cell(r.outcome))
+            for r in market.rows
+        ],
+        "summaries": [
+            (_cell(s.gateway), _word(s.work), *s[2:6], *[_cell(text) if text else "" for text in s[6:]])
+            for s in market.summaries
+        ],
+        "funds": [tuple(_cell(text) if text else "" for text in row) for row in market.funds],
+    }
 
 
 # --- picture --------------------------------------------------------------------------------------

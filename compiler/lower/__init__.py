@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from compiler.lower.gateway import lower_gateway
 from compiler.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
+from compiler.lower.market import lower_market
 from compiler.lower.orchestrator import lower_orchestrator
 from compiler.lower.worker import lower_ai_worker, lower_transcoder
 from compiler.model.fleet import Fleet, Node
@@ -30,6 +31,7 @@ def lower(fleet: Fleet) -> Plan:
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
         silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
+        market=lower_market(fleet),
     )
 
 

@@ -16,9 +16,10 @@ from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signer import Redeemer, Signer
 from compiler.origin import Chosen, derived, given
 from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
-from compiler.quantities import Price, parse_duration
+from compiler.quantities import Listener, Price, parse_duration
 from compiler.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order
@@ -110,6 +111,14 @@ def price_entry(price: Price) -> dict[str, object]:
         "pixels_per_unit": price.pixels,
         "currency": price.currency,
     }
+
+
+def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener:
+    """Where a node on a host reaches a signer or redeemer of this fleet."""
+    listener = effective.reached_at(fleet, helper, settings, from_host)
+    if listener is None:
+        raise ValueError(f"{helper.name} listens where {from_host} cannot reach it, which a rule refuses")
+    return listener
 
 
 def account(fleet: Fleet, name: str) -> str:

@@ -104,7 +104,7 @@ def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
     if name is None:
         return
     signer = fleet.remote_signers[name]
-    listener = effective.reached_at(fleet, Node("remote_signers", name, signer), signer, gateway.host)
+    listener = common.helper_address(fleet, Node("remote_signers", name, signer), signer, gateway.host)
     origin = derived("where that signer listens", (*node.path, "remote_signer", "signer"))
     yield Argument("remoteSignerUrl", f"http://{listener}", origin)
 

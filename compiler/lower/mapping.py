@@ -28,6 +28,7 @@ NOT_FLAGS: dict[str, str] = {
     "secret_environment": "secret variables of the process",
     "mode": "decides the role flags",
     "wallet": "names the account",
+    "expected_load": "what the report reckons costs with; the node has no such setting",
     "http_tls": "part of -httpAddr",
     "cli": "-cliAddr", "data_dir": "-dataDir", "http": "-httpAddr", "rtmp": "-rtmpAddr",
     "max_price": "-maxPricePerUnit", "max_model_prices": "-maxPricePerCapability",

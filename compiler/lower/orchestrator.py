@@ -97,7 +97,7 @@ def _redeemer(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[
     name, path = orchestrator.redeemer, (*node.path, "redeemer")
     redeemer = fleet.redeemers.get(name) if name is not None else None
     if name is not None and redeemer is not None:
-        listener = effective.reached_at(fleet, Node("redeemers", name, redeemer), redeemer, orchestrator.host)
+        listener = common.helper_address(fleet, Node("redeemers", name, redeemer), redeemer, orchestrator.host)
         yield Argument("redeemerAddr", str(listener), derived("where that redeemer listens", path))
     elif name is not None:
         yield Argument("redeemerAddr", name, given(*path))

@@ -43,3 +43,5 @@ def asked_prices(fleet: Fleet) -> Iterator[Asked]:
             chosen = effective.model_price(fleet, node, index, use)
             if chosen is not None:
                 yield Asked(node, settings, chosen.value, chosen.origin.paths[0], use.use)
+            for key, price in use.gateway_prices.items():
+                yield Asked(node, settings, price, (*node.path, "models", index, "gateway_prices", key), use.use)

@@ -7,10 +7,10 @@ is checked is what is emitted. Default ports are the documented ones of each rol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from compiler.diagnostics import Path
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 from compiler.model.node import AiSettings, ChainSettings, GpuSettings, ModelUse
@@ -42,6 +42,10 @@ _MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 _MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
 
 
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
 class BoundPort(NamedTuple):
     """A port that a process on a host takes."""
 
@@ -50,9 +54,22 @@ class BoundPort(NamedTuple):
     protocol: str
     purpose: str
     origin: Origin
-    owner: Path
 
 
+def _once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
+    """Keep the answer about each node of a fleet: lowering and dozens of rules ask the same."""
+
+    def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
+        answers: dict[str, T] = fleet.answers[ask]
+        if node.name not in answers:
+            answers[node.name] = ask(fleet, node, *more, **named)
+        return answers[node.name]
+
+    update_wrapper(answer, ask)
+    return answer
+
+
+@_once
 def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
     """The node's own release, else the fleet's."""
     own = node.settings.node_release
@@ -99,6 +116,7 @@ def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
     return Chosen(GATEWAY_RTMP, default("the documented RTMP port, on loopback until the spec opens it", node.path))
 
 
+@_once
 def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Service] | None:
     """The public address of an orchestrator, or None when neither it nor its host names one."""
     if orchestrator.service is not None:
@@ -111,6 +129,7 @@ def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Cho
     return Chosen(Service("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path))
 
 
+@_once
 def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Listener]:
     """The listener for gateways: all interfaces, at the port of the service address."""
     if orchestrator.http is not None:
@@ -152,6 +171,7 @@ def calls_reward(fleet: Fleet, node: Node, settings: ChainSettings) -> Chosen[bo
     return None
 
 
+@_once
 def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
     """The node's data directory: one of its own, because two processes must never share one."""
     if node.settings.data_dir is not None:
@@ -187,6 +207,7 @@ def serves_ai(node: Node) -> bool:
     )
 
 
+@_once
 def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether video is transcoded inside this process. A process that does so accepts no remote transcoders."""
     settings = node.settings
@@ -203,6 +224,7 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
     return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
 
 
+@_once
 def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
     settings = node.settings
@@ -219,6 +241,7 @@ def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
     return Chosen(isinstance(settings, AiWorker), derived("its role and mode", node.path))
 
 
+@_once
 def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
     """The GPU ids that a node uses: () for the CPU, "all" when the host does not list its GPUs."""
     settings = node.settings
@@ -227,7 +250,7 @@ def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
     if settings.gpus == "all":
         listed = len(fleet.hosts[settings.host].gpus)
         return tuple(range(listed)) if listed else "all"
-    return tuple(int(i) for i in settings.gpus)
+    return settings.gpus
 
 
 def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[Price] | None:
@@ -243,26 +266,31 @@ def managed(use: ModelUse) -> bool:
     return use.url is None
 
 
-def bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
+@_once
+def bound_ports(fleet: Fleet, node: Node) -> tuple[BoundPort, ...]:
     """Every port that the node takes on its host, implied listeners included."""
+    return tuple(_bound_ports(fleet, node))
+
+
+def _bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
     settings = node.settings
-    yield _bound(cli_listener(node), "administration", node)
+    yield _bound(cli_listener(node), "administration")
     if isinstance(settings, Gateway):
-        yield _bound(gateway_http(node, settings), "HTTP", node)
-        yield _bound(gateway_rtmp(node, settings), "RTMP", node)
+        yield _bound(gateway_http(node, settings), "HTTP")
+        yield _bound(gateway_rtmp(node, settings), "RTMP")
         yield from _media_ports(node)
     elif isinstance(settings, Orchestrator):
-        yield _bound(orchestrator_http(fleet, node, settings), "service", node)
+        yield _bound(orchestrator_http(fleet, node, settings), "service")
     elif isinstance(settings, Signer):
-        yield _bound(helper_http(node, settings), "signing", node)
+        yield _bound(helper_http(node, settings), "signing")
     elif isinstance(settings, Redeemer):
-        yield _bound(helper_http(node, settings), "ticket redemption", node)
+        yield _bound(helper_http(node, settings), "ticket redemption")
     if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
         yield from _runner_ports(fleet, node, settings)
 
 
-def _bound(chosen: Chosen[Listener], purpose: str, node: Node) -> BoundPort:
-    return BoundPort(chosen.value.host, chosen.value.port, "tcp", purpose, chosen.origin, node.path)
+def _bound(chosen: Chosen[Listener], purpose: str) -> BoundPort:
+    return BoundPort(chosen.value.host, chosen.value.port, "tcp", purpose, chosen.origin)
 
 
 def _media_ports(node: Node) -> Iterator[BoundPort]:
@@ -271,7 +299,7 @@ def _media_ports(node: Node) -> Iterator[BoundPort]:
         if found and 1 <= int(found[2]) <= 65535:
             purpose = "WHIP" if "WHIP" in variable else "WHEP"
             origin = given(*node.path, "environment", variable)
-            yield BoundPort(found[1] or ANY_ADDRESS, int(found[2]), "udp", purpose, origin, node.path)
+            yield BoundPort(found[1] or ANY_ADDRESS, int(found[2]), "udp", purpose, origin)
 
 
 def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:
@@ -291,4 +319,4 @@ def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Bo
                 port = pipeline.port_prefix * 100 + container * 10 + gpu
                 if gpu <= 9 and port not in seen:
                     seen.add(port)
-                    yield BoundPort(address, port, "tcp", f"{pipeline.name} runner", origin, node.path)
+                    yield BoundPort(address, port, "tcp", f"{pipeline.name} runner", origin)

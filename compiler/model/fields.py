@@ -27,6 +27,7 @@ from pydantic.json_schema import WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from compiler import quantities as q
+from compiler.diagnostics import Value
 from compiler.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
 
 T = TypeVar("T")
@@ -62,6 +63,7 @@ _IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
+_WEIGHT = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
 _USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
 
 
@@ -91,9 +93,19 @@ class Parsed:
         return core_schema.no_info_plain_validator_function(self.parse)
 
 
-def refuse(message: str, help: str = "", secret: bool = False) -> PydanticCustomError:
-    """The error a field raises: one sentence, and what to write instead. The value of a `secret` one is never shown."""
-    return PydanticCustomError("spec", "{message}", {"message": message, "help": help, "secret": secret})
+def refuse(message: str, help: str = "", secret: bool = False, repair: Value | None = None) -> PydanticCustomError:
+    """The error a field raises: one sentence, and what to write instead. The value of a `secret` one is never shown.
+
+    `repair` is the value that was meant, where there can be no doubt about it.
+    """
+    context = {"message": message, "help": help, "secret": secret, "repair": repair}
+    return PydanticCustomError("spec", "{message}", context)
+
+
+def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
+    """The error for a quantity that `parse` does not read, with the spelling that it would read if there is one."""
+    repair = q.respelled(parse, value) if isinstance(value, str) else ""
+    return refuse(problem.message, problem.help, repair=repair or None)
 
 
 def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
@@ -103,7 +115,7 @@ def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
         try:
             return known(value) if type(value) is str else parse(value)
         except q.QuantityError as problem:
-            raise refuse(problem.message, problem.help) from None
+            raise refuse_quantity(problem, parse, value) from None
 
     return validate
 
@@ -174,6 +186,13 @@ def _cap_price(value: Any) -> q.Price:
     return price
 
 
+def _rate(value: Any) -> q.Wei:
+    rate = q.parse_wei(value)
+    if not rate.wei:
+        raise q.QuantityError("a currency is worth something", 'write it like "0.00042 ETH"')
+    return rate
+
+
 def _image(text: str) -> str:
     if not _IMAGE.fullmatch(text) or len(text) > 255:
         raise refuse(
@@ -196,7 +215,9 @@ def _release(value: Any) -> Release:
     try:
         release = parse_release(value)
     except ValueError:
-        raise refuse("this is not a node release", form) from None
+        meant = "v" + value.strip().lower().removeprefix("v")
+        known = meant in map(format_release, RELEASES)
+        raise refuse("this is not a node release", form, repair=meant if known else None) from None
     if not OLDEST_RELEASE <= release <= NEWEST_RELEASE:
         raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
     if release not in RELEASES:
@@ -214,8 +235,10 @@ def _text(text: str) -> str:
 
 
 def _weight(value: Any) -> Decimal:
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", value):
-        raise refuse("this is not a plain decimal number", 'write it as text, such as "0.3"')
+    plain = not isinstance(value, bool) and _WEIGHT.fullmatch(str(value))
+    if not isinstance(value, str) or not plain:
+        repair = str(value) if plain else None
+        raise refuse("this is not a plain decimal number", 'write it as text, such as "0.3"', repair=repair)
     return Decimal(value)
 
 
@@ -311,6 +334,9 @@ ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
 Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
 CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
 Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
+Throughput = Annotated[q.Throughput, Parsed(_parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s")]
+Currency = Annotated[str, Parsed(_parsed(q.parse_currency)), _text_schema("USD")]
+Rate = Annotated[q.Wei, Parsed(_parsed(_rate)), _text_schema("0.00042 ETH")]
 Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
 Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s")]
 PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s")]

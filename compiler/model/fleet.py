@@ -5,13 +5,14 @@ In: tables typed by the files beside this one. Out: `Fleet`, frozen, with its no
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from compiler.diagnostics import Path
-from compiler.model.fields import Base, Name, refuse
+from compiler.model.fields import Base, Currency, Name, Rate, refuse
 from compiler.model.gateway import Gateway
 from compiler.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
 from compiler.model.ladder import Ladder
@@ -59,6 +60,11 @@ class Fleet(Base):
         description="Version of the spec language; this is version 1."
     )
     fleet: FleetSettings = Field(description="The fleet as a whole.")
+    rates: dict[Currency, Rate] = Field(
+        default_factory=dict,
+        description='What one unit of a currency is worth, such as USD = "0.00042 ETH": only `check` and the report '
+        "compare prices by it, nodes convert by their own feed.",
+    )
     hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
     wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
     models: dict[Name, Model] = Field(default_factory=dict, description="AI models, by name.")
@@ -111,6 +117,11 @@ class Fleet(Base):
             if isinstance(node.settings, Transcoder | AiWorker) and node.settings.orchestrator in self.orchestrators:
                 found.setdefault(node.settings.orchestrator, []).append(node)
         return {name: tuple(nodes) for name, nodes in sorted(found.items())}
+
+    @cached_property
+    def answers(self) -> defaultdict[object, dict[str, Any]]:
+        """What was worked out about the nodes, by question and name of the node; `effective.py` keeps it here."""
+        return defaultdict(dict)
 
     @property
     def on_chain(self) -> bool:

@@ -30,9 +30,11 @@ from compiler.model.fields import (
     Secret,
     StoreUrlOrSecret,
     Text,
+    Throughput,
     Wei,
     Weight,
     refuse,
+    refuse_quantity,
 )
 from compiler.model.node import ChainSettings, Mode
 
@@ -40,13 +42,25 @@ from compiler.model.node import ChainSettings, Mode
 def _cap(value: Any) -> q.Price | str:
     if value == "any":
         return "any"
+    if isinstance(value, str) and value.strip().lower() == "any":
+        raise refuse("this is not a price", 'write "any"', repair="any")
     try:
         price = q.parse_price(value)
     except q.QuantityError as problem:
-        raise refuse(problem.message, problem.help) from None
+        raise refuse_quantity(problem, q.parse_price, value) from None
     if price.amount == 0:
         raise refuse("the node takes a cap of zero for no cap at all", 'write "any" if every price is fine')
     return price
+
+
+def _broker(value: Any) -> q.Listener:
+    form = 'write "kafka.example.net:9092"'
+    if isinstance(value, str) and "," in value:
+        raise refuse("the node takes one broker, not a list", form)
+    try:
+        return q.parse_listener(value)
+    except q.QuantityError as problem:
+        raise refuse(problem.message, form) from None
 
 
 _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?")
@@ -133,7 +147,9 @@ class LiveAi(Base):
 class Kafka(Base):
     """Where events of the gateway are published."""
 
-    broker: Listener = Field(description="One broker as host:port; the node takes no list.")
+    broker: Annotated[
+        q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
+    ] = Field(description="One broker as host:port; the node takes no list.")
     topic: Text = Field(description="Topic of the events.")
     user: Text | None = Field(None, description="User; with a password it also switches TLS on.")
     password: Secret | None = Field(None, description="Password of the user.")
@@ -225,6 +241,11 @@ class Gateway(Buyer):
     auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
     ignore_max_price_if_needed: Flag | None = Field(
         None, description="Whether a dearer orchestrator is used when none is within the caps."
+    )
+    expected_load: Throughput | None = Field(
+        None,
+        description="What it expects to buy at max_price, such as 2000000000 pixels / s; FLEET.md then tells the cost "
+        "by the hour and how long the deposit lasts.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")

@@ -5,6 +5,7 @@ In: raw tables `fleet`, `hosts`, `wallets`, `models`, `rollout`, `silence`. Out:
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -122,7 +123,9 @@ def _batch(value: Any) -> int | str:
         percent = int(value[:-1][:4])
         if 1 <= percent <= 100 and value == f"{percent}%":
             return value
-    raise refuse("a batch is a number of hosts or a share of them", 'write 2 or "25%"')
+    number = isinstance(value, str) and re.fullmatch("[1-9][0-9]{0,3}", value)
+    form = 'write 2 or "25%"'
+    raise refuse("a batch is a number of hosts or a share of them", form, repair=int(value) if number else None)
 
 
 class Rollout(Base):

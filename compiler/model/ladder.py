@@ -72,7 +72,9 @@ class Rendition(Base):
 class Ladder(Base):
     """A list of renditions, in the order in which players are offered them."""
 
-    profiles: tuple[Rendition, ...] = Field(min_length=1, max_length=100, description="The renditions.")
+    profiles: tuple[Rendition, ...] = Field(
+        min_length=1, max_length=100, description="The renditions, from one to a hundred."
+    )
 
     @model_validator(mode="after")
     def _names_differ(self) -> Ladder:

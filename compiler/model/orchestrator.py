@@ -5,6 +5,7 @@ In: raw `orchestrators` tables. Out: frozen `Orchestrator` values.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, StrictStr
@@ -28,6 +29,8 @@ from compiler.model.fields import (
 )
 from compiler.model.node import AiSettings, ChainSettings, GpuSettings, Mode
 from compiler.quantities import QuantityError, Url, parse_host, parse_url
+
+_COUNT = re.compile("[1-9][0-9]{0,5}")
 
 
 class Service(NamedTuple):
@@ -70,7 +73,9 @@ def _instance(value: Any) -> Url:
     except QuantityError as problem:
         raise refuse(problem.message, 'write "https://orch-2.example.net:8935"') from None
     if url.port is None:
-        raise refuse("the address of an instance needs a port: without one, gateways ask 443", f'write "{url}:8935"')
+        raise refuse(
+            "the address of an instance needs a port: without one, gateways ask 443", f'write "https://{url.host}:8935"'
+        )
     return url
 
 
@@ -98,7 +103,11 @@ ProxyTemplate = Annotated[StrictStr, AfterValidator(_proxy)]
 def _sessions(value: Any) -> int | str:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000):
         return value  # type: ignore[no-any-return]  # narrowed above
-    raise refuse("max_sessions is a positive number", 'write a number, or "auto" where remote transcoders do the work')
+    form = 'write a number, or "auto" where remote transcoders do the work'
+    meant: int | str | None = None
+    if isinstance(value, str):
+        meant = int(value) if _COUNT.fullmatch(value) else "auto" if value.strip().lower() == "auto" else None
+    raise refuse("max_sessions is a positive number", form, repair=meant)
 
 
 class Orchestrator(ChainSettings, GpuSettings, AiSettings):

@@ -7,12 +7,15 @@ a guess at what was meant. Only `model/__init__.py` calls it.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from decimal import Decimal
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.diagnostics import Diagnostic, Label, Path, Value, error, fix_insert, fix_rename, fix_set
 
 _TYPE_NAMES = {
     "string_type": "text in quotes",
@@ -44,6 +47,16 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     return f"known: {shown}"
 
 
+def same_but_for_spelling(word: str, known: Iterable[str]) -> str:
+    """The one known name that differs from `word` in case, hyphens, underscores or spaces only; "" when none does."""
+    found = [name for name in known if _folded(name) == _folded(word)]
+    return found[0] if len(found) == 1 else ""
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[-_ ]", "", word).lower()
+
+
 def problems(found: ValidationError, raw: dict[str, Any], root: type[BaseModel]) -> list[Diagnostic]:
     """One diagnostic for each fault that pydantic reports."""
     return [_problem(fault, raw, root) for fault in found.errors(include_url=False, include_input=False)]
@@ -57,34 +70,70 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
     last = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
         keys = _known_keys(root, path[:-1])
+        meant = same_but_for_spelling(last, keys)
+        certain = meant and meant not in _value(path[:-1], raw)
         return error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True),
             help=did_you_mean(last, keys),
+            fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":
         table = ".".join(map(str, path[:-1])) or "the spec"
         known = f"add {last}: {_description(root, path)}".rstrip(": ")
-        return error("missing-key", f'{table} needs the key "{last}"', Label(path[:-1], "here"), help=known)
+        return error(
+            "missing-key",
+            f'{table} needs the key "{last}"',
+            Label(path[:-1], "here"),
+            help=known,
+            fix=fix_insert(path, 1) if path == ("spec",) else None,
+        )
     if kind == "spec":
         context = fault["ctx"]
         place = Label(path, on_key=on_key, secret=context["secret"])
-        return error("invalid-value", context["message"], place, help=context["help"])
+        repair = None if on_key or context["secret"] else context["repair"]
+        fix = fix_set(path, repair) if repair is not None else None
+        return error("invalid-value", context["message"], place, help=context["help"], fix=fix)
     if kind in _TYPE_NAMES:
-        return error("wrong-type", f"{last} must be {_TYPE_NAMES[kind]}", Label(path), help=_description(root, path))
+        meant_value = _retyped(kind, _value(path, raw), _field(root, path))
+        return error(
+            "wrong-type",
+            f"{last} must be {_TYPE_NAMES[kind]}",
+            Label(path),
+            help=_description(root, path),
+            fix=fix_set(path, meant_value) if meant_value is not None else None,
+        )
     if kind == "literal_error":
         expected = [word.strip("' ") for word in fault["ctx"]["expected"].replace(" or ", ", ").split(",")]
         value = _value(path, raw)
         otherwise = "write one of: " + ", ".join(f'"{w}"' for w in expected)
         near = nearest_name(value, expected) if isinstance(value, str) else ""
+        spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
             f"{last} is one of a few words",
             Label(path),
-            help=f'did you mean "{near}"?' if near else otherwise,
+            help=f'did you mean "{spelled or near}"?' if spelled or near else otherwise,
+            fix=fix_set(path, spelled) if spelled else None,
         )
     return error("invalid-value", f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}", Label(path))
+
+
+def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
+    """The value in the kind that its key takes, where only one can be meant: "8" for 8, "true" for true."""
+    if kind == "int_type" and isinstance(value, str) and re.fullmatch(r"0|-?[1-9][0-9]{0,17}", value):
+        return int(value)
+    if kind == "int_type" and isinstance(value, Decimal) and abs(value) < 10**18 and value == int(value):
+        return int(value)
+    if kind == "bool_type" and isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if kind == "string_type" and not isinstance(value, bool) and isinstance(value, int | Decimal):
+        return str(value) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", str(value)) else None
+    takes_texts = field is not None and not _models_of(field.annotation)
+    if kind in ("tuple_type", "list_type") and isinstance(value, str) and takes_texts:
+        return (value,) if value and not re.search(r"[\s,]", value) else None
+    return None
 
 
 def _existing(loc: Sequence[str | int], raw: Any, keep_last: bool) -> Path:
@@ -119,8 +168,10 @@ def _models_of(annotation: Any) -> list[type[BaseModel]]:
 
 def _model_at(root: type[BaseModel], path: Path) -> type[BaseModel] | None:
     here: type[BaseModel] | None = root
+    named = False
     for part in path:
-        field = here.model_fields.get(str(part)) if here else None
+        field = here.model_fields.get(str(part)) if here and not named else None
+        named = field is not None and get_origin(field.annotation) is dict  # the next part is a name
         if field is not None:
             models = _models_of(field.annotation)
             here = models[0] if models else None
@@ -132,7 +183,11 @@ def _known_keys(root: type[BaseModel], path: Path) -> list[str]:
     return list(model.model_fields) if model else []
 
 
-def _description(root: type[BaseModel], path: Path) -> str:
+def _field(root: type[BaseModel], path: Path) -> FieldInfo | None:
     model = _model_at(root, path[:-1])
-    field = model.model_fields.get(str(path[-1])) if model and path else None
+    return model.model_fields.get(str(path[-1])) if model and path else None
+
+
+def _description(root: type[BaseModel], path: Path) -> str:
+    field = _field(root, path)
     return field.description or "" if field else ""

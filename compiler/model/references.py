@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.diagnostics import Diagnostic, Fix, Label, Path, error, fix_rename
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer, Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
-from compiler.model.problems import did_you_mean
+from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
 from compiler.upstream import NETWORKS, PIPELINES
@@ -40,13 +40,14 @@ def check_references(fleet: Fleet) -> list[Diagnostic]:
     return [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet)]
 
 
-def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "") -> Diagnostic:
+def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "", fix: Fix | None = None) -> Diagnostic:
     help_line = did_you_mean(name, known, otherwise)
     return error(
         "unknown-reference",
         f'there is no {what} "{name}"',
         Label(path),
         help=help_line or f"define {what} {name}",
+        fix=fix,
     )
 
 
@@ -150,9 +151,11 @@ def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
         )
     for name in settings.max_model_prices:
         if name not in fleet.models and name not in PIPELINES:
-            yield _unknown(
-                "model or pipeline", name, (*node.path, "max_model_prices", name), [*fleet.models, *PIPELINES]
-            )
+            path = (*node.path, "max_model_prices", name)
+            meant = same_but_for_spelling(name, PIPELINES)
+            certain = meant and meant not in settings.max_model_prices and meant not in fleet.models
+            fix = fix_rename(path, meant) if certain else None
+            yield _unknown("model or pipeline", name, path, [*fleet.models, *PIPELINES], fix=fix)
 
 
 def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> Iterator[Diagnostic]:
@@ -186,7 +189,10 @@ def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:
         if "://" in text:
             outside = parse_url(text, ("https", "http"))
             if outside.port is None:
-                raise QuantityError("the address needs a port: without one the node asks 443, not 8935", f"{text}:8935")
+                raise QuantityError(
+                    "the address needs a port: without one the node asks 443, not 8935",
+                    f'write "{outside.scheme}://{outside.host}:8935"',
+                )
         elif ":" in text:
             parse_listener(text)
         else:

@@ -28,12 +28,16 @@ from compiler.quantities.amounts import (
     Bytes,
     Duration,
     Price,
+    Throughput,
     Wei,
     parse_bytes,
+    parse_currency,
     parse_duration,
     parse_price,
+    parse_throughput,
     parse_wei,
 )
+from compiler.quantities.spelling import respelled
 from compiler.quantities.text import QuantityError
 
 __all__ = [
@@ -46,11 +50,13 @@ __all__ = [
     "PortRange",
     "Price",
     "QuantityError",
+    "Throughput",
     "Url",
     "Wei",
     "host_port",
     "is_public_address",
     "parse_bytes",
+    "parse_currency",
     "parse_duration",
     "parse_eth_address",
     "parse_host",
@@ -58,6 +64,8 @@ __all__ = [
     "parse_port",
     "parse_port_range",
     "parse_price",
+    "parse_throughput",
     "parse_url",
     "parse_wei",
+    "respelled",
 ]

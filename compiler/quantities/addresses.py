@@ -95,7 +95,7 @@ def is_public_address(host: HostName) -> bool:
 
 def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The address that a text is, without zone."""
-    if "%" in text:
+    if "%" in text or not (":" in text or text[-1:].isdecimal()):  # most texts are names, and an exception is slow
         return None
     try:
         return ipaddress.ip_address(text)

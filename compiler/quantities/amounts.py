@@ -28,8 +28,11 @@ _MAX_DIGITS = 78
 _MAX_PIXELS = 2**63 - 1
 _PRICE_EXAMPLE = "1200 wei / pixel"
 _CURRENCY = re.compile(r"[A-Z][A-Z0-9]{1,9}")
+_NO_CURRENCIES = ("ETH", "GWEI", "WEI")
 _PRICE = re.compile(rf"({_NUMBER}) ([A-Za-z][A-Za-z0-9]*) ?/ ?(?:({_INTEGER}) )?([A-Za-z]+)")
 _AMOUNT = re.compile(rf"({_NUMBER}) ([A-Za-z]+)")
+_LOAD = re.compile(rf"({_NUMBER}) ([A-Za-z]+) ?/ ?s")
+_LOAD_EXAMPLE = "2000000000 pixels / s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,7 @@ class Price:
     pixels: int = 1
 
     def __post_init__(self) -> None:
-        if self.currency != "wei" and (
-            not _CURRENCY.fullmatch(self.currency) or self.currency in ("ETH", "GWEI", "WEI")
-        ):
+        if self.currency != "wei" and (not _CURRENCY.fullmatch(self.currency) or self.currency in _NO_CURRENCIES):
             raise QuantityError(f"{shown(self.currency)} is no currency", "use wei, gwei, ETH or a code such as USD")
         if not 1 <= self.pixels <= _MAX_PIXELS:
             raise QuantityError("a price is for 1 to 2^63-1 pixels", f'write it like "{_PRICE_EXAMPLE}"')
@@ -114,6 +115,14 @@ def parse_price(value: object) -> Price:
     return Price(_canonical(amount), unit, int(count or 1) * PIXEL_UNITS[singular])
 
 
+def parse_currency(value: object) -> str:
+    """Read the code of a currency other than ether, such as "USD"."""
+    text = need_text(value, "a currency", "USD")
+    if not _CURRENCY.fullmatch(text) or text in _NO_CURRENCIES:
+        raise QuantityError(f"{shown(text)} is no currency that has a rate", 'write a code such as "USD"')
+    return text
+
+
 def parse_wei(value: object) -> Wei:
     """Read "0.05 ETH", "5 gwei" or "300 wei". Fractions of a wei are refused."""
     text = need_text(value, "an amount of ether", "0.05 ETH")
@@ -154,6 +163,33 @@ def _whole(number: str, factor: int, text: str, unit: str) -> int:
     if product.denominator != 1:
         raise QuantityError(f"{shown(text)} is not a whole number of {unit}", "use a larger or a rounder number")
     return product.numerator
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Whole pixels (or compute units, for AI) in a second, 1 to 2^63-1. `str` gives "2000000000 pixels / s"."""
+
+    pixels: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.pixels <= _MAX_PIXELS:
+            raise QuantityError("a load lies between 1 and 2^63-1 pixels a second", f'write "{_LOAD_EXAMPLE}"')
+
+    def __str__(self) -> str:
+        return f"{self.pixels} pixels / s"
+
+
+def parse_throughput(value: object) -> Throughput:
+    """Read "2000000000 pixels / s" or "2 gigapixels / s". Fractions of a pixel are refused."""
+    text = need_text(value, "a load", _LOAD_EXAMPLE)
+    found = _LOAD.fullmatch(text)
+    if found is None:
+        raise QuantityError(f"{shown(text)} is not a load", f'write it like "{_LOAD_EXAMPLE}"')
+    number, unit = found.groups()
+    singular = unit[:-1] if unit.endswith("s") else unit
+    if singular not in PIXEL_UNITS:
+        raise QuantityError(f"{shown(unit)} is no unit of pixels", f"use {', '.join(PIXEL_UNITS)} or a plural of these")
+    return Throughput(_whole(number, PIXEL_UNITS[singular], text, "pixels"))
 
 
 # ------------------------------------------------------------------------------------------------------ bytes

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from compiler.diagnostics import Diagnostic, Label, Offset, Path, Severity, error, warning
+from compiler.diagnostics import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
 from compiler.model.fleet import Fleet
 
 
@@ -81,4 +81,5 @@ def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
                 f'nothing here gives the warning "{silence.code}" any more',
                 place,
                 help="take it away",
+                fix=fix_remove(("silence", index)),
             )

@@ -22,15 +22,15 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Gateway
-from compiler.model.orchestrator import Orchestrator
+from compiler.model.node import ChainSettings
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the fleet and at each gateway and orchestrator; a remote signer holds the wallet for its gateway."""
+    """Look at the fleet and at each node that talks to the chain; a remote signer holds the wallet for its gateway."""
     if not fleet.on_chain:
         return
     network = fleet.fleet.network
-    if fleet.fleet.rpc is None and (fleet.gateways or fleet.orchestrators):
+    if fleet.fleet.rpc is None and any(isinstance(node.settings, ChainSettings) for node in fleet.nodes):
         yield error(
             "chain-settings-missing",
             f"the fleet runs on {network} and has no RPC address",
@@ -40,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     known = sorted(fleet.wallets)
     for node in fleet.nodes:
         settings = node.settings
-        if not isinstance(settings, Gateway | Orchestrator) or settings.wallet is not None:
+        if not isinstance(settings, ChainSettings) or settings.wallet is not None:
             continue
         if isinstance(settings, Gateway) and settings.remote_signer is not None:
             continue

@@ -27,6 +27,7 @@ from compiler.model.gateway import Gateway
 from compiler.model.node import AiSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.rows import settings_given
+from compiler.model.signer import Signer
 from compiler.model.worker import AiWorker
 from compiler.upstream import ABILITIES, FLAGS, NEWEST_RELEASE, Release, format_release
 
@@ -58,7 +59,13 @@ def _needs(fleet: Fleet, node: Node) -> Iterator[tuple[Path, str, Release]]:
         yield node.path, "AI workers", FLAGS["aiWorker"].since
     elif effective.serves_ai(node):
         yield (*node.path, "mode"), "AI", FLAGS["aiModels"].since
+    if isinstance(settings, Signer):
+        yield node.path, "remote signers", FLAGS["remoteSigner"].since
     if isinstance(settings, Gateway):
+        if settings.min_runner_versions:
+            yield (*node.path, "min_runner_versions"), "-aiMinRunnerVersion", FLAGS["aiMinRunnerVersion"].since
+        if settings.remote_signer is not None and settings.remote_signer.signer is not None:
+            yield (*node.path, "remote_signer", "signer"), "-remoteSignerUrl", FLAGS["remoteSignerUrl"].since
         if "LIVE_AI_WHEP_ADDR" in settings.environment:
             yield (*node.path, "environment", "LIVE_AI_WHEP_ADDR"), "WHEP", ABILITIES["whep"]
         if settings.discovery == "ai-registry":

@@ -1,7 +1,8 @@
 """A gateway pays less than every orchestrator of the fleet asks.
 
 Why: the gateway finds orchestrators, drops each as too dear, and answers that no sessions are available. No log line
-names the cap. Prices compare exactly, by the pixel, and only within one currency; a soft cap is not compared.
+names the cap. Prices compare exactly, by the pixel; two currencies compare when [rates] says what they are worth. A
+soft cap is not compared. It is an error where nobody outside the fleet can sell for less, else a warning.
 
 Example:
 
@@ -23,84 +24,74 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.analysis.acceptance import TOO_DEAR, VIDEO, Amount, Entry, Goods
+from compiler.analysis.economics import Market, market_of
+from compiler.analysis.ranking import Verdict
 from compiler.diagnostics import Diagnostic, Label, error, warning
-from compiler.model import effective
-from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway
-from compiler.model.market import VIDEO, Entry, Goods, Market
-from compiler.quantities import Price
+from compiler.model.fleet import Fleet
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each gateway on a chain. Where orchestrators outside the fleet may sell for less, it is a warning."""
+    """Look at each gateway on a chain."""
     if not fleet.on_chain:
         return
-    market = Market(fleet)
+    market = market_of(fleet)
     names: dict[Goods, str] = {}
     for name, model in sorted(fleet.models.items()):
         names.setdefault((model.pipeline, model.id), name)
-    for node in fleet.nodes:
-        if isinstance(node.settings, Gateway) and not node.settings.ignore_max_price_if_needed:
-            if effective.serves_video(node):
-                yield from _video(market, node)
-            if effective.serves_ai(node):
-                yield from _models(names, market, node)
+    for name in market.caps:
+        yield from _gateway(market, names, name)
 
 
-def _video(market: Market, node: Node) -> Iterator[Diagnostic]:
-    cap = market.caps[node.name].base
-    verdict = market.judge(node.name, VIDEO, cap)
-    if cap.price is not None and verdict.state == "too-dear" and verdict.entry is not None:
-        yield _refused(market, node, "video", cap, cap.price, verdict.entry)
+def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Diagnostic]:
+    """The goods that each cap is for: one that reaches none of them is said once."""
+    caps, closed = market.caps[name], market.closed(name)
+    purchases = market.purchases(name)
+    nothing = all(verdict.outcome == TOO_DEAR for _, verdict in purchases)
+    by_cap: dict[tuple[str | int, ...], list[tuple[Goods, Verdict]]] = {}
+    for goods, verdict in purchases:
+        cap = caps.of(goods)
+        if goods == VIDEO or cap is not caps.base:
+            by_cap.setdefault(cap.path, []).append((goods, verdict))
+    for found in by_cap.values():
+        goods, verdict = found[0]
+        if all(v.outcome == TOO_DEAR for _, v in found):
+            cap = caps.of(goods)
+            cheapest = min((v.cheapest for _, v in found if v.cheapest), key=_worth, default=None)
+            what = "video" if goods == VIDEO else f"model{'' if goods in caps.models else 's of'} {cap.path[-1]}"
+            if cheapest:
+                yield _refused(closed, what, cap, cheapest)
+    left = [(v.cheapest, g) for g, v in purchases if g != VIDEO and caps.of(g) is caps.base and v.outcome == TOO_DEAR]
+    dearest = max(((entry, goods) for entry, goods in left if entry), key=lambda pair: _worth(pair[0]), default=None)
+    if dearest:
+        yield _left_to_base(names[dearest[1]], caps.base, dearest[0], closed and nothing)
 
 
-def _models(names: dict[Goods, str], market: Market, node: Node) -> Iterator[Diagnostic]:
-    caps = market.caps[node.name]
-    for goods, cap in caps.models.items():
-        verdict = market.judge(node.name, goods, cap)
-        if cap.price is not None and verdict.state == "too-dear" and verdict.entry is not None:
-            yield _refused(market, node, f"model {cap.path[-1]}", cap, cap.price, verdict.entry)
-    models = market.models_for(node.name)
-    for pipeline, cap in caps.pipelines.items():
-        if cap.price is not None:
-
-            def of_others(entry: Entry, pipeline: str = pipeline) -> bool:
-                return entry.goods in caps.models or entry.goods[0] != pipeline
-
-            verdict = models.offers.judge(cap.price, of_others)
-            if verdict.state == "too-dear" and verdict.entry is not None:
-                yield _refused(market, node, f"models of {pipeline}", cap, cap.price, verdict.entry)
-    if caps.base.price is None:
-        return
-
-    def capped(entry: Entry) -> bool:
-        return entry.goods in caps.models or entry.goods[0] in caps.pipelines
-
-    dearest = models.floors.best(caps.base.price.currency, capped)
-    if dearest is not None and dearest.price is not None and dearest.price.per_pixel > caps.base.price.per_pixel:
-        yield _left_to_base(names[dearest.goods], node, caps.base, caps.base.price, dearest)
+def _worth(entry: Entry) -> Amount:
+    return entry.worth
 
 
-def _refused(market: Market, node: Node, what: str, cap: Entry, most: Price, offer: Entry) -> Diagnostic:
-    closed = market.closed(node.name)
+def _refused(closed: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
     whom = "no orchestrator sells" if closed else "no orchestrator of this fleet sells"
     key = ".".join(map(str, cap.path[2:]))
     special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else " or take it away"
     return (error if closed else warning)(
         "gateway-price-admits-nobody",
-        f"gateway {node.name} pays at most {most}, and {whom} {what} for that",
+        f"gateway {cap.owner} pays at most {cap.price}, and {whom} {what} for that",
         Label(cap.path, "the cap"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}")],
         f'raise {key} to "{offer.price}" or more,{special}',
     )
 
 
-def _left_to_base(name: str, node: Node, cap: Entry, most: Price, offer: Entry) -> Diagnostic:
+def _left_to_base(name: str, cap: Entry, offer: Entry, nothing_else: bool) -> Diagnostic:
     """A model that has no cap of its own, so that the cap meant for video is applied to it."""
-    return warning(
+    also = "; so it can buy nothing at all" if nothing_else else ""
+    return (error if nothing_else else warning)(
         "gateway-price-admits-nobody",
-        f"gateway {node.name} does not pay what model {name} costs: it has no cap of its own, and max_price is lower",
-        Label(cap.path, f"{most}, for all that has no cap of its own"),
+        f"gateway {cap.owner} does not pay what model {name} costs: it has no cap of its own, and max_price is lower"
+        + also,
+        Label(cap.path, f"{cap.price}, for all that has no cap of its own"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}")],
         f'write max_model_prices = {{ {name} = "{offer.price}" }}, or more',
     )

@@ -17,7 +17,7 @@ Instead:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -58,25 +58,24 @@ def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
     It compares exact types: asking a pydantic class whether it is one is slow, and this visits every value of the spec.
     """
     kind = type(value)
-    if kind is str:
-        if leaks.find(value):
-            yield _found(value, path)
-    elif kind is tuple:
-        for index, item in enumerate(value):
-            yield from _walk(item, (*path, index))
-    elif kind is dict:
-        for key, item in value.items():
+    members: Iterable[tuple[str | int, Any]] = ()
+    if kind is dict:
+        for key in value:
             if leaks.find(key):
                 yield _found(key, (*path, key), on_key=True)
-            yield from _walk(item, (*path, key))
-    elif kind is Url:
-        if leaks.find(value.text):
-            yield _found(value.text, path)
+        members = value.items()
+    elif kind is tuple:
+        members = enumerate(value)
     elif issubclass(kind, Base):
-        for name in value.model_fields_set:
-            item = getattr(value, name)
-            if type(item) not in _NO_TEXT:
-                yield from _walk(item, (*path, name))
+        members = [(name, getattr(value, name)) for name in value.model_fields_set]
+    for name, item in members:
+        kind = type(item)
+        if kind is str or kind is Url:
+            text = item if kind is str else item.text
+            if leaks.find(text):
+                yield _found(text, (*path, name))
+        elif kind not in _NO_TEXT:
+            yield from _walk(item, (*path, name))
 
 
 def _found(text: str, path: Path, on_key: bool = False) -> Diagnostic:

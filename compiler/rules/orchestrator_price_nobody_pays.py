@@ -24,34 +24,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.analysis.acceptance import BUYS, VIDEO, Entry
+from compiler.analysis.economics import market_of
+from compiler.analysis.payers import Payers
 from compiler.diagnostics import Diagnostic, Label, Path, warning
 from compiler.model.fleet import Fleet
-from compiler.model.market import VIDEO, Entry, Goods, Market, Payers
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each offer of each orchestrator; a price that several share is reported once."""
     if not fleet.on_chain or not fleet.gateways:
         return
-    market = Market(fleet)
+    market = market_of(fleet)
     payers = Payers(fleet, market)
     seen: set[Path] = set()
-    buys: dict[tuple[str, Goods], bool] = {}
     for seller in sorted(market.offers):
         for goods, offer in sorted(market.offers[seller].items()):
-            if offer.price is None or offer.path in seen:
+            if offer.path in seen:
                 continue
-            cap = payers.highest(seller, goods, offer.price)
-            if cap is None:
-                continue
-            if (cap.owner, goods) not in buys:
-                buys[cap.owner, goods] = market.judge(cap.owner, goods, cap).state == "met"
-            if buys[cap.owner, goods]:
+            cap = payers.highest(offer)
+            if cap is not None and market.judge(cap.owner, goods).outcome == BUYS:
                 seen.add(offer.path)
-                yield _unpaid(fleet, offer, cap)
+                yield _unpaid(offer, cap)
 
 
-def _unpaid(fleet: Fleet, offer: Entry, cap: Entry) -> Diagnostic:
+def _unpaid(offer: Entry, cap: Entry) -> Diagnostic:
     what = "video" if offer.goods == VIDEO else f"model {offer.goods[1]}"
     return warning(
         "orchestrator-price-nobody-pays",

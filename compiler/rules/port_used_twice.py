@@ -76,11 +76,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the listeners of each host."""
     for host, nodes in fleet.nodes_by_host.items():
         port = fleet.hosts[host].ssh_port
-        origin = given("hosts", host, "ssh_port")
-        taken = [_Taken(BoundPort("0.0.0.0", port, "tcp", "SSH", origin, ("hosts", host)), None)]  # noqa: S104
-        for node in nodes:
-            taken += (_Taken(bound, node) for bound in effective.bound_ports(fleet, node))
-        yield from _clashes(fleet, host, taken)
+        ports = [port, *(bound.port for node in nodes for bound in effective.bound_ports(fleet, node))]
+        if len(set(ports)) == len(ports):
+            continue
+        ssh = BoundPort("0.0.0.0", port, "tcp", "SSH", given("hosts", host, "ssh_port"))  # noqa: S104
+        taken = [_Taken(bound, node) for node in nodes for bound in effective.bound_ports(fleet, node)]
+        yield from _clashes(fleet, host, [_Taken(ssh, None), *taken])
 
 
 def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnostic]:

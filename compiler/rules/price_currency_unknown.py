@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
+from compiler.model.gateway import Buyer
 from compiler.quantities import Price
 
 _FEED_NETWORK = "arbitrum-one-mainnet"
@@ -49,10 +50,11 @@ def _prices(fleet: Fleet) -> Iterator[tuple[Path, str, Price]]:
     for asked in asked_prices(fleet):
         if asked.settings.price_feed is None:
             yield asked.path, asked.node.name, asked.price
-    for name, gateway in sorted(fleet.gateways.items()):
-        if gateway.price_feed is not None:
+    for node in fleet.nodes:
+        buyer = node.settings
+        if not isinstance(buyer, Buyer) or buyer.price_feed is not None:
             continue
-        if isinstance(gateway.max_price, Price):
-            yield ("gateways", name, "max_price"), name, gateway.max_price
-        for key, price in gateway.max_model_prices.items():
-            yield ("gateways", name, "max_model_prices", key), name, price
+        if isinstance(buyer.max_price, Price):
+            yield (*node.path, "max_price"), node.name, buyer.max_price
+        for key, price in buyer.max_model_prices.items():
+            yield (*node.path, "max_model_prices", key), node.name, price

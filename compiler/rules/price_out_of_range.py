@@ -18,28 +18,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.analysis.acceptance import Scale, adjusts, advertised
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
 
-_INT64 = 2**63 - 1
-_DECIMALS = 1000  # the node keeps three decimals when it adjusts a price
-
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at every price in wei that an orchestrator on a chain asks."""
+    """Look at every price that an orchestrator on a chain asks and that is known in wei."""
     seen: set[Path] = set()
+    scale = Scale(fleet.rates)
     for asked in asked_prices(fleet):
-        if asked.price.currency != "wei" or asked.path in seen:
+        unit, exact = scale.of(asked.price)
+        if unit != "wei" or asked.path in seen:
             continue
-        exact = asked.price.per_pixel
-        if asked.settings.auto_adjust_price is False:
-            fits = exact.numerator <= _INT64 and exact.denominator <= _INT64
-            how = "use fewer digits"
-        else:
-            fits = exact * _DECIMALS <= _INT64
-            how = "the most it can send is about 9.2e15 wei / pixel"
-        if not fits:
+        adjusted = adjusts(asked.settings)
+        sent = advertised(exact, adjusted)
+        if sent is None or (exact - sent) * 1000 >= 1:  # adjusting takes away less than a thousandth
+            how = "the most it can send is about 9.2e15 wei / pixel" if adjusted else "use fewer digits"
             seen.add(asked.path)
             yield error(
                 "price-out-of-range",

@@ -1,7 +1,7 @@
 """An orchestrator's price is so low that its node rounds it to zero.
 
 Why: unless auto_adjust_price is false, the node keeps three decimals of a wei by the pixel. A price below 0.001 wei
-becomes 0, and the orchestrator works for nothing.
+becomes 0, and the orchestrator works for nothing. A price in another currency is reckoned by its rate in [rates].
 
 Example:
 
@@ -18,23 +18,23 @@ Instead:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
+from compiler.analysis.acceptance import Scale, adjusts, advertised
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
 
-_LOWEST = Fraction(1, 1000)
-
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at every price in wei that an orchestrator on a chain asks."""
+    """Look at every price that an orchestrator on a chain asks and that is known in wei."""
     seen: set[Path] = set()
+    scale = Scale(fleet.rates)
     for asked in asked_prices(fleet):
         price = asked.price
-        if price.currency != "wei" or price.is_zero or asked.settings.auto_adjust_price is False or asked.path in seen:
+        unit, exact = scale.of(price)
+        if unit != "wei" or price.is_zero or asked.path in seen:
             continue
-        if price.per_pixel < _LOWEST:
+        if advertised(exact, adjusts(asked.settings)) == 0:
             seen.add(asked.path)
             yield error(
                 "price-rounds-to-zero",

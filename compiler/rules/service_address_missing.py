@@ -1,6 +1,9 @@
 """An orchestrator has no full public address.
 
 Why: without one the node asks a web service for its own address, and without a port it listens on a random one.
+
+Fix: `fleetc check --fix` adds the documented port 8935 when the orchestrator has no listener of its own choice and no
+other node of its host has that port.
 Gateways then call an address where nobody answers.
 
 Example:
@@ -18,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Diagnostic, Label, error
+from compiler.diagnostics import Diagnostic, Fix, Label, error, fix_set
 from compiler.model import effective
-from compiler.model.fleet import Fleet
+from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
 
 
@@ -45,4 +48,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"the service address of orchestrator {node.name} has no port, so its node would pick one at random",
                 Label(chosen.origin.paths[0]),
                 help=f'write service = "{chosen.value.host}:{effective.SERVICE_PORT}"',
+                fix=_with_port(fleet, node, settings),
             )
+
+
+def _with_port(fleet: Fleet, node: Node, settings: Orchestrator) -> Fix | None:
+    """The documented port, where nothing speaks for another: the node then listens there too."""
+    others = (other for other in fleet.nodes_by_host[settings.host] if other.name != node.name)
+    taken = {bound.port for other in others for bound in effective.bound_ports(fleet, other)}
+    if settings.service is None or settings.http is not None or effective.SERVICE_PORT in taken:
+        return None
+    scheme = "http://" if settings.service.scheme == "http" else ""
+    return fix_set((*node.path, "service"), f"{scheme}{settings.service.host}:{effective.SERVICE_PORT}")

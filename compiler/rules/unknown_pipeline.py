@@ -2,6 +2,8 @@
 
 Why: the node panics at its start when it reads a pipeline it does not know. Names are lower-case, with hyphens.
 
+Fix: `fleetc check --fix` repairs the spelling when only case, spaces or underscores are wrong.
+
 Example:
 
     [models.realvis]
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Diagnostic, Label, error
+from compiler.diagnostics import Diagnostic, Label, error, fix_set
 from compiler.model.fleet import Fleet
 from compiler.model.problems import did_you_mean
 from compiler.upstream import PIPELINES
@@ -34,4 +36,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             f'there is no pipeline "{model.pipeline}"',
             Label(("models", name, "pipeline")),
             help=did_you_mean(lower, PIPELINES),
+            fix=fix_set(("models", name, "pipeline"), lower) if lower in PIPELINES else None,
         )

@@ -3,6 +3,8 @@
 Why: the node drops an unknown name without a word, so viewers miss a quality; when no known name is left, it stops at
 its start.
 
+Fix: `fleetc check --fix` repairs the spelling when only the case is wrong.
+
 Example:
 
     [gateways.gate]
@@ -18,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Diagnostic, Label, error
+from compiler.diagnostics import Diagnostic, Label, error, fix_set
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
+from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.upstream import RENDITIONS
 
 
@@ -29,9 +31,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, gateway in sorted(fleet.gateways.items()):
         for index, rendition in enumerate(gateway.transcoding):
             if rendition not in RENDITIONS:
+                place = ("gateways", name, "transcoding", index)
+                meant = same_but_for_spelling(rendition, RENDITIONS)
                 yield error(
                     "unknown-rendition",
                     f'gateway {name}: the node has no rendition "{rendition}"',
-                    Label(("gateways", name, "transcoding", index)),
+                    Label(place),
                     help=did_you_mean(rendition, RENDITIONS),
+                    fix=fix_set(place, meant) if meant else None,
                 )

@@ -3,6 +3,8 @@
 Why: a node left to itself calls reward when its account is a registered orchestrator, gateways included. Several
 callers burn gas on calls that fail every round; switching all of them off loses a round's reward.
 
+Fix: `fleetc check --fix` names the reward caller that holds the wallet, or else the orchestrator, when there is one.
+
 Example:
 
     [wallets.earner]
@@ -25,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Diagnostic, Label, error
+from compiler.diagnostics import Diagnostic, Label, error, fix_insert
 from compiler.model.fleet import Fleet
 
 _SHOWN = 6
@@ -38,7 +40,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for wallet, holders in fleet.nodes_by_wallet.items():
         if len(holders) < 2 or fleet.wallets[wallet].reward_by is not None:
             continue
-        caller = next((node.name for node in holders if node.table == "orchestrators"), "none")
+        callers: dict[str, list[str]] = {}
+        for node in holders:
+            callers.setdefault(node.table, []).append(node.name)
+        candidates = callers.get("reward_callers") or callers.get("orchestrators") or ["none"]
+        caller = candidates[0]
+        certain = caller != "none" and len(candidates) == 1
         yield error(
             "wallet-without-reward-caller",
             f"{len(holders)} nodes share wallet {wallet}, and none is named as its reward caller",
@@ -46,4 +53,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             [Label((*node.path, "wallet"), node.name) for node in holders[:_SHOWN]],
             f'write reward_by = "{caller}" in wallets.{wallet}'
             + ("" if caller == "none" else ', or reward_by = "none" when another process calls reward'),
+            fix_insert(("wallets", wallet, "reward_by"), caller) if certain else None,
         )

@@ -18,6 +18,7 @@ from compiler.plan import (
     Argument,
     Edge,
     HostPlan,
+    Market,
     Mount,
     Plan,
     PlannedFile,
@@ -140,6 +141,7 @@ def plan(*hosts: HostPlan, **changes: Any) -> Plan:
         canary=1,
         batch="25%",
         silenced=(("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"),),
+        market=Market(),
     )
     return replace(base, **changes)
 

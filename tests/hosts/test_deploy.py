@@ -56,12 +56,16 @@ address = "0x1111111111111111111111111111111111111111"
 keystore = "/var/lib/livepeer/keystore"
 password = {{ host_file = "/etc/livepeer/password" }}
 reward_by = "none"
+minimum_balance = "0.05 ETH"
+deposit = "0.5 ETH"
+reserve = "0.3 ETH"
 
 [wallets.earner]
 address = "0x2222222222222222222222222222222222222222"
 keystore = "/var/lib/livepeer/keystore"
 password = {{ host_file = "/etc/livepeer/password" }}
 reward_by = "orch-a"
+minimum_balance = "0.05 ETH"
 
 [orchestrators.orch-a]
 host = "one"

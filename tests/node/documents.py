@@ -235,7 +235,10 @@ def renditions(text: str, files: Mapping[str, str]) -> tuple[object, ...]:
 
 
 def _profile(row: dict[str, Any]) -> tuple[tuple[str, object], ...]:
-    numbers = {k: _integer(row.get(k)) for k in ("width", "height", "bitrate", "fps", "fpsden", "quality")}
+    numbers = {
+        k: _integer(row.get(k)) for k in ("width", "height", "bitrate", "fps", "fpsden", "quality", "chromaformat")
+    }
+    numbers["fpsden"] = max(numbers["fpsden"], 1)
     words = {k: _text(row.get(k)) for k in ("name", "profile", "gop", "encoder")}
     if words["profile"].lower() not in _PROFILES or words["encoder"] not in _ENCODERS:
         raise ValueError("unknown profile or encoder")

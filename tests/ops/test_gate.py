@@ -8,20 +8,30 @@ from compiler.ops.gate import Stats, Verdict, judge
 
 H1, H2 = {"h1": 1}, {"h1": 1, "h2": 1}
 
-CASES: dict[str, tuple[list[str], str, int, Stats | None, Verdict]] = {
-    "all hosts came through": (["h1", "h2"], "successful", 0, {"ok": {"h1": 3, "h2": 3}, "processed": H2}, "proceed"),
-    "no host matched": (["h1", "h2"], "successful", 0, {"ok": {}, "dark": {}, "failures": {}, "processed": {}}, "halt"),
-    "one host never reached": (["h1", "h2"], "successful", 0, {"ok": {"h1": 3}, "processed": H1}, "halt"),
-    "an ignored failure": (["h1", "h2"], "successful", 0, {"ok": {"h1": 3, "h2": 1}, "ignored": {"h2": 1}, "processed": H2}, "halt"),
-    "a rescued failure": (["h1", "h2"], "successful", 0, {"ok": {"h1": 3, "h2": 3}, "rescued": {"h2": 1}, "processed": H2}, "halt"),
-    "an unreachable host": (["h1", "h2"], "failed", 4, {"ok": {"h1": 1}, "dark": {"h2": 1}, "processed": H2}, "halt"),
+Case = tuple[list[str], str, int, Stats | None, Verdict]
+BOTH = ["h1", "h2"]
+BOTH_OK = {"h1": 3, "h2": 3}
+
+CASES: dict[str, Case] = {
+    "all hosts came through": (BOTH, "successful", 0, {"ok": BOTH_OK, "processed": H2}, "proceed"),
+    "no host matched": (BOTH, "successful", 0, {"ok": {}, "dark": {}, "failures": {}, "processed": {}}, "halt"),
+    "one host never reached": (BOTH, "successful", 0, {"ok": {"h1": 3}, "processed": H1}, "halt"),
+    "an ignored failure": (BOTH, "successful", 0, {"ok": BOTH_OK, "ignored": {"h2": 1}, "processed": H2}, "halt"),
+    "a rescued failure": (BOTH, "successful", 0, {"ok": BOTH_OK, "rescued": {"h2": 1}, "processed": H2}, "halt"),
+    "an unreachable host": (BOTH, "failed", 4, {"ok": {"h1": 1}, "dark": {"h2": 1}, "processed": H2}, "halt"),
     "a timeout": (["h1"], "timeout", 254, None, "halt_unknown"),
     "a cancelled run": (["h1"], "canceled", 254, None, "halt_unknown"),
-    "a host outside the run": (["h1"], "successful", 0, {"ok": {"h1": 3, "h9": 1}, "processed": {"h1": 1, "h9": 1}}, "halt"),
+    "a host outside the run": (
+        ["h1"],
+        "successful",
+        0,
+        {"ok": {"h1": 3, "h9": 1}, "processed": {**H1, "h9": 1}},
+        "halt",
+    ),
     "no statistics": (["h1"], "failed", 1, None, "halt"),
     "a failure without a failed host": (["h1"], "failed", 2, {"ok": {"h1": 3}, "processed": H1}, "halt"),
     "a host that did nothing": (["h1"], "successful", 0, {"ok": {}, "processed": H1}, "halt"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -32,11 +32,15 @@ _WALLETS = """
 address = "0x1111111111111111111111111111111111111111"
 keystore = "/var/lib/livepeer/keystore"
 password = { host_file = "/etc/livepeer/payer-password" }
+minimum_balance = "0.05 ETH"
+deposit = "0.5 ETH"
+reserve = "0.3 ETH"
 
 [wallets.earner]
 address = "0x2222222222222222222222222222222222222222"
 keystore = "/var/lib/livepeer/keystore"
 password = { host_file = "/etc/livepeer/earner-password" }
+minimum_balance = "0.05 ETH"
 """
 
 SECRET = '{ host_file = "/etc/livepeer/orchestrator-secret" }'
@@ -88,6 +92,21 @@ def ai_worker(name: str = "worker", /, **settings: str | None) -> str:
     return _table(f"ai_workers.{name}", {**base, **settings})
 
 
+def signer(name: str = "signer", /, **settings: str | None) -> str:
+    """A remote signer on a chain, on host edge."""
+    return _table(f"remote_signers.{name}", {"host": '"edge"', "wallet": '"payer"', **settings})
+
+
+def redeemer(name: str = "redeemer", /, **settings: str | None) -> str:
+    """A redeemer on a chain, on host edge."""
+    return _table(f"redeemers.{name}", {"host": '"edge"', "wallet": '"earner"', **settings})
+
+
+def reward_caller(name: str = "caller", /, **settings: str | None) -> str:
+    """A reward caller on a chain, on host edge."""
+    return _table(f"reward_callers.{name}", {"host": '"edge"', "wallet": '"earner"', **settings})
+
+
 def model(name: str = "realvis", /, **settings: str | None) -> str:
     """An image model with a price and the memory it needs."""
     base = {
@@ -103,6 +122,7 @@ def wallet(name: str = "third", /, **settings: str | None) -> str:
     """One more wallet."""
     address = '"0x3333333333333333333333333333333333333333"'
     base = {"address": address, "keystore": '"/var/lib/livepeer/keystore"', "password": '{ env = "PASSWORD" }'}
+    base |= {"minimum_balance": '"0.05 ETH"', "deposit": '"0.5 ETH"', "reserve": '"0.3 ETH"'}
     return _table(f"wallets.{name}", {**base, **settings})
 
 

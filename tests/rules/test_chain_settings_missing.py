@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, silent, wallet
+from tests.rules.support import (
+    flagged,
+    gateway,
+    offchain,
+    onchain,
+    orchestrator,
+    redeemer,
+    reward_caller,
+    signer,
+    silent,
+    wallet,
+)
 
 CODE = "chain-settings-missing"
 
@@ -33,3 +44,9 @@ def test_remote_signer_holds_the_wallet() -> None:
 def test_fleet_of_workers_needs_no_rpc() -> None:
     worker = '[transcoders.t]\nhost = "gpu"\norchestrator = "orch.example.net:8935"\nsecret = { env = "S" }\n'
     silent(onchain(worker, rpc=None))
+
+
+def test_helpers_need_both_too() -> None:
+    found = flagged(onchain(signer(wallet=None), redeemer(wallet=None), reward_caller(wallet=None), rpc=None), CODE)
+    assert all(f"{name} runs on" in found for name in ("signer", "redeemer", "caller"))
+    assert "no RPC address" in found

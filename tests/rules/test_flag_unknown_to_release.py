@@ -15,6 +15,7 @@ from tests.rules.support import (
     model,
     offchain,
     onchain,
+    signer,
     silent,
 )
 
@@ -74,3 +75,11 @@ def test_image_of_a_model_needs_overrides() -> None:
     orch = free_orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
     text = offchain(model(image='"x/y:v1.0.0"'), orch, node_release='"v0.8.2"')
     assert "-aiRunnerImageOverrides" in flagged(text, CODE)
+
+
+def test_signers_and_lowest_runner_versions_came_later() -> None:
+    assert "remote signers" in flagged(onchain(signer(), node_release='"v0.8.9"'), CODE)
+    gate = gateway(wallet=None, http='"127.0.0.1:9935"', remote_signer='{ signer = "signer" }')
+    assert "-remoteSignerUrl" in flagged(onchain(signer(), gate, node_release='"v0.8.9"'), CODE)
+    gate = gateway(min_runner_versions='{ realvis = "0.14.1" }')
+    assert "-aiMinRunnerVersion" in flagged(onchain(model(), gate, node_release='"v0.8.5"'), CODE)

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import checked, flagged, gateway, model, onchain, orchestrator, printed, silent
+from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    checked,
+    flagged,
+    gateway,
+    model,
+    onchain,
+    orchestrator,
+    printed,
+    silent,
+)
 
 CODE = "gateway-price-admits-nobody"
 AI = {"mode": '"dual"', "ai_registry": "true", "models": '[{ use = "realvis" }]', "price": '"1200 wei / pixel"'}
@@ -31,7 +42,51 @@ def test_cap_that_equals_the_price_is_fine() -> None:
 
 def test_prices_compare_exactly_over_different_pixels() -> None:
     silent(_video("1200 wei / pixel", "1200000000 wei / megapixel"))
-    assert flagged(_video("1200 wei / pixel", "1200000001 wei / megapixel"), CODE)
+    assert flagged(_video("1200 wei / pixel", "1200001000 wei / megapixel"), CODE)
+
+
+def test_decimals_that_the_node_cuts_off_do_not_count_unless_it_does_not_adjust_prices() -> None:
+    silent(_video("1200 wei / pixel", "1200000999 wei / megapixel"))
+    exact = orchestrator(price='"1200000999 wei / megapixel"', auto_adjust_price="false")
+    assert flagged(onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), exact), CODE)
+
+
+def test_currencies_with_a_rate_are_compared(snapshot: SnapshotAssertion) -> None:
+    rates = '[rates]\nUSD = "0.00042 ETH"\n'
+    silent(_video("3 USD / terapixel", "1200 wei / pixel") + rates)
+    assert flagged(_video("2.8 USD / terapixel", "1200 wei / pixel") + rates, CODE) == snapshot
+    silent(_video("2.8 USD / terapixel", "0 wei / pixel") + '[[silence]]\ncode = "zero-price"\nreason = "free"\n')
+
+
+def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
+    other = gateway(
+        "other", host='"gpu"', http='"127.0.0.1:9935"', cli='"127.0.0.1:5936"', max_price='"1000 wei / pixel"'
+    )
+    other += f"orchestrators = {LIST}\n"
+    text = onchain(gateway(), other, orchestrator(gateway_prices='{ gate = "900 wei / pixel" }'))
+    silent(text.replace("[wallets.payer]", '[wallets.payer]\nreward_by = "none"'))
+
+
+def test_blocked_orchestrator_is_no_offer() -> None:
+    blocked = f'{LIST}\nselection = {{ blocked = ["0x2222222222222222222222222222222222222222"] }}'
+    text = onchain(gateway(max_price='"1000 wei / pixel"', orchestrators=blocked), orchestrator())
+    assert printed(text, CODE) == "no problems\n"
+
+
+def test_gateway_that_can_buy_nothing_at_all_is_an_error(snapshot: SnapshotAssertion) -> None:
+    node = gateway(mode='"ai"', orchestrators=LIST, max_price='"1500 wei / pixel"')
+    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
+
+
+def test_model_of_a_worker_that_has_no_price_is_sold_at_the_base_price() -> None:
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]', secret=SECRET, ai_registry="true")
+    worker = ai_worker(models='[{ use = "other", warm = true }]')
+    other = model("other", id='"Org/Other"')
+    node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1100 wei / pixel"')
+    text = onchain(model(), other, node, seller, worker)
+    assert "model other" not in printed(text, CODE)  # too dear as well, and realvis is the dearest
+    caps = 'max_model_prices = { other = "1100 wei / pixel", realvis = "4000 wei / pixel" }\n'
+    assert "sells model other" in flagged(onchain(model(), other, node + caps, seller, worker), CODE)
 
 
 def test_price_in_other_currency_is_not_compared() -> None:

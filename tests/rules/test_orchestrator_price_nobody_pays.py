@@ -75,3 +75,20 @@ def test_model_within_the_cap_of_its_pipeline() -> None:
     buyer = gateway(mode='"ai"', discovery='"ai-registry"', max_price='"1 wei / pixel"')
     buyer += 'max_model_prices = { text-to-image = "4000 wei / pixel" }\n'
     silent(onchain(model(), buyer, orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
+
+
+def test_price_in_another_currency_counts_when_it_has_a_rate() -> None:
+    rates = '[rates]\nUSD = "0.00042 ETH"\n'
+    silent(_two(CAP, rates, dear='"3.5 USD / terapixel"'))
+    assert flagged(_two(CAP, rates, dear='"3.6 USD / terapixel"'), CODE, Severity.WARNING)
+
+
+def test_gateway_that_blocks_it_is_no_buyer() -> None:
+    blocked = CAP + 'selection = { blocked = ["0x3333333333333333333333333333333333333333"] }\n'
+    silent(_two(blocked))
+
+
+def test_price_for_one_gateway_is_that_of_all_with_its_wallet() -> None:
+    other = gateway("other", host='"gpu"', http='"127.0.0.1:9935"', max_price='"1500 wei / pixel"')
+    text = _two(CAP.replace("1500", "1300"), other, gateway_prices='{ gate = "1400 wei / pixel" }')
+    assert printed(text, CODE) == "no problems\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, gateway, model, onchain, orchestrator, silent
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, signer, silent
 
 CODE = "price-currency-unknown"
 
@@ -34,3 +34,8 @@ def test_caps_and_models_have_currencies_too() -> None:
     assert flagged(onchain(gateway(mode='"ai"', discovery='"ai-registry"', max_model_prices=caps)), CODE)
     seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
     assert "models.realvis" not in flagged(onchain(model(price='"1 EUR / terapixel"'), seller), CODE)
+
+
+def test_cap_of_a_signer_has_a_currency_too() -> None:
+    assert "remote_signers" not in printed(onchain(signer(max_price='"0.41 USD / terapixel"')), CODE)
+    assert "the node of signer" in flagged(onchain(signer(max_price='"1 EUR / terapixel"')), CODE)

@@ -23,3 +23,9 @@ def test_without_adjustment_the_fraction_has_to_fit() -> None:
     silent(onchain(orchestrator(price='"9223372036854775807 wei / pixel"', **exact)))
     assert flagged(onchain(orchestrator(price='"9223372036854775808 wei / pixel"', **exact)), CODE)
     assert "fewer digits" in flagged(onchain(orchestrator(price='"1.00000000000000000001 wei / pixel"', **exact)), CODE)
+
+
+def test_other_currencies_are_reckoned_by_their_rate() -> None:
+    price = orchestrator(price='"10000 USD / pixel"')
+    silent(onchain(price))
+    assert flagged(onchain(price, '[rates]\nUSD = "0.00042 ETH"\n'), CODE)

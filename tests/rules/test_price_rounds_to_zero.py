@@ -21,8 +21,12 @@ def test_without_adjustment_it_is_fine() -> None:
     silent(onchain(orchestrator(price='"999 wei / megapixel"', auto_adjust_price="false")))
 
 
-def test_other_currencies_are_not_known() -> None:
-    silent(onchain(orchestrator(price='"0.0000001 USD / terapixel"')))
+def test_other_currencies_are_not_known_without_a_rate() -> None:
+    price = orchestrator(price='"0.000002 USD / terapixel"')
+    silent(onchain(price))
+    rates = '[rates]\nUSD = "{} wei"\n'
+    silent(onchain(price, rates.format(500_000_000_000_000)))
+    assert flagged(onchain(price, rates.format(499_999_999_999_999)), CODE)
 
 
 def test_models_and_single_gateways_have_prices_too() -> None:

@@ -12,7 +12,8 @@ CODE = "reward-caller-is-a-gateway"
 
 def _caller(name: str, *tables: str) -> str:
     text = onchain(gateway(wallet='"earner"'), *tables)
-    return text.replace("[wallets.earner]", f'[wallets.earner]\nreward_by = "{name}"')
+    more = f'reward_by = "{name}"\ndeposit = "0.5 ETH"\nreserve = "0.3 ETH"'
+    return text.replace("[wallets.earner]", f"[wallets.earner]\n{more}")
 
 
 def test_gateway_although_an_orchestrator_could(snapshot: SnapshotAssertion) -> None:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, printed, silent, wallet
+from tests.rules.support import (
+    flagged,
+    gateway,
+    offchain,
+    onchain,
+    orchestrator,
+    printed,
+    redeemer,
+    reward_caller,
+    signer,
+    silent,
+    wallet,
+)
 
 CODE = "wallet-without-reward-caller"
 SECOND = orchestrator("second", host='"edge"')
@@ -42,3 +54,12 @@ def test_gateway_and_orchestrator_propose_the_orchestrator() -> None:
 def test_offchain_nobody_calls_reward() -> None:
     pair = [orchestrator(wallet='"w"', price=None), orchestrator("second", host='"edge"', wallet='"w"', price=None)]
     assert printed(offchain(wallet("w"), *pair), CODE) == "no problems\n"
+
+
+def test_process_that_does_nothing_else_is_proposed_first() -> None:
+    assert 'reward_by = "caller"' in flagged(onchain(orchestrator(), reward_caller()), CODE)
+
+
+def test_every_node_with_the_wallet_counts() -> None:
+    text = onchain(wallet(reward_by=None), signer(wallet='"third"'), redeemer(wallet='"third"', host='"gpu"'))
+    assert "2 nodes share wallet third" in flagged(text, CODE)

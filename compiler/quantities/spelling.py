@@ -1,0 +1,71 @@
+"""Other spellings of a quantity that can only mean one thing: "1200wei/pixel", "5 seconds", "2 days", "0X1111...".
+
+In: a text that the parser of its quantity has refused. Out: the text as it should be written, which that parser reads,
+or "" when there is none or any doubt. Called by the model, for messages whose repair is certain. Letters of sizes are
+left alone, because "24 Gb" and "24 KB" mean different things to different people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from compiler.quantities.text import QuantityError
+
+_AMOUNT = re.compile(
+    r"(?P<number>[0-9][0-9_]*(?:\.[0-9_]+)?)[ \t]*(?P<unit>[A-Za-zµ]+)"
+    r"(?:(?:[ \t]*/[ \t]*|[ \t]+per[ \t]+)(?:(?P<count>[1-9][0-9_]*)[ \t]*)?(?P<per>[A-Za-z]+))?"
+)
+_MONEY = {"wei": "wei", "gwei": "gwei", "eth": "ETH", "ether": "ETH"}
+_TIME = {
+    **dict.fromkeys(["hour", "hours", "hr", "hrs"], "h"),
+    **dict.fromkeys(["minute", "minutes", "mins"], "min"),
+    **dict.fromkeys(["second", "seconds", "sec", "secs"], "s"),
+    **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
+}
+_DAYS = ("d", "day", "days")
+_HEX_ADDRESS = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})")
+
+
+def respelled(parse: Callable[[str], object], text: str) -> str:
+    """The first other spelling of `text` that `parse` reads; "" when it reads none of them.
+
+    URLs are left alone: they may hold secrets, and their spelling matters to others.
+    """
+    if "://" in text or len(text) > 100:
+        return ""
+    for candidate in _candidates(text.strip(" \t")):
+        if candidate != text:
+            try:
+                parse(candidate)
+            except QuantityError:
+                continue
+            return candidate
+    return ""
+
+
+def _candidates(text: str) -> Iterator[str]:
+    yield text
+    if found := _AMOUNT.fullmatch(text):
+        yield from _amounts(found)
+    if found := _HEX_ADDRESS.fullmatch(text):
+        yield "0x" + found[1]
+    if text.startswith("[") and text.endswith("]"):
+        yield text[1:-1]
+    if text.endswith("."):
+        yield text[:-1]
+
+
+def _amounts(found: re.Match[str]) -> Iterator[str]:
+    number, unit = found["number"].replace("_", ""), found["unit"]
+    if found["per"]:
+        count = found["count"].replace("_", "") + " " if found["count"] else ""
+        per = f"{count}{found['per'].lower()}"
+        yield f"{number} {_MONEY.get(unit.lower(), unit.upper())} / {per}"
+        yield f"{number} {unit.lower()} / {per}"
+        return
+    yield f"{number} {unit}"
+    yield f"{number} {_MONEY.get(unit.lower(), unit)}"
+    yield f"{number} {_TIME.get(unit.lower(), 'min' if unit == 'm' else unit)}"
+    if unit.lower() in _DAYS and number.isdigit():
+        yield f"{int(number) * 24} h"

@@ -1,0 +1,102 @@
+"""A flag in extra_flags cannot be set there.
+
+Why: extra_flags is for flags that no field of the spec reaches. A flag that has a field would get past the checks and
+stand twice on the command line, and one that the release or the role does not know stops the node or does nothing.
+
+Example:
+
+    [gateways.gate]
+    extra_flags = { maxAttempts = 5 }
+
+Instead:
+
+    [gateways.gate]
+    max_attempts = 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.problems import did_you_mean
+from compiler.model.rows import DECIDED, ROWS
+from compiler.quantities import QuantityError, parse_duration
+from compiler.upstream import FLAGS, Flag, format_release
+
+_ROLES = {
+    "gateways": {"gateway"},
+    "orchestrators": {"orchestrator", "transcoder", "ai-worker"},
+    "transcoders": {"transcoder"},
+    "ai_workers": {"ai-worker"},
+    "remote_signers": {"remote-signer"},
+    "redeemers": {"redeemer"},
+    "reward_callers": {"reward"},
+}
+_ENDING = ("config", "j", "version")
+"""Flags that read settings past the spec, or that print and exit."""
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every extra flag of every node."""
+    for node in fleet.nodes:
+        for name, value in node.settings.extra_flags.items():
+            message, help_line = _refused(fleet, node, name, value)
+            if message:
+                path = (*node.path, "extra_flags", name)
+                yield error("extra-flag-refused", message, Label(path, on_key=True), help=help_line)
+
+
+def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tuple[str, str]:
+    """What is wrong with a flag and what to do instead, or two empty texts."""
+    flag = FLAGS.get(name)
+    if flag is None:
+        return f"the node has no flag {name}", did_you_mean(
+            name, FLAGS, "names are those of the node, with their capitals"
+        )
+    release = effective.release_of(fleet, node).value
+    if not flag.known_to(release):
+        return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
+    if field := _field(node, name):
+        return f"{name} has a field of its own", f"write {field} instead"
+    if name in _ENDING:
+        return f"{name} gets past the checks, or ends the node", "take it away"
+    if flag.secret:
+        return f"{name} is a secret of the node", "a secret is never written into the spec: take it away"
+    newer = FLAGS.get(flag.replaced_by)
+    if newer is not None and newer.known_to(release):
+        return f"{name} is an old name of {newer.name}", f"write {_field(node, newer.name) or newer.name} instead"
+    if not flag.roles & {"any", *_ROLES[node.table]}:
+        return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
+    return _of_type(flag, value)
+
+
+def _field(node: Node, name: str) -> str:
+    """The field that sets a flag: of this node's table, else of another one."""
+    rows = [row for row in ROWS if row.flag == name]
+    own = next((row.field for row in rows if node.table in row.tables), None)
+    if own is not None:
+        return own
+    return f"{rows[0].field} of {rows[0].tables[0]}" if rows else DECIDED.get(name, "")
+
+
+def _of_type(flag: Flag, value: bool | int | str) -> tuple[str, str]:
+    if flag.type == "bool":
+        return (
+            ("", "") if isinstance(value, bool) else (f"{flag.name} takes true or false", f"write {flag.name} = true")
+        )
+    if flag.type in ("int", "int64"):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return ("", "") if whole else (f"{flag.name} takes a whole number", f"write {flag.name} = 10")
+    if not isinstance(value, str):
+        return f"{flag.name} takes text", f'write {flag.name} = "{str(value).lower()}"'
+    if flag.type == "duration":
+        try:
+            parse_duration(value)
+        except QuantityError as problem:
+            return f"{flag.name} takes a duration: {problem.message}", problem.help
+    elif flag.type == "float" and not value.replace(".", "", 1).isdecimal():
+        return f"{flag.name} takes a number as text", f'write {flag.name} = "0.5"'
+    return "", ""

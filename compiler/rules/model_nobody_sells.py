@@ -1,0 +1,88 @@
+"""No orchestrator sells a model to anybody of this fleet.
+
+Why: the model is described and never offered, so each request for it fails. Often its name is missing from the
+`models` of an orchestrator. A gateway that searches, or lists an orchestrator elsewhere, may find it outside the fleet.
+
+Example:
+
+    [models.realvis]
+    pipeline = "text-to-image"
+
+    [orchestrators.orch]
+    mode = "ai"
+    models = [{ use = "pix2pix" }]
+
+Instead:
+
+    [models.realvis]
+    pipeline = "text-to-image"
+
+    [orchestrators.orch]
+    mode = "ai"
+    models = [{ use = "pix2pix" }, { use = "realvis" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.analysis.acceptance import Goods
+from compiler.analysis.economics import market_of
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.node import AiSettings
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at models that no node offers, and at caps for models that a gateway's list of orchestrators lacks.
+
+    Only in a fleet on a chain with gateways and orchestrators for AI: elsewhere a spare row of the table harms nobody.
+    """
+    gateways = [n for n in fleet.nodes if isinstance(n.settings, Gateway) and effective.serves_ai(n)]
+    sellers = [n for n in fleet.nodes if isinstance(n.settings, AiSettings) and effective.serves_ai(n)]
+    if not fleet.on_chain or not gateways or not sellers:
+        return
+    used = [use.use for n in sellers if isinstance(n.settings, AiSettings) for use in n.settings.models]
+    offered = {_goods(fleet, name) for name in set(used)}
+    elsewhere = {goods for node in gateways if not _closed(fleet, node) for goods in _named(fleet, node).values()}
+    for name in sorted(fleet.models):
+        if _goods(fleet, name) not in offered and _goods(fleet, name) not in elsewhere:
+            yield warning(
+                "model-nobody-sells",
+                f"no orchestrator sells model {name}",
+                Label(("models", name), "here"),
+                help=f'add {{ use = "{name}" }} to the models of an orchestrator, or take the model away',
+            )
+    for node in gateways:
+        if _closed(fleet, node):
+            yield from _not_listed(fleet, node, offered)
+
+
+def _not_listed(fleet: Fleet, node: Node, offered: set[Goods]) -> Iterator[Diagnostic]:
+    sold = set(market_of(fleet).view(node.name).models)
+    for name, goods in sorted(_named(fleet, node).items()):
+        if goods in offered and goods not in sold:
+            yield warning(
+                "model-nobody-sells",
+                f"gateway {node.name} has a cap for model {name}, and no orchestrator of its list sells it",
+                Label((*node.path, "max_model_prices", name), on_key=True),
+                [Label((*node.path, "orchestrators"), "the list")],
+                "list an orchestrator that offers the model, or take the cap away",
+            )
+
+
+def _named(fleet: Fleet, node: Node) -> dict[str, Goods]:
+    """The models that a gateway has caps for, by name."""
+    caps = node.settings.max_model_prices if isinstance(node.settings, Gateway) else {}
+    return {name: _goods(fleet, name) for name in caps if name in fleet.models}
+
+
+def _closed(fleet: Fleet, node: Node) -> bool:
+    listed = node.settings.orchestrators if isinstance(node.settings, Gateway) else ()
+    return bool(listed) and all(name in fleet.orchestrators for name in listed)
+
+
+def _goods(fleet: Fleet, name: str) -> Goods:
+    return fleet.models[name].pipeline, fleet.models[name].id

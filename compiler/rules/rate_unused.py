@@ -1,0 +1,55 @@
+"""A rate is stated for a currency that no price of the fleet is in.
+
+Why: a rate makes prices of two currencies comparable. One that is never used is often a slip in the name of the
+currency, and then prices go uncompared.
+
+Example:
+
+    [rates]
+    USDC = "0.00042 ETH"
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+
+Instead:
+
+    [rates]
+    USD = "0.00042 ETH"
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model.asked import asked_prices
+from compiler.model.fleet import Fleet
+from compiler.model.problems import did_you_mean
+from compiler.quantities import Price
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the rates. Off-chain no price means anything, and so no rate does."""
+    if not fleet.rates:
+        return
+    used = _currencies(fleet) if fleet.on_chain else set()
+    for currency in sorted(fleet.rates):
+        if currency not in used:
+            others = used - set(fleet.rates)
+            yield warning(
+                "rate-unused",
+                f"no price of this fleet is in {currency}" + ("" if fleet.on_chain else ", and off-chain none counts"),
+                Label(("rates", currency), on_key=True),
+                help=did_you_mean(currency, others, "take the rate away"),
+            )
+
+
+def _currencies(fleet: Fleet) -> set[str]:
+    prices = [asked.price for asked in asked_prices(fleet)]
+    for gateway in fleet.gateways.values():
+        prices += [gateway.max_price] if isinstance(gateway.max_price, Price) else []
+        prices += gateway.max_model_prices.values()
+    return {price.currency for price in prices} - {"wei"}

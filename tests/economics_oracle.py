@@ -1,0 +1,146 @@
+"""Whether a gateway buys from an orchestrator, written down a second time, straight from what the node does.
+
+In: a spec as plain TOML values, the names of a gateway and an orchestrator, and "video" or a (pipeline, model id). Out:
+one word and, when too dear, by how many percent. It shares nothing with the compiler: it reads its own prices, walks
+every list from one end to the other, and computes with fractions only. `test_economics.py` holds both together.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+Spec = dict[str, Any]
+Work = str | tuple[str, str]
+Asked = tuple[str, Fraction]
+"""A unit, "wei" or a currency that nobody knows the worth of, and the amount for one pixel."""
+
+PIXELS = {"pixel": 1, "megapixel": 10**6, "gigapixel": 10**9, "terapixel": 10**12}
+BIGGEST = 9223372036854775807
+
+
+def ether(text: str) -> Fraction:
+    """An amount of ether in wei."""
+    number, unit = text.split(" ")
+    return Fraction(number) * {"wei": 1, "gwei": 10**9, "ETH": 10**18}[unit]
+
+
+def price(spec: Spec, text: str) -> Asked:
+    """The amount for one pixel; in wei when the currency is ether or has a rate."""
+    found = re.fullmatch(r"([0-9.]+) (\w+) / (?:(\d+) )?(\w+?)s?", text)
+    assert found is not None, text
+    amount, unit = Fraction(found[1]), found[2]
+    amount /= int(found[3] or 1) * PIXELS[found[4]]
+    if unit in ("wei", "gwei", "ETH"):
+        return "wei", ether(f"1 {unit}") * amount
+    if unit in spec.get("rates", {}):
+        return "wei", ether(spec["rates"][unit]) * amount
+    return unit, amount
+
+
+def account(spec: Spec, gateway: str) -> str | None:
+    """Who pays for a gateway."""
+    wallet = spec["gateways"][gateway].get("wallet")
+    return str(spec["wallets"][wallet]["address"]).lower() if wallet else None
+
+
+def cap(spec: Spec, gateway: str, work: Work) -> Asked | None:
+    """The highest price that the gateway accepts; None when it accepts any."""
+    settings = spec["gateways"][gateway]
+    if settings.get("ignore_max_price_if_needed"):
+        return None
+    caps = settings.get("max_model_prices", {})
+    if work != "video":
+        named = [key for key in sorted(caps) if key in spec["models"]]
+        exact = [key for key in named if (spec["models"][key]["pipeline"], spec["models"][key]["id"]) == work]
+        if exact:
+            return price(spec, caps[exact[-1]])  # the file is read from top to bottom, and the last entry stays
+        if work[0] in caps and work[0] not in spec["models"]:
+            return price(spec, caps[work[0]])
+    base = settings.get("max_price", "any")
+    return None if base == "any" else price(spec, base)
+
+
+def special(spec: Spec, prices: dict[str, str], gateway: str) -> str | None:
+    """The entry for a gateway's account in a list of prices, if there is one."""
+    mine = account(spec, gateway)
+    found = None
+    for key in sorted(prices):
+        theirs = key.lower() if key.startswith("0x") else account(spec, key)
+        if mine is not None and theirs == mine:
+            found = prices[key]
+    return found
+
+
+def asked(spec: Spec, orchestrator: str, gateway: str, work: Work) -> str | None:
+    """The price that the orchestrator's settings give, as written; None when it does not sell the work."""
+    settings = spec["orchestrators"][orchestrator]
+    base = settings.get("price")
+    if work == "video":
+        if settings["mode"] not in ("video", "dual") or base is None:
+            return None
+        return special(spec, settings.get("gateway_prices", {}), gateway) or base
+    if settings["mode"] not in ("ai", "dual"):
+        return None
+    answer = None
+    for worker in spec.get("ai_workers", {}).values():
+        if worker["orchestrator"] == orchestrator:
+            for use in worker["models"]:
+                if (spec["models"][use["use"]]["pipeline"], spec["models"][use["use"]]["id"]) == work:
+                    answer = base  # no price of its own
+    theirs = None
+    for use in settings.get("models", []):
+        model = spec["models"][use["use"]]
+        if (model["pipeline"], model["id"]) == work:  # of two entries for the same, the node keeps the last
+            answer = use.get("price") or model.get("price") or base
+            theirs = special(spec, use.get("gateway_prices", {}), gateway) or theirs
+    answer = theirs if answer is not None and theirs is not None else answer
+    if answer is not None and price(spec, answer)[1] == 0 and base is not None:
+        return str(base)
+    return answer
+
+
+def sent(spec: Spec, orchestrator: str, text: str) -> Asked | None:
+    """The price as it reaches the gateway; None when the orchestrator cannot put it into two numbers."""
+    unit, amount = price(spec, text)
+    if unit != "wei":
+        return unit, amount
+    if spec["orchestrators"][orchestrator].get("auto_adjust_price", True):
+        thousandths = amount.numerator * 1000 // amount.denominator
+        return unit, Fraction(min(thousandths, BIGGEST), 1000)
+    if amount.numerator > BIGGEST or amount.denominator > BIGGEST:
+        return None
+    return unit, amount
+
+
+def is_asked(spec: Spec, gateway: str, orchestrator: str, work: Work) -> bool:
+    """Whether the gateway would turn to the orchestrator for this work."""
+    buyer, seller = spec["gateways"][gateway], spec["orchestrators"][orchestrator]
+    if buyer["mode"] not in (("video", "dual") if work == "video" else ("ai", "dual")):
+        return False
+    if buyer.get("orchestrators") and orchestrator not in buyer["orchestrators"]:
+        return False
+    theirs = [str(spec["wallets"][seller["wallet"]]["address"]).lower()]
+    if "orchestrator_address" in seller:
+        theirs.append(seller["orchestrator_address"].lower())
+    blocked = [address.lower() for address in buyer.get("selection", {}).get("blocked", [])]
+    return not any(address in blocked for address in theirs)
+
+
+def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[str, Fraction | None]:
+    """What comes of it: not asked, not offered, buys, unknown, or too dear with the percentage."""
+    if not is_asked(spec, gateway, orchestrator, work):
+        return "not asked", None
+    text = asked(spec, orchestrator, gateway, work)
+    offer = None if text is None else sent(spec, orchestrator, text)
+    if offer is None:
+        return "not offered", None
+    most = cap(spec, gateway, work)
+    if most is None or offer[1] == 0:
+        return "buys", None
+    if most[0] != offer[0]:
+        return "unknown", None
+    if offer[1] <= most[1]:
+        return "buys", None
+    return "too dear", (offer[1] / most[1] - 1) * 100

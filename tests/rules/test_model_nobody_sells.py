@@ -1,0 +1,50 @@
+"""Models that nobody here can buy, whatever they would pay."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, silent
+
+CODE = "model-nobody-sells"
+LIST = '["orch"]'
+TWO = model() + model("other", id='"Org/Other"')
+SELLER = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+
+
+def _buyer(**settings: str) -> str:
+    return gateway(mode='"dual"', **{"orchestrators": LIST, **settings})
+
+
+def test_model_that_no_orchestrator_offers(snapshot: SnapshotAssertion) -> None:
+    assert flagged(onchain(TWO, _buyer(), SELLER), CODE, Severity.WARNING) == snapshot
+
+
+def test_offered_models_are_fine() -> None:
+    both = '[{ use = "realvis" }, { use = "other" }]'
+    silent(onchain(TWO, _buyer(), orchestrator(mode='"dual"', models=both)))
+
+
+def test_second_name_of_an_offered_model_is_fine() -> None:
+    silent(onchain(model(), model("alias"), _buyer(), SELLER))
+
+
+def test_cap_for_a_model_that_the_list_lacks(snapshot: SnapshotAssertion) -> None:
+    dear = orchestrator(
+        "second", mode='"dual"', host='"edge"', wallet='"payer"', models='[{ use = "other" }]', http='"0.0.0.0:9000"'
+    )
+    caps = '{ realvis = "9000 wei / pixel", other = "9000 wei / pixel" }'
+    text = onchain(TWO, _buyer(max_model_prices=caps), SELLER, dear)
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+    assert printed(text.replace('["orch"]', '["orch", "second"]'), CODE) == "no problems\n"
+
+
+def test_gateway_that_searches_may_find_the_model_outside() -> None:
+    text = onchain(TWO, _buyer(max_model_prices='{ other = "9000 wei / pixel" }').replace(LIST, "[]"), SELLER)
+    assert printed(text, CODE) == "no problems\n"
+
+
+def test_fleet_without_ai_gateways_or_orchestrators_may_keep_spare_models() -> None:
+    assert printed(onchain(TWO, gateway(), SELLER), CODE) == "no problems\n"
+    assert printed(onchain(TWO, _buyer(), orchestrator()), CODE) == "no problems\n"

@@ -1,0 +1,300 @@
+"""What lowering decides for helpers, ladders, lists in flags and extra flags, read by the second model of the node."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from compiler import lower, model, source
+from compiler.artifacts import json_document
+from compiler.model.fleet import Fleet
+from compiler.plan import Plan, Service
+from tests import node
+from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    free_gateway,
+    free_orchestrator,
+    gateway,
+    host,
+    offchain,
+    onchain,
+    orchestrator,
+    redeemer,
+    reward_caller,
+    signer,
+    wallet,
+)
+from tests.rules.support import model as model_table
+from tests.support import compile_text
+
+LADDER = """
+[ladders.small]
+profiles = [
+  { name = "720p", width = 1280, height = 720, bitrate = 3000000, gop = "2.0", profile = "H264High", quality = 0 },
+  { name = "360p", width = 640, height = 360, bitrate = 700000, fps = 30000, fpsDen = 1001, encoder = "VP9" },
+]
+"""
+
+
+def fleet(text: str) -> Fleet:
+    document, found = source.parse([source.Source("fleet.toml", text)])
+    assert document is not None, found
+    parsed, found = model.parse(document)
+    assert parsed is not None, found
+    return parsed
+
+
+def plan(text: str) -> Plan:
+    return lower.lower(fleet(text))
+
+
+def service(text: str, name: str) -> Service:
+    return next(s for h in plan(text).hosts for s in h.services if s.name == name)
+
+
+def flags(found: Service) -> dict[str, str]:
+    return {argument.flag: argument.value for argument in found.arguments}
+
+
+def content(found: Service, name: str) -> Any:
+    return next(file.content for file in found.files if file.name == name)
+
+
+def settings(found: Service) -> node.Settings:
+    """What the node would read, with a word for each secret."""
+    env = {"HOME": "/root"} | {v.name: v.value for v in found.variables} | {s.name: "word" for s in found.secrets}
+    files = {f"{found.directory}/{file.name}": json_document(file.content) for file in found.files}
+    return node.read([argument.text for argument in found.arguments], env, files)
+
+
+def refused(text: str) -> str:
+    document, _ = source.parse([source.Source("fleet.toml", text)])
+    assert document is not None
+    parsed, found = model.parse(document)
+    assert parsed is None
+    return "\n".join(f"{d.code}: {d.message} {d.help}" for d in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "role"),
+    [
+        (onchain(signer()), "signer", "remote-signer"),
+        (onchain(redeemer(orchestrator_address='"0x' + "2" * 40 + '"')), "redeemer", "redeemer"),
+        (onchain(reward_caller()), "caller", "reward"),
+    ],
+)
+def test_helpers_start_as_what_they_are_and_listen_on_loopback(text: str, name: str, role: str) -> None:
+    found = service(text, name)
+    meant = node.understand(settings(found))
+    assert node.broken_rules(settings(found)) == ()
+    assert node.notes(settings(found)) == ()
+    assert meant.role == role
+    assert all(port.address == "127.0.0.1" for port in found.ports)
+    assert flags(found)["cliAddr"].startswith("127.0.0.1:")
+    assert len({port.port for port in found.ports}) == len(found.ports)
+
+
+def test_ports_of_administration_differ_by_role() -> None:
+    parts = [signer(), redeemer(http='"127.0.0.1:9000"'), reward_caller(), gateway(http='"127.0.0.1:9935"')]
+    (found,) = [h for h in plan(onchain(*parts)).hosts if h.name == "edge"]
+    taken = [(port.address, port.port) for s in found.services for port in s.ports]
+    assert len(set(taken)) == len(taken)
+
+
+def test_reward_caller_calls_when_nobody_else_is_named_and_only_then() -> None:
+    assert flags(service(onchain(reward_caller()), "caller"))["reward"] == "true"
+    named = wallet(reward_by='"caller"'), orchestrator(wallet='"third"'), reward_caller(wallet='"third"')
+    assert flags(service(onchain(*named), "caller"))["reward"] == "true"
+    assert flags(service(onchain(*named), "orch"))["reward"] == "false"
+    other = wallet(reward_by='"orch"'), orchestrator(wallet='"third"'), reward_caller(wallet='"third"')
+    assert flags(service(onchain(*other), "caller"))["reward"] == "false"
+
+
+@pytest.mark.parametrize(
+    ("where", "address"),
+    [
+        ({}, "http://127.0.0.1:8935"),
+        ({"http": '"0.0.0.0:8000"'}, "http://127.0.0.1:8000"),
+        ({"http": '"0.0.0.0:8000"', "host": '"gpu"'}, "http://orch.example.net:8000"),
+        ({"http": '"10.0.0.7:8000"', "host": '"gpu"'}, "http://10.0.0.7:8000"),
+        ({"http": '"0.0.0.0:8000"', "host": '"bare"'}, "http://203.0.113.30:8000"),
+    ],
+)
+def test_gateway_calls_a_signer_where_it_listens(where: dict[str, str], address: str) -> None:
+    gate = gateway(wallet=None, remote_signer='{ signer = "signer" }', orchestrators='["a.example.net:8935"]')
+    found = service(onchain(host("bare"), gate, signer(**where)), "gate")
+    assert flags(found)["remoteSignerUrl"] == address
+
+
+def test_orchestrator_uses_a_redeemer_of_the_fleet_or_an_address() -> None:
+    parts = orchestrator(redeemer='"redeemer"'), redeemer(host='"gpu"', http='"127.0.0.1:9000"')
+    assert flags(service(onchain(*parts), "orch"))["redeemerAddr"] == "127.0.0.1:9000"
+    outside = onchain(orchestrator(redeemer='"redeem.example.net:8935"'))
+    assert flags(service(outside, "orch"))["redeemerAddr"] == "redeem.example.net:8935"
+    assert "unknown-reference: there is no redeemer" in refused(onchain(orchestrator(redeemer='"redemer"')))
+
+
+def test_connections_to_helpers_are_edges() -> None:
+    gate = gateway(wallet=None, remote_signer='{ signer = "signer" }', orchestrators='["orch"]')
+    found = plan(onchain(gate, signer(), orchestrator(redeemer='"redeemer"'), redeemer(host='"gpu"'))).edges
+    assert {("gate", "signer", "signs"), ("orch", "redeemer", "redeems")} <= set(found)
+
+
+def test_signer_passes_on_its_caps_and_where_it_looks() -> None:
+    text = onchain(
+        model_table(),
+        signer(
+            remote_discovery="true",
+            orchestrators='["a.example.net:8935"]',
+            max_price='"0.41 USD / terapixel"',
+            max_model_prices='{ realvis = "9000 wei / pixel" }',
+            selection='{ extra_nodes = 2, timeout = "700 ms" }',
+            tickets='{ max_ev = "3000 gwei" }',
+            webhook='{ env = "HOOK" }',
+            webhook_headers='{ env = "HEADERS" }',
+        ),
+    )
+    found = service(text, "signer")
+    assert flags(found)["maxPricePerUnit"] == "0.41USD"
+    assert flags(found)["pixelsPerUnit"] == "1000000000000"
+    assert flags(found)["extraNodes"] == "2"
+    assert {s.name for s in found.secrets} >= {"LP_REMOTESIGNERWEBHOOKURL", "LP_REMOTESIGNERWEBHOOKHEADERS"}
+    assert content(found, "prices.json")["capabilities_prices"][0]["price_per_unit"] == 9000
+
+
+def test_signer_that_finds_nobody_has_no_use_for_a_list() -> None:
+    assert "remote_discovery = true" in refused(onchain(signer(orchestrators='["a.example.net:8935"]')))
+
+
+def test_gateway_names_one_signer() -> None:
+    both = '{ signer = "signer", url = "https://s.example.net" }'
+    assert "either one of this fleet or an address" in refused(onchain(gateway(remote_signer=both), signer()))
+    assert "unknown-reference" in refused(onchain(gateway(remote_signer='{ signer = "sgner" }'), signer()))
+
+
+def test_ladder_becomes_the_file_that_the_node_reads() -> None:
+    found = service(offchain(LADDER, free_gateway(ladder='"small"'), free_orchestrator()), "gate")
+    assert flags(found)["transcodingOptions"] == f"{found.directory}/transcoding.json"
+    assert content(found, "transcoding.json") == [
+        {
+            "name": "720p",
+            "width": 1280,
+            "height": 720,
+            "bitrate": 3000000,
+            "fps": 0,
+            "gop": "2.0",
+            "profile": "H264High",
+        },
+        {
+            "name": "360p",
+            "width": 640,
+            "height": 360,
+            "bitrate": 700000,
+            "fps": 30000,
+            "fpsDen": 1001,
+            "encoder": "VP9",
+        },
+    ]
+    assert node.broken_rules(settings(found)) == ()
+    assert len(str(node.understand(settings(found)).values["transcodingOptions"])) > 100
+    assert any(mount.path.endswith("/transcoding.json") and mount.read_only for mount in found.mounts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"720p"', '"source"'), "is the stream itself"),
+        (('"360p"', '"720p"'), "two renditions are named"),
+        (('"2.0"', '"2s"'), "seconds as text"),
+        (("1280", "12"), "greater than or equal to 146"),
+        (("3000000", "3000000000"), "less than or equal to"),
+        (('"H264High"', '"High"'), "H264High"),
+        (('"VP9"', '"AV1"'), "VP9"),
+        (("720,", "true,"), "whole number"),
+    ],
+)
+def test_renditions_are_what_the_node_can_make(change: tuple[str, str], message: str) -> None:
+    assert message in refused(offchain(LADDER.replace(*change, 1), free_gateway(ladder='"small"'), free_orchestrator()))
+
+
+def test_gateway_has_a_ladder_or_a_list_of_renditions() -> None:
+    both = free_gateway(ladder='"small"', transcoding='["P360p30fps16x9"]')
+    assert "two-lists-of-renditions" in refused(offchain(LADDER, both, free_orchestrator()))
+    assert "unknown-reference" in refused(offchain(LADDER, free_gateway(ladder='"big"'), free_orchestrator()))
+
+
+def test_lowest_runner_versions_are_inline_json() -> None:
+    gate = free_gateway(min_runner_versions='{ realvis = "0.14.1" }')
+    found = service(offchain(model_table(), gate, free_orchestrator()), "gate")
+    assert json.loads(flags(found)["aiMinRunnerVersion"]) == [
+        {"model_id": "SG161222/RealVisXL_V4.0_Lightning", "pipeline": "text-to-image", "minVersion": "0.14.1"}
+    ]
+    assert "not the version" in refused(
+        offchain(model_table(), free_gateway(min_runner_versions='{ realvis = "latest" }'))
+    )
+
+
+def test_price_of_a_model_for_one_gateway_is_an_entry_of_its_own() -> None:
+    models = (
+        '[{ use = "realvis", gateway_prices = { gate = "0.5 wei / pixel", "0x' + "5" * 40 + '" = "7 wei / pixel" } }]'
+    )
+    orch = orchestrator(mode='"ai"', models=models, secret=SECRET)
+    found = service(onchain(gateway(mode='"ai"'), orch, ai_worker(), model_table()), "orch")
+    entries = content(found, "aiModels.json")
+    assert [entry.get("gateway") for entry in entries] == [None, "0x" + "5" * 40, "0x" + "1" * 40]
+    assert "warm" not in entries[1]
+    assert '"price_per_unit": 0.5,' in json_document(entries)
+    assert node.broken_rules(settings(found)) == ()
+
+
+def test_extra_flags_stand_on_the_command_line_as_go_reads_them() -> None:
+    gate = free_gateway(extra_flags='{ liveAICapRefreshModels = "noop" }')
+    found = service(offchain(gate, free_orchestrator(), node_release='"v0.8.9"'), "gate")
+    assert flags(found)["liveAICapRefreshModels"] == "noop"
+    assert [
+        lower.common.extra_text(kind, value)
+        for kind, value in (("bool", True), ("int", 5), ("duration", "90 s"), ("float", "0.5"), ("string", "x y"))
+    ] == ["true", "5", "1m30s", "0.5", "x y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (free_gateway(kafka='{ broker = "a:9092,b:9092", topic = "t" }'), "one broker"),
+        (free_gateway(live='{ report_interval = "0 s" }'), "interval of zero"),
+        (free_orchestrator(netint='["0,1"]'), "one device"),
+        (free_orchestrator(instances='["http://b.example.net:8935"]'), "https"),
+        (free_orchestrator(instances='["https://b.example.net"]'), "ask 443"),
+        (free_orchestrator(live_runner_proxy='"https://runner.example.net"'), "exactly once"),
+        (free_orchestrator(live_runner_proxy='"{proxy}"'), "https://{proxy}.example.net"),
+        (free_gateway(extra_flags="{ v = 1.5 }"), '"0.5"'),
+    ],
+)
+def test_values_that_the_node_misreads_are_refused(text: str, message: str) -> None:
+    assert message in refused(offchain(text))
+
+
+def test_helpers_are_in_the_whole_tree_on_both_runtimes() -> None:
+    gate = gateway(
+        wallet=None,
+        http='"127.0.0.1:9935"',
+        remote_signer='{ signer = "signer" }',
+        orchestrators='["orch"]',
+        ladder='"small"',
+    )
+    orch = orchestrator(redeemer='"redeemer"', cli='"127.0.0.1:7936"', wallet='"third"')
+    helpers = redeemer(host='"gpu"', http='"127.0.0.1:9000"', wallet='"third"'), reward_caller(wallet='"third"')
+    text = onchain(LADDER, wallet(reward_by='"caller"', minimum_balance='"0.05 ETH"'), gate, signer(), orch, *helpers)
+    compiled = compile_text(text)
+    assert compiled.tree is not None, [d.message for d in compiled.checked.diagnostics]
+    files = {artifact.path: artifact.content.decode() for artifact in compiled.tree.artifacts}
+    assert "remoteSigner=true" in files["hosts/edge/signer/compose.yaml"]
+    assert "-redeemer=true" in files["hosts/gpu/redeemer/livepeer-redeemer.service"]
+    assert "-reward=true" in files["hosts/edge/caller/launch.flags"]
+    assert json.loads(files["hosts/edge/gate/transcoding.json"])[0]["bitrate"] == 3000000
+    page = files["FLEET.md"]
+    for words in ("remote-signer", "reward-caller", "ticket redemption", "has tickets signed by", "redeemed by"):
+        assert words in page
