@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from decimal import Decimal
 from json.encoder import encode_basestring
 
 from compiler.encoding import HIDDEN
-from compiler.origin import Origin
 from compiler.plan import HostPlan, Service
 from compiler.tree import Artifact
 
-_SINGLE_TABLES = frozenset({"fleet", "rollout", "silence"})
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 
 
-def service_file(host: HostPlan, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
-    """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
-    # Most origins lie in few tables: those are told apart first and written out once.
-    heads = {path[:2] for origin in origins for path in origin.paths}
-    tables = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
-    tables.update(str(h[0]) if h[0] in _SINGLE_TABLES or len(h) == 1 else f"{h[0]}.{h[1]}" for h in heads)
+def service_file(host: HostPlan, service: Service, name: str, text: str, tables: Set[str]) -> Artifact:
+    """A file of a service; `tables` are the spec tables behind its content, besides those of its host and node."""
+    tables = tables | {f"hosts.{host.name}", f"{service.table}.{service.name}"}
     place = f"hosts/{host.name}/{service.name}/{name}"
     return Artifact(place, text.encode(), origins=tuple(sorted(tables)))
 
@@ -42,13 +37,13 @@ def plain_decimal(value: int | Decimal) -> str:
 
 
 def json_string(value: str) -> str:
-    """A string of JSON, with its quotes."""
-    return _without_hidden(encode_basestring(value))
+    """A string of JSON with its quotes. Whoever puts many together passes the whole through `without_hidden`."""
+    return encode_basestring(value)
 
 
 def json_line(value: object) -> str:
     """A value of str, int, bool, None, list and dict as JSON on one line; keys keep their order."""
-    return _without_hidden(_compact(value))
+    return without_hidden(_compact(value))
 
 
 def json_document(value: object) -> str:
@@ -56,7 +51,7 @@ def json_document(value: object) -> str:
 
     Raises TypeError for a float or any other type, ValueError for a Decimal that is no number.
     """
-    return _without_hidden(_pretty(value, "\n")) + "\n"
+    return without_hidden(_pretty(value, "\n")) + "\n"
 
 
 def _pretty(value: object, line: str) -> str:
@@ -80,8 +75,8 @@ def _pretty(value: object, line: str) -> str:
     raise TypeError(f"{type(value).__name__} has no exact form in JSON")
 
 
-def _without_hidden(text: str) -> str:
-    """Escape hidden characters. They stand only inside strings: JSON's own text is visible, bar line ends."""
+def without_hidden(text: str) -> str:
+    """JSON text with its hidden characters escaped: they stand only inside strings, for all else in JSON is visible."""
     if text.isascii() and "\x7f" not in text:
         return text
     return HIDDEN.sub(_escaped, text)

@@ -6,9 +6,10 @@ Made by `lower/`, read by `backends/`. Nothing here is decided any more and noth
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from compiler.origin import Origin
+from compiler.origin import Origin, tables_behind
 from compiler.upstream import Release
 
 RELEASE_ROOT = "/opt/fleetc"
@@ -74,7 +75,7 @@ class Port(NamedTuple):
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec."""
 
@@ -94,6 +95,16 @@ class Service:
     gpus: tuple[int, ...] | str | None
     manages_containers: bool
     monitored: bool
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The arguments as the process receives them."""
+        return tuple([argument.text for argument in self.arguments])
+
+    @cached_property
+    def argument_tables(self) -> set[str]:
+        """The spec tables behind the arguments."""
+        return tables_behind(argument.origin for argument in self.arguments)
 
     @property
     def unit(self) -> str:

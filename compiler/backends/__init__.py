@@ -42,7 +42,7 @@ def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes
     releases = release.releases((host.name for host in plan.hosts), artifacts)
     artifacts += ansible.emit(plan, releases.hosts, releases.services, loaded, playbooks)
     artifacts += docs.emit(plan, loaded)
-    artifacts.append(manifest.emit(plan, sources, releases.hosts, artifacts))
+    artifacts.append(manifest.emit(plan, sources, releases.hosts, releases.files, artifacts))
     return tree_of(artifacts)
 
 

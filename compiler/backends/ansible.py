@@ -8,8 +8,9 @@ cannot be marked, and come from the alphabet of names; group names hold an under
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
-from compiler.artifacts import json_line
+from compiler.artifacts import json_line, json_string, without_hidden
 from compiler.encoding import ansible_unsafe
 from compiler.plan import HostPlan, Plan, Service
 from compiler.templating import Templates
@@ -37,24 +38,35 @@ def emit(
     yield Artifact("ansible/site.yml", text.encode(), origins=("rollout",))
     yield Artifact("ansible/inventory.json", _inventory(plan).encode(), origins=("hosts",))
     for host in plan.hosts:
-        variables = host_variables(host, hosts[host.name], services)
+        text = _host_file(host, hosts[host.name], services)
         tables = {f"hosts.{host.name}", *(f"{s.table}.{s.name}" for s in host.services)}
         path = f"ansible/host_vars/{host.name}.json"
-        yield Artifact(path, _host_file(variables).encode(), origins=tuple(sorted(tables)))
+        yield Artifact(path, text.encode(), origins=tuple(sorted(tables)))
 
 
-def host_variables(host: HostPlan, digest: str, services: Mapping[str, str]) -> dict[str, object]:
-    """The variables of one host: Ansible's own from typed fields, all others with the prefix of their role."""
-    return {
-        "ansible_host": ansible_unsafe(host.address),
-        "ansible_port": host.ssh_port,
-        "ansible_user": ansible_unsafe(host.ssh_user),
-        "ansible_become": host.become,
-        "fleet_files_digest": digest,
-        "fleet_files_owner": ansible_unsafe(host.node_user if host.runtime == "systemd" else "root"),
-        "fleet_services_runtime": host.runtime,
-        "fleet_services_list": [_service(service, services[service.name]) for service in host.services],
+def _host_file(host: HostPlan, digest: str, services: Mapping[str, str]) -> str:
+    """The variables of one host: Ansible's own from typed fields, all others with the prefix of their role.
+
+    One variable stands on each line, and one service.
+    """
+    items = ",\n".join(f"    {json_line(_service(service, services[service.name]))}" for service in host.services)
+    variables = {
+        "ansible_host": _unsafe(host.address),
+        "ansible_port": str(host.ssh_port),
+        "ansible_user": _unsafe(host.ssh_user),
+        "ansible_become": "true" if host.become else "false",
+        "fleet_files_digest": json_string(digest),
+        "fleet_files_owner": _unsafe(host.node_user if host.runtime == "systemd" else "root"),
+        "fleet_services_runtime": json_string(host.runtime),
+        "fleet_services_list": f"[\n{items}\n  ]" if items else "[]",
     }
+    return without_hidden("{\n" + ",\n".join(f'  "{name}": {value}' for name, value in variables.items()) + "\n}\n")
+
+
+@lru_cache(maxsize=4096)
+def _unsafe(value: str) -> str:
+    """Text that Ansible never evaluates, as JSON; most hosts have the same users."""
+    return json_line(ansible_unsafe(value))
 
 
 def _service(service: Service, digest: str) -> dict[str, object]:
@@ -73,18 +85,6 @@ def _service(service: Service, digest: str) -> dict[str, object]:
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": secrets,
     }
-
-
-def _host_file(variables: Mapping[str, object]) -> str:
-    """One variable on each line, and one service."""
-    lines = []
-    for name, value in variables.items():
-        if isinstance(value, list) and value:
-            items = ",\n".join(f"    {json_line(item)}" for item in value)
-            lines.append(f'  "{name}": [\n{items}\n  ]')
-        else:
-            lines.append(f'  "{name}": {json_line(value)}')
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def _inventory(plan: Plan) -> str:

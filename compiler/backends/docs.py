@@ -166,6 +166,7 @@ def _ports(host: HostPlan) -> Iterator[_Port]:
         yield _Port(name, number, _word(protocol), where, _reach(address), _cell(purpose), _cell(node))
 
 
+@lru_cache(maxsize=4096)
 def _reach(address: str) -> str:
     if _LOOPBACK.fullmatch(address):
         return "loopback"

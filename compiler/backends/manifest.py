@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from compiler.artifacts import json_line, json_string
+from compiler.artifacts import json_line, json_string, without_hidden
 from compiler.plan import Plan
 from compiler.source import Source
 from compiler.tree import MANIFEST, Artifact
@@ -20,8 +20,17 @@ FORMAT = 1
 """Version of the manifest's own form."""
 
 
-def emit(plan: Plan, sources: Sequence[Source], releases: Mapping[str, str], artifacts: Iterable[Artifact]) -> Artifact:
-    """The manifest; `releases` are the hosts' digests. Each file stands on a line of its own, for readable diffs."""
+def emit(
+    plan: Plan,
+    sources: Sequence[Source],
+    releases: Mapping[str, str],
+    digests: Mapping[str, str],
+    artifacts: Iterable[Artifact],
+) -> Artifact:
+    """The manifest. Each file stands on a line of its own, for readable diffs.
+
+    `releases` are the hosts' digests, `digests` those of the files, by path, that are known already.
+    """
     spec = [
         {
             "name": source.name.replace("\\", "/").rsplit("/", 1)[-1],
@@ -37,16 +46,18 @@ def emit(plan: Plan, sources: Sequence[Source], releases: Mapping[str, str], art
         "network": json_line(plan.network),
         "node_releases": json_line([format_release(release) for release in sorted(node_releases)]),
         "releases": _lines((f"{json_line(host)}: {json_line(releases[host])}" for host in sorted(releases)), "{}"),
-        "files": _lines(map(_file, sorted(artifacts, key=lambda a: a.path)), "[]"),
+        "files": _lines(
+            (_file(a, digests.get(a.path) or a.sha256) for a in sorted(artifacts, key=lambda a: a.path)), "[]"
+        ),
     }
     text = ",\n".join(f'  "{key}": {value}' for key, value in members.items())
-    return Artifact(MANIFEST, f"{{\n{text}\n}}\n".encode())
+    return Artifact(MANIFEST, without_hidden(f"{{\n{text}\n}}\n").encode())
 
 
-def _file(artifact: Artifact) -> str:
+def _file(artifact: Artifact, digest: str) -> str:
     # Put together by hand: in a large fleet the general way would take a fifth of all the time.
     origins = ", ".join(map(json_string, artifact.origins))
-    head = f'"path": {json_string(artifact.path)}, "mode": "{artifact.mode:04o}", "sha256": "{artifact.sha256}"'
+    head = f'"path": {json_string(artifact.path)}, "mode": "{artifact.mode:04o}", "sha256": "{digest}"'
     return f'{{{head}, "origins": [{origins}]}}'
 
 

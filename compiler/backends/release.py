@@ -14,10 +14,11 @@ from compiler.tree import Artifact
 
 
 class Releases(NamedTuple):
-    """Hex digests of all files of a host, by host, and of the files of a service, by service."""
+    """Hex digests of all files of a host, by host; of the files of a service, by service; of each file, by path."""
 
     hosts: dict[str, str]
     services: dict[str, str]
+    files: dict[str, str]
 
 
 def releases(hosts: Iterable[str], artifacts: Iterable[Artifact]) -> Releases:
@@ -25,13 +26,14 @@ def releases(hosts: Iterable[str], artifacts: Iterable[Artifact]) -> Releases:
 
     Paths are `hosts/<host>/<service>/<name>`.
     """
-    files: dict[str, dict[str, list[str]]] = {host: {} for host in hosts}
+    found = Releases({}, {}, {})
+    lines: dict[str, dict[str, list[str]]] = {host: {} for host in hosts}
     for artifact in artifacts:
         _, host, service, name = artifact.path.split("/", 3)
-        files[host].setdefault(service, []).append(f"{name} {artifact.mode:04o} {artifact.sha256}\n")
-    found = Releases({}, {})
-    for host, services in files.items():
-        digests = {service: _digest(lines) for service, lines in services.items()}
+        digest = found.files[artifact.path] = artifact.sha256
+        lines[host].setdefault(service, []).append(f"{name} {artifact.mode:04o} {digest}\n")
+    for host, services in lines.items():
+        digests = {service: _digest(of_service) for service, of_service in services.items()}
         found.services.update(digests)
         found.hosts[host] = _digest([f"{service} {digest}\n" for service, digest in digests.items()])
     return found

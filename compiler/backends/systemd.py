@@ -28,13 +28,12 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         return
     for service in host.services:
         text = templates.render("systemd/service.j2", _view(host, service))
-        origins = [argument.origin for argument in service.arguments]
-        yield service_file(host, service, f"{service.unit}.service", text, origins)
+        yield service_file(host, service, f"{service.unit}.service", text, service.argument_tables)
 
 
 def _view(host: HostPlan, service: Service) -> dict[str, object]:
-    arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
-    if sum(len(argument.encode()) + 5 for argument in arguments) + len(host.binary) > MAX_COMMAND_BYTES:
+    arguments = [Encoded(systemd_exec(word)) for word in service.words]
+    if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
     return {
         "role": Word(service.role),

@@ -7,7 +7,18 @@ import re
 from markdown_it import MarkdownIt
 
 from compiler.encoding import visible
-from compiler.plan import Argument, Edge, Plan, PlannedFile, Port, SecretVariable
+from compiler.plan import (
+    Argument,
+    Edge,
+    FundsRow,
+    Market,
+    MarketRow,
+    MarketSummary,
+    Plan,
+    PlannedFile,
+    Port,
+    SecretVariable,
+)
 from tests.backends import support
 from tests.test_encoding import PageReader
 
@@ -109,3 +120,20 @@ def test_no_odd_text_is_markup() -> None:
     assert sorted(row[1] for row in table(page, "Secrets")) == shown
     assert [row[2] for row in table(page, "Silenced warnings")] == [visible(v) for v in support.ODD_VALUES if v]
     assert page.count("```") == 2
+
+
+def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:
+    pairs = tuple(
+        MarketRow("gw-eu", "video", value or "orch-a", "1 wei", "2 wei", "buys") for value in support.ODD_VALUES
+    )
+    funds = (FundsRow("gw-eu", "payer", "0.5 ETH", "", "", "", "at least 2 d"),)
+    market = Market(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),))
+    page = page_of(support.plan(market=market))
+    assert [row[2] for row in table(page, "Who buys from whom")] == [visible(v or "orch-a") for v in support.ODD_VALUES]
+    assert "compared at 1 USD = `0.00042 ETH`, as the spec states" in page
+    assert table(page, "Funds") == [["gw-eu", "payer", "0.5 ETH", "none", "not stated", "unknown", "at least 2 d"]]
+    summary = MarketSummary("gw-eu", "models", 9, 4, 3, 2, "1 wei / pixel", "")
+    page = page_of(support.plan(market=Market(whole=False, gateways=40, offers=60, summaries=(summary,))))
+    assert table(page, "Who buys from whom") == [["gw-eu", "models", "9", "4", "3", "2", "1 wei / pixel", "none"]]
+    assert "more than 40 gateways or 60 offers" in page
+    assert "No gateway of this fleet buys" in page_of(support.plan())

@@ -12,6 +12,7 @@ import hashlib
 import shutil
 import sys
 import tomllib
+from bisect import bisect_left
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ HERE = Path(__file__).parent
 PLAYBOOKS = HERE.parent.parent / "playbooks"
 CURRENT = "/opt/fleetc/current"
 DRAWN = 60
+PAIRED = (40, 60)
 ROLES = {"gateways": "gateway", "orchestrators": "orchestrator", "transcoders": "transcoder"}
 CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935}
 RUNNER_PORTS = {"text-to-image": 8000, "image-to-image": 8100, "audio-to-text": 8400, "upscale": 8300}
@@ -66,7 +68,8 @@ def main() -> None:
     drawn = len(nodes) <= DRAWN
     picture = {"edges": edges} if drawn else regions_of(hosts, nodes, edges)
     pairs = [(host, node) for host in hosts for node in host["nodes"]]
-    write(out / "FLEET.md", templates["FLEET.md.j2"], {**fleet, **picture, "drawn": drawn, "pairs": pairs})
+    values = {**fleet, **picture, **market_of(spec, nodes), "drawn": drawn, "pairs": pairs}
+    write(out / "FLEET.md", templates["FLEET.md.j2"], values)
 
 
 def write(path: Path, template: Template, values: Table) -> bytes:
@@ -265,6 +268,75 @@ def edges_of(spec: Table, nodes: dict[str, Table]) -> list[Table]:
         elif node["table"] == "transcoders":
             edges.append((node["orchestrator"], name, "serves", True))
     return [{"source": s, "target": t, "kind": kind, "inside": inside} for s, t, kind, inside in sorted(edges)]
+
+
+def market_of(spec: Table, nodes: dict[str, Table]) -> Table:
+    """Who buys from whom: each pair in a small fleet, else how the offers stand for each gateway."""
+    sellers = [nodes[name] for name in sorted(spec["orchestrators"])]
+    gateways = [nodes[name] for name in sorted(spec["gateways"])]
+    models: dict[str, list[Table]] = {}
+    for seller in sellers:
+        for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
+            models.setdefault(model["use"], []).append({**model, "seller": seller["name"]})
+    if len(gateways) <= PAIRED[0] and sum(len(s["models"]) or 1 for s in sellers) <= PAIRED[1]:
+        return {"purchases": [row for gateway in gateways for row in purchases_of(spec, gateway, sellers, models)]}
+    dearest_first = {name: sorted(offers, key=worth_of, reverse=True) for name, offers in models.items()}
+    return {"summaries": [summary_of(spec, gateway, dearest_first) for gateway in gateways]}
+
+
+def worth_of(price: Table) -> int:
+    """The amount of a price in wei, as whole numbers are all there is."""
+    return int(price["amount"]) if price["currency"] == "wei" else -1
+
+
+def asked_of(spec: Table, gateway: Table, name: str) -> Table:
+    """What an orchestrator asks of a gateway for video."""
+    seller = spec["orchestrators"][name]
+    for key, text in seller.get("gateway_prices", {}).items():
+        if spec["gateways"][key]["wallet"] == gateway["wallet"]:
+            return price_of(text)
+    return price_of(seller["price"])
+
+
+def purchases_of(spec: Table, gateway: Table, sellers: list[Table], models: dict[str, list[Table]]) -> list[Table]:
+    """One row for each offer that a gateway asks for."""
+    rows = []
+    if "orchestrators" in gateway:
+        for name in sorted(gateway["orchestrators"]):
+            rows.append(("video", name, asked_of(spec, gateway, name), gateway["max_price"]))
+    else:
+        caps = gateway["max_model_prices"]
+        for seller in sellers:
+            for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
+                cap = caps.get(model["use"], gateway["max_price"])
+                rows.append((f"model {model['use']}", seller["name"], model, cap))
+    return [
+        {"gateway": gateway["name"], "work": work, "seller": name, "asks": asked, "cap": cap, "buys": buys(asked, cap)}
+        for work, name, asked, cap in rows
+    ]
+
+
+def buys(asked: Table, cap: str) -> bool:
+    """Whether a cap admits a price."""
+    return cap == "any" or worth_of(asked) <= worth_of(price_of(cap))
+
+
+def summary_of(spec: Table, gateway: Table, models: dict[str, list[Table]]) -> Table:
+    """How the offers stand for one gateway. The offers of a model come with the dearest first."""
+    if "orchestrators" in gateway:
+        offers = [asked_of(spec, gateway, name) for name in gateway["orchestrators"]]
+        within = [asked for asked in offers if buys(asked, gateway["max_price"])]
+        return {"gateway": gateway["name"], "work": "video", "offers": len(offers), "within": len(within),
+                "cheapest": min(within, key=worth_of), "dearest": max(within, key=worth_of)}  # fmt: skip
+    count = bought = 0
+    ends = []
+    for name, offers in models.items():
+        cap = gateway["max_model_prices"].get(name, gateway["max_price"])
+        first = 0 if cap == "any" else bisect_left(offers, -worth_of(price_of(cap)), key=lambda o: -worth_of(o))
+        count, bought = count + len(offers), bought + len(offers) - first
+        ends += [offers[first], offers[-1]] if first < len(offers) and offers[0]["currency"] == "wei" else []
+    return {"gateway": gateway["name"], "work": "models", "offers": count, "within": bought,
+            "cheapest": min(ends, key=worth_of), "dearest": max(ends, key=worth_of)}  # fmt: skip
 
 
 def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) -> Table:
