@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from json.encoder import encode_basestring
 
 from compiler.encoding import HIDDEN
+from compiler.origin import Origin
 from compiler.plan import HostPlan, Service
 from compiler.tree import Artifact
 
+_SINGLE_TABLES = frozenset({"fleet", "rollout", "silence"})
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 
 
-def service_file(host: HostPlan, service: Service, name: str, text: str, tables: Set[str]) -> Artifact:
-    """A file of a service; `tables` are the spec tables behind its content, besides those of its host and node."""
-    tables = tables | {f"hosts.{host.name}", f"{service.table}.{service.name}"}
+def service_file(host: HostPlan, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
+    """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
+    # Most origins lie in few tables: those are told apart first and written out once.
+    heads = {path[:2] for origin in origins for path in origin.paths}
+    tables = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
+    tables.update(str(h[0]) if h[0] in _SINGLE_TABLES or len(h) == 1 else f"{h[0]}.{h[1]}" for h in heads)
     place = f"hosts/{host.name}/{service.name}/{name}"
     return Artifact(place, text.encode(), origins=tuple(sorted(tables)))
 

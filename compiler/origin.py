@@ -6,14 +6,11 @@ questions about the output. Holds key paths, never lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
 from compiler.diagnostics import Path
 
 T = TypeVar("T")
-
-_SINGLE_TABLES = frozenset({"fleet", "rollout", "silence"})
 
 
 class Origin(NamedTuple):
@@ -44,10 +41,3 @@ def default(reason: str, *near: Path) -> Origin:
 def derived(reason: str, *paths: Path) -> Origin:
     """The value follows from those at `paths`."""
     return Origin("derived", paths, reason)
-
-
-def tables_behind(origins: Iterable[Origin]) -> set[str]:
-    """The spec tables that values came from, such as "fleet" or "hosts.edge"."""
-    # Most origins lie in few tables: those are told apart first and written out once.
-    heads = {path[:2] for origin in origins for path in origin.paths}
-    return {str(h[0]) if h[0] in _SINGLE_TABLES or len(h) == 1 else f"{h[0]}.{h[1]}" for h in heads}

@@ -6,10 +6,10 @@ Made by `lower/`, read by `backends/`. Nothing here is decided any more and noth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from compiler.origin import Origin, tables_behind
+from compiler.model.effective import BoundPort
+from compiler.origin import Origin
 from compiler.upstream import Release
 
 RELEASE_ROOT = "/opt/fleetc"
@@ -65,17 +65,7 @@ class Mount(NamedTuple):
     origin: Origin
 
 
-class Port(NamedTuple):
-    """A listener: `reach` is loopback, public or runner; `purpose` says what for; `protocol` is tcp or udp."""
-
-    address: str
-    port: int
-    protocol: str
-    purpose: str
-    origin: Origin
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec."""
 
@@ -91,20 +81,10 @@ class Service:
     secrets: tuple[SecretVariable, ...]
     files: tuple[PlannedFile, ...]
     mounts: tuple[Mount, ...]
-    ports: tuple[Port, ...]
+    ports: tuple[BoundPort, ...]
     gpus: tuple[int, ...] | str | None
     manages_containers: bool
     monitored: bool
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The arguments as the process receives them."""
-        return tuple([argument.text for argument in self.arguments])
-
-    @cached_property
-    def argument_tables(self) -> set[str]:
-        """The spec tables behind the arguments."""
-        return tables_behind(argument.origin for argument in self.arguments)
 
     @property
     def unit(self) -> str:

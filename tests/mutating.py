@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from compiler.model import json_schema
@@ -61,9 +62,18 @@ _NASTY: dict[str, tuple[str, ...]] = {
     "0x" + "1" * 40: ("0x" + "2" * 40, _EVE, "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612", "0x0"),
     "203.0.113.10": ("203.0.113.20", "127.0.0.1", "localhost", "2001:db8::7", "new.example.net", "a b"),
     "0.3": ("0", "1", "0.333333", "0.9999", "2"),
-    "https://example.net/hook": ("http://127.0.0.1:9000", "https://[2001:db8::7]:8443/a?b=c&d=$HOME", "ftp://a.example"),
+    "https://example.net/hook": (
+        "http://127.0.0.1:9000",
+        "https://[2001:db8::7]:8443/a?b=c&d=$HOME",
+        "ftp://a.example",
+    ),
     "https://rpc.example.net": ("http://127.0.0.1:8545", "wss://rpc.example.net/v2", "mainnet"),
-    "s3+https://storage.example.net/bucket": ("file:///var/lib/store", "gs://bucket", "s3://key:word@eu/bucket", "/tmp"),
+    "s3+https://storage.example.net/bucket": (
+        "file:///var/lib/store",
+        "gs://bucket",
+        "s3://key:word@eu/bucket",
+        "/tmp",
+    ),
     "amqps://queue.example.net/live": ("amqp://queue.example.net", "https://queue.example.net"),
     "orch.example.net:8935": (
         "http://orch.example.net:8935",
@@ -84,7 +94,12 @@ _NASTY: dict[str, tuple[str, ...]] = {
 _PLAIN = ("spare", "a b", "x,y", "-h", "$HOME", "none", "any", "")
 _TEXTS: dict[str, tuple[str, ...]] = {
     "network": ("offchain", "arbitrum-one-mainnet", "mainnet", "arbitrum-one-rinkeby", "private"),
-    "image": ("livepeer/go-livepeer", "livepeer/go-livepeer:v0.8.5", "livepeer/go-livepeer:latest", "registry:5000/a/b"),
+    "image": (
+        "livepeer/go-livepeer",
+        "livepeer/go-livepeer:v0.8.5",
+        "livepeer/go-livepeer:latest",
+        "registry:5000/a/b",
+    ),
     "runner_image": ("livepeer/ai-runner:live", "livepeer/ai-runner"),
     "pipeline": (
         "text-to-image",
@@ -170,9 +185,16 @@ class Mutation(NamedTuple):
 
     @property
     def field(self) -> tuple[str, ...]:
-        """What is changed, whatever the table is named: the kind and the path without names and places."""
+        """What is changed, whatever its table is named: the kind, the path without names and places, what is added."""
         free = self.path[0] not in ("spec", "fleet", "rollout", "remove")
-        return (self.kind, *(str(p) for i, p in enumerate(self.path) if isinstance(p, str) and not (free and i == 1)))
+        keys = [part for i, part in enumerate(self.path) if isinstance(part, str) and not (free and i == 1)]
+        inner = self.value
+        while isinstance(inner, dict) and inner and "extra_flags" not in keys:
+            keys.append(list(inner)[-1])
+            inner = inner[keys[-1]]
+        if "extra_flags" in keys:  # its keys are as many as the flags of the node
+            del keys[keys.index("extra_flags") + 1 :]
+        return (self.kind, *keys)
 
     def apply(self, raw: Raw) -> Raw:
         """A changed copy."""
@@ -214,15 +236,21 @@ def mutations(raw: Raw, fleet: Raw) -> list[Mutation]:
 
 
 def spread(found: Sequence[Mutation], count: int, seed: str) -> list[Mutation]:
-    """`count` of the changes, always the same: each field once before any is changed a second time."""
+    """`count` of the changes, always the same: kinds in turn, and each field once before any is changed again."""
     shuffled = list(found)
     random.Random(seed).shuffle(shuffled)
-    seen: Counter[tuple[str, ...]] = Counter()
-    ranked = []
-    for place, mutation in enumerate(shuffled):
-        ranked.append((seen[mutation.field], place))
-        seen[mutation.field] += 1
-    return [shuffled[place] for _, place in sorted(ranked)[:count]]
+    by_field = _in_turn(shuffled, [mutation.field for mutation in shuffled])
+    return _in_turn(by_field, [mutation.kind for mutation in by_field])[:count]
+
+
+def _in_turn(found: Sequence[Mutation], groups: Sequence[object]) -> list[Mutation]:
+    """The first of each group, then the second of each, and so on; otherwise in the order given."""
+    seen: Counter[object] = Counter()
+    turns = []
+    for place, group in enumerate(groups):
+        turns.append((seen[group], place))
+        seen[group] += 1
+    return [found[place] for _, place in sorted(turns)]
 
 
 class _Walk:
@@ -248,9 +276,7 @@ class _Walk:
                 yield from (Mutation("add", (*path, name), value) for value in self._values(free, key))
             tables = [name for name, item in raw.items() if isinstance(item, dict)]
             yield from (Mutation("copy", (*path, "spare"), (*path, name)) for name in tables)
-            yield from (
-                Mutation("swap", (*path, a), (*path, b)) for a, b in zip(tables, tables[1:], strict=False)
-            )
+            yield from (Mutation("swap", (*path, a), (*path, b)) for a, b in pairwise(tables))
 
     def _value(self, schema: Schema, raw: Any, path: Path) -> Iterator[Mutation]:
         """Changes of one value, or of what is in it."""
@@ -321,7 +347,7 @@ class _Walk:
         """A table with what it must have, and again with each thing that it may have."""
         free = _free_values(schema)
         if free is not None:
-            values = self._values(free, key)[:8]
+            values = self._values(free, key)
             return [{name: value} for name in self._free_keys(key, {}) for value in values]
         if schema.get("maxProperties") == 1:
             return [{name: value} for name in schema["properties"] for value in self._texts(name)[:2]]

@@ -58,3 +58,9 @@ def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.
     table = report.as_table()
     assert table.startswith("| Measure | Result | Aim |\n|---|---|---|\n")
     assert table.index("plain Jinja2 loop |") < table.index("| Process |")
+
+
+def test_check_is_measured_alone() -> None:
+    report = measure.check_report(20, 1)
+    assert [line.name for line in report.lines] == ["fleetc check, 20 nodes"]
+    assert 0 < report.lines[0].value < 60

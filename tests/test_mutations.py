@@ -7,33 +7,32 @@ start-up rules, which must find nothing that stops the node and nothing that it 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple, get_args
 
 import pytest
 import tomli_w
 
+from compiler import rules
 from compiler.artifacts import json_document
 from compiler.diagnostics import has_errors
+from compiler.model.fleet import Fleet
 from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan, Plan, Service
 from compiler.source import Source
-from compiler.upstream import FLAGS
+from compiler.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread
-from tests.node import Settings, StartupError, broken_rules, notes, read
-from tests.node import addresses, reading
+from tests.node import Settings, StartupError, addresses, broken_rules, notes, read, reading
 from tests.support import EXAMPLES, ROOT, shipped
 from tests.test_releases import RICH
 
 COUNT = 50
 WHOLE = 200
 """Changes of each fleet: those that always run, and those that run with them under `slow`."""
-
-KNOWN: dict[tuple[str, str], str] = {}
-"""Changes that are accepted although the node would refuse them, by fleet and name, with the reason."""
 
 STAND_INS = {
     "ethUrl": "https://rpc.example.net/key",
@@ -101,14 +100,15 @@ def _faults(plan: Plan) -> Iterator[str]:
     for host in plan.hosts:
         running = []
         for service in host.services:
-            yield from (f"{service.name}: P1 -{flag}" for flag in _unknown_flags(service))
             try:
                 settings = node_settings(service)
             except StartupError as problem:
                 yield f"{service.name}: {problem}"
                 continue
-            yield from (f"{service.name}: {rule}" for rule in (*broken_rules(settings), *notes(settings)))
-            running.append((service, settings))
+            stopped = (*broken_rules(settings), *_too_new(service, settings))
+            yield from (f"{service.name}: {rule}" for rule in (*stopped, *notes(settings)))
+            if not stopped:
+                running.append((service, settings))
         yield from _collisions(host, running)
 
 
@@ -128,12 +128,16 @@ def _stand_in(variable: str) -> str:
     return flags.get(variable) or (":7290" if variable.endswith("_ADDR") else "word")
 
 
-def _unknown_flags(service: Service) -> Iterator[str]:
-    """Flags that came after the release of the service; the model of the node knows the newest only."""
-    names = {argument.flag for argument in service.arguments}
-    given = {variable.name for variable in (*service.variables, *service.secrets)}
-    names |= {flag for flag, row in FLAGS.items() if row.env in given}
-    return (flag for flag in sorted(names) if flag not in FLAGS or FLAGS[flag].since > service.release)
+def _too_new(service: Service, settings: Settings) -> Iterator[str]:
+    """What came after the release of the service, for the model of the node knows only the newest one."""
+    given = {variable.name for variable in service.variables} | {secret.name for secret in service.secrets}
+    flags = {argument.flag for argument in service.arguments} | {f for f, row in FLAGS.items() if row.env in given}
+    yield from (f"P1 -{flag}" for flag in sorted(flags) if FLAGS[flag].since > service.release)
+    if service.release < ABILITIES["plain-http-listener"] and settings.text("httpAddr").startswith("http://"):
+        yield "a listener without TLS"
+    sells = reading.on_chain(settings) and reading.role(settings) == "orchestrator"
+    if sells and service.release < ABILITIES["model-price-zero"]:
+        yield from (f"{entry.model_id} for nothing" for entry in reading.models(settings) if entry.price == 0)
 
 
 def _collisions(host: HostPlan, running: list[tuple[Service, Settings]]) -> Iterator[str]:
@@ -154,20 +158,60 @@ def _collisions(host: HostPlan, running: list[tuple[Service, Settings]]) -> Iter
 
 
 @cache
-def chosen(case: Case) -> tuple[tuple[str, Mutation], ...]:
-    """The changes of a fleet that are tried: (file, change), the first ones in any run."""
+def chosen(case: Case) -> list[tuple[str, Mutation]]:
+    """The changes of a fleet that are tried, as (file, change). The files take turns."""
     changes = case.changes()
     each = WHOLE // len(changes)
-    return tuple((name, mutation) for name, found in changes.items() for mutation in spread(found, each, case.name))
+    lists = [[(name, change) for change in spread(found, each, case.name)] for name, found in changes.items()]
+    return [pair for turn in zip(*lists, strict=True) for pair in turn]
 
 
-def failures(case: Case, wanted: tuple[tuple[str, Mutation], ...]) -> tuple[dict[tuple[str, str], Any], int]:
-    """The changes with faults, and how many were accepted."""
-    found, accepted = {}, 0
+def outcomes(case: Case, part: slice) -> dict[str, Outcome]:
+    """What becomes of the changes in one part of the list, by name."""
     raw = case.raw
-    for name, mutation in wanted:
-        result = outcome({**raw, name: mutation.apply(raw[name])})
-        accepted += result.accepted
-        if result.faults:
-            found[case.name, mutation.name] = result.faults
-    return found, accepted
+    return {
+        f"{case.name}: {mutation.name}": outcome({**raw, name: mutation.apply(raw[name])})
+        for name, mutation in chosen(case)[part]
+    }
+
+
+@EVERY_FLEET
+@pytest.mark.parametrize(
+    "part", [slice(COUNT), pytest.param(slice(COUNT, WHOLE), marks=pytest.mark.slow)], ids=["some", "rest"]
+)
+def test_changed_fleet_is_refused_or_every_process_starts(case: Case, part: slice) -> None:
+    found = outcomes(case, part)
+    assert {name: result.faults for name, result in found.items() if result.faults} == {}
+    accepted = [result.accepted for result in found.values()]
+    assert len(found) / 5 < sum(accepted) < len(found), "nearly all refused, or all accepted, shows little"
+
+
+def test_without_the_rules_the_same_changes_break_conditions_of_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above can fail: what it finds without the rules is what the rules keep away."""
+    monkeypatch.setattr(rules, "check", lambda fleet: [])
+    found = {fault for case in CASES for result in outcomes(case, slice(COUNT)).values() for fault in result.faults}
+    broken = {word for fault in found for word in re.findall(r"\b[PR][0-9]{1,2}\b", fault)}
+    assert len(broken) >= 8, sorted(broken)
+    assert any(": port " in fault for fault in found)
+
+
+def test_every_field_of_the_language_is_changed_or_added() -> None:
+    changes = [change for case in CASES for found in case.changes().values() for change in found]
+    touched = {(change.path[0], key) for change in changes for key in _keys(change)}
+    for table, field in Fleet.model_fields.items():
+        for inner in get_args(field.annotation)[1:] or (field.annotation,):
+            for name in getattr(inner, "model_fields", ()):
+                assert (table, name) in touched, f"nothing changes {table}.*.{name}"
+
+
+def _keys(mutation: Mutation) -> Iterator[object]:
+    """Every key on the way to a change and within its new value."""
+    yield from mutation.path
+    values = [mutation.value]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            yield from value
+            values += value.values()
+        elif isinstance(value, list):
+            values += value

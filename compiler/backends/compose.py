@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.artifacts import service_file
-from compiler.origin import tables_behind
 from compiler.plan import HostPlan, Service
 from compiler.templating import Templates
 from compiler.tree import Artifact
@@ -23,8 +22,8 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         return
     for service in host.services:
         text = templates.render("compose/compose.yaml.j2", _view(service))
-        tables = service.argument_tables | tables_behind(mount.origin for mount in service.mounts)
-        yield service_file(host, service, FILE, text, tables)
+        origins = [*(a.origin for a in service.arguments), *(m.origin for m in service.mounts)]
+        yield service_file(host, service, FILE, text, origins)
 
 
 def _view(service: Service) -> dict[str, object]:
@@ -33,7 +32,7 @@ def _view(service: Service) -> dict[str, object]:
         "name": service.name,
         "unit": service.unit,
         "image": service.image,
-        "arguments": list(service.words),
+        "arguments": [argument.text for argument in service.arguments],
         "env_file": f"{service.directory}/node.env",
         "secret_file": service.secret_file if service.secrets else "",
         # Only the data directory may be made when it is missing; an absent keystore or password must be noticed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.artifacts import json_document, service_file
-from compiler.origin import tables_behind
 from compiler.plan import HostPlan
 from compiler.templating import Templates
 from compiler.tree import Artifact
@@ -19,4 +18,4 @@ def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
     """The planned files of each service of the host."""
     for service in host.services:
         for file in service.files:
-            yield service_file(host, service, file.name, json_document(file.content), tables_behind([file.origin]))
+            yield service_file(host, service, file.name, json_document(file.content), [file.origin])

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from compiler.artifacts import service_file
 from compiler.encoding import env_compose, env_posix, visible
-from compiler.origin import tables_behind
 from compiler.plan import HostPlan
 from compiler.templating import Templates
 from compiler.tree import Artifact
@@ -29,4 +28,4 @@ def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
         ]
         lines += [encode(variable.name, variable.value) + "\n" for variable in sorted(service.variables)]
         origins = [*(s.origin for s in service.secrets), *(v.origin for v in service.variables)]
-        yield service_file(host, service, FILE, "".join(lines), tables_behind(origins))
+        yield service_file(host, service, FILE, "".join(lines), origins)

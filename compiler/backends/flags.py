@@ -20,5 +20,5 @@ FILE = "launch.flags"
 def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
     """One file for each service of the host."""
     for service in host.services:
-        lines = sorted(map(visible, service.words))
-        yield service_file(host, service, FILE, "\n".join([*lines, ""]), service.argument_tables)
+        lines = sorted([visible(argument.text) + "\n" for argument in service.arguments])
+        yield service_file(host, service, FILE, "".join(lines), [a.origin for a in service.arguments])

@@ -28,11 +28,11 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         return
     for service in host.services:
         text = templates.render("systemd/service.j2", _view(host, service))
-        yield service_file(host, service, f"{service.unit}.service", text, service.argument_tables)
+        yield service_file(host, service, f"{service.unit}.service", text, [a.origin for a in service.arguments])
 
 
 def _view(host: HostPlan, service: Service) -> dict[str, object]:
-    arguments = [Encoded(systemd_exec(word)) for word in service.words]
+    arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
     if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
     return {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from fractions import Fraction
 from operator import itemgetter
 
 from compiler.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
@@ -18,7 +17,7 @@ from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.signer import Redeemer, Signer
 from compiler.origin import Chosen, derived, given
-from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, Port, SecretVariable, Service, Variable
+from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, SecretVariable, Service, Variable
 from compiler.quantities import Listener, Price, parse_duration
 from compiler.upstream import FLAGS, format_release
 
@@ -26,6 +25,7 @@ _first = itemgetter(0)  # the flag or the name; origins have no order
 
 DEFAULT_IMAGE = "livepeer/go-livepeer"
 DOCKER_SOCKET = "/var/run/docker.sock"
+_NETWORK, _RPC, _CONTROLLER = given("fleet", "network"), given("fleet", "rpc"), given("fleet", "controller")
 
 
 def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
@@ -36,7 +36,7 @@ def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
 def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
     """Network, administration listener, data directory, plain settings and further variables."""
     if isinstance(node.settings, ChainSettings):
-        yield Argument("network", fleet.fleet.network, given("fleet", "network"))
+        yield Argument("network", fleet.fleet.network, _NETWORK)
     else:
         reason = derived("a remote worker never talks to the chain", node.path)
         yield Argument("network", "offchain", reason)
@@ -66,9 +66,9 @@ def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned
     if not fleet.on_chain:
         return
     if fleet.fleet.rpc is not None:
-        yield planned("ethUrl", fleet.fleet.rpc, given("fleet", "rpc"))
+        yield planned("ethUrl", fleet.fleet.rpc, _RPC)
     if fleet.fleet.controller is not None:
-        yield planned("ethController", fleet.fleet.controller, given("fleet", "controller"))
+        yield planned("ethController", fleet.fleet.controller, _CONTROLLER)
     if settings.wallet is None:
         return
     wallet, path = fleet.wallets[settings.wallet], ("wallets", settings.wallet)
@@ -130,7 +130,7 @@ def account(fleet: Fleet, name: str) -> str:
 def json_number(value: Decimal) -> int | Decimal:
     """An integer where the amount is whole, else the exact decimal."""
     whole = int(value)
-    return whole if Fraction(whole) == Fraction(value) else value
+    return whole if whole == value else value
 
 
 def service(
@@ -168,9 +168,7 @@ def service(
         secrets=tuple(sorted(secrets, key=_first)),
         files=tuple(sorted(files, key=_first)),
         mounts=tuple(sorted(_mounts(fleet, node, directory, arguments, variables, files, containers))),
-        ports=tuple(
-            Port(p.address, p.port, p.protocol, p.purpose, p.origin) for p in sorted(effective.bound_ports(fleet, node))
-        ),
+        ports=tuple(sorted(effective.bound_ports(fleet, node))),
         gpus=effective.gpu_ids(fleet, node) or None,
         manages_containers=containers,
         monitored=settings.monitor is True,

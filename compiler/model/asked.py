@@ -27,21 +27,24 @@ class Asked(NamedTuple):
 
 def asked_prices(fleet: Fleet) -> Iterator[Asked]:
     """Base prices, prices for single gateways and prices of models, node by node; nothing off-chain."""
-    if not fleet.on_chain:
-        return
-    for node in fleet.nodes:
-        settings = node.settings
-        if not isinstance(settings, Orchestrator):
-            continue
-        if settings.price is not None:
-            yield Asked(node, settings, settings.price, (*node.path, "price"))
-        for key, price in settings.gateway_prices.items():
-            yield Asked(node, settings, price, (*node.path, "gateway_prices", key))
-        if not effective.serves_ai(node):
-            continue
-        for index, use in enumerate(settings.models):
-            chosen = effective.model_price(fleet, node, index, use)
-            if chosen is not None:
-                yield Asked(node, settings, chosen.value, chosen.origin.paths[0], use.use)
-            for key, price in use.gateway_prices.items():
-                yield Asked(node, settings, price, (*node.path, "models", index, "gateway_prices", key), use.use)
+    if fleet.on_chain:
+        for node in fleet.nodes:
+            if isinstance(node.settings, Orchestrator):
+                yield from _asked_by(fleet, node, node.settings)
+
+
+@effective.once
+def _asked_by(fleet: Fleet, node: Node, settings: Orchestrator) -> list[Asked]:
+    found = []
+    if settings.price is not None:
+        found.append(Asked(node, settings, settings.price, (*node.path, "price")))
+    for key, price in settings.gateway_prices.items():
+        found.append(Asked(node, settings, price, (*node.path, "gateway_prices", key)))
+    for index, use in enumerate(settings.models if effective.serves_ai(node) else ()):
+        chosen = effective.model_price(fleet, node, index, use)
+        if chosen is not None:
+            found.append(Asked(node, settings, chosen.value, chosen.origin.paths[0], use.use))
+        for key, price in use.gateway_prices.items():
+            path = (*node.path, "models", index, "gateway_prices", key)
+            found.append(Asked(node, settings, price, path, use.use))
+    return found

@@ -47,7 +47,7 @@ P = ParamSpec("P")
 
 
 class BoundPort(NamedTuple):
-    """A port that a process on a host takes."""
+    """A port that a process on a host takes: `protocol` is tcp or udp, `purpose` says what for."""
 
     address: str
     port: int
@@ -56,7 +56,7 @@ class BoundPort(NamedTuple):
     origin: Origin
 
 
-def _once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
+def once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
     """Keep the answer about each node of a fleet: lowering and dozens of rules ask the same."""
 
     def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
@@ -69,7 +69,7 @@ def _once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate
     return answer
 
 
-@_once
+@once
 def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
     """The node's own release, else the fleet's."""
     own = node.settings.node_release
@@ -116,7 +116,7 @@ def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
     return Chosen(GATEWAY_RTMP, default("the documented RTMP port, on loopback until the spec opens it", node.path))
 
 
-@_once
+@once
 def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Service] | None:
     """The public address of an orchestrator, or None when neither it nor its host names one."""
     if orchestrator.service is not None:
@@ -129,7 +129,7 @@ def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Cho
     return Chosen(Service("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path))
 
 
-@_once
+@once
 def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Listener]:
     """The listener for gateways: all interfaces, at the port of the service address."""
     if orchestrator.http is not None:
@@ -171,7 +171,7 @@ def calls_reward(fleet: Fleet, node: Node, settings: ChainSettings) -> Chosen[bo
     return None
 
 
-@_once
+@once
 def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
     """The node's data directory: one of its own, because two processes must never share one."""
     if node.settings.data_dir is not None:
@@ -207,7 +207,7 @@ def serves_ai(node: Node) -> bool:
     )
 
 
-@_once
+@once
 def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether video is transcoded inside this process. A process that does so accepts no remote transcoders."""
     settings = node.settings
@@ -224,7 +224,7 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
     return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
 
 
-@_once
+@once
 def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
     settings = node.settings
@@ -241,7 +241,7 @@ def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
     return Chosen(isinstance(settings, AiWorker), derived("its role and mode", node.path))
 
 
-@_once
+@once
 def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
     """The GPU ids that a node uses: () for the CPU, "all" when the host does not list its GPUs."""
     settings = node.settings
@@ -266,7 +266,7 @@ def managed(use: ModelUse) -> bool:
     return use.url is None
 
 
-@_once
+@once
 def bound_ports(fleet: Fleet, node: Node) -> tuple[BoundPort, ...]:
     """Every port that the node takes on its host, implied listeners included."""
     return tuple(_bound_ports(fleet, node))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler import backends
+from compiler.model.effective import BoundPort
 from compiler.origin import given
 from compiler.plan import (
     Argument,
@@ -22,7 +23,6 @@ from compiler.plan import (
     Mount,
     Plan,
     PlannedFile,
-    Port,
     SecretVariable,
     Service,
     Variable,
@@ -69,7 +69,10 @@ def service(name: str = "gw-eu", **changes: Any) -> Service:
             Mount(f"/opt/fleetc/current/{name}/prices.json", True, origin),
             Mount(directory, False, origin),
         ),
-        ports=(Port("127.0.0.1", 5935, "tcp", "administration", origin), Port("0.0.0.0", 8935, "tcp", "HTTP", origin)),
+        ports=(
+            BoundPort("127.0.0.1", 5935, "tcp", "administration", origin),
+            BoundPort("0.0.0.0", 8935, "tcp", "HTTP", origin),
+        ),
         gpus=None,
         manages_containers=False,
         monitored=True,

@@ -7,6 +7,7 @@ import re
 from markdown_it import MarkdownIt
 
 from compiler.encoding import visible
+from compiler.model.effective import BoundPort
 from compiler.plan import (
     Argument,
     Edge,
@@ -16,7 +17,6 @@ from compiler.plan import (
     MarketSummary,
     Plan,
     PlannedFile,
-    Port,
     SecretVariable,
 )
 from tests.backends import support
@@ -51,10 +51,10 @@ def test_tables_list_hosts_nodes_and_secrets() -> None:
 
 def test_ports_say_from_where_they_are_reached() -> None:
     ports = (
-        Port("127.0.0.1", 5935, "tcp", "administration", support.HERE),
-        Port("0.0.0.0", 8935, "tcp", "HTTP", support.HERE),
-        Port("203.0.113.10", 1935, "tcp", "RTMP", support.HERE),
-        Port("[::1]", 7290, "udp", "WHIP", support.HERE),
+        BoundPort("127.0.0.1", 5935, "tcp", "administration", support.HERE),
+        BoundPort("0.0.0.0", 8935, "tcp", "HTTP", support.HERE),
+        BoundPort("203.0.113.10", 1935, "tcp", "RTMP", support.HERE),
+        BoundPort("[::1]", 7290, "udp", "WHIP", support.HERE),
     )
     page = page_of(support.plan(support.host("edge-1", support.service("gw-eu", ports=ports), ssh_port=2222)))
     assert [(row[1], row[2], row[4], row[6]) for row in table(page, "Ports and firewall")] == [

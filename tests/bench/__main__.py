@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, and `check`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -19,10 +19,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     compiling = commands.add_parser("compile", help="measure fleetc compile beside a plain Jinja2 loop and a copy")
-    compiling.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
-    compiling.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
-    compiling.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     compiling.add_argument("--profile", action="store_true", help="say instead where the time of one compile goes")
+    checking = commands.add_parser("check", help="measure fleetc check")
+    for measuring in (compiling, checking):
+        measuring.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
+        measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+        measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -36,9 +38,12 @@ def main() -> int:
         return 0
     if arguments.command == "stages":
         return _stages(arguments.spec)
-    if arguments.profile:
+    if arguments.command == "check":
+        report = measure.check_report(arguments.nodes, arguments.rounds)
+    elif arguments.profile:
         return _profile(arguments.nodes)
-    report = measure.compile_report(arguments.nodes, arguments.rounds)
+    else:
+        report = measure.compile_report(arguments.nodes, arguments.rounds)
     print(report.as_table())
     if arguments.json:
         arguments.json.write_text(json.dumps(report.as_values(), indent=2) + "\n", encoding="utf-8")

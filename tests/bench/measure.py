@@ -1,6 +1,6 @@
 """Measures a compile beside a plain template loop and a plain copy, each in fresh processes.
 
-In: a number of nodes and of rounds. Out: `Report`, with a Markdown table and plain values for JSON. Called by
+In: a number of nodes and of rounds. Out: `Report`s, with a Markdown table and plain values for JSON. Called by
 `__main__.py`. Processor time (user and system, from wait4) is what counts, because it is steadier than wall time on a
 shared machine; of several rounds in alternating order the best one does. All files lie on a memory file system, so that
 no disk is measured. The measuring process stays small: Linux hands its peak memory on to its children.
@@ -27,6 +27,8 @@ _PEER = Path(__file__).with_name("peer.py")
 _COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[2])"
 QUICK_ROUNDS = 10
 """Rounds of commands that take a fraction of a second."""
+CHECK_SECONDS = 3.0
+"""The processor time that a check of 10,000 nodes may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,18 @@ def compile_report(nodes: int, rounds: int) -> Report:
             _measure_size(report, work, size)
         _measure_starts(report, work)
     _conclude(report)
+    return report
+
+
+def check_report(nodes: int, rounds: int) -> Report:
+    """Measure `fleetc check` from text to diagnostics, all rules included. Raises RuntimeError when it fails."""
+    with memory_directory() as work:
+        report = Report(nodes, rounds, _file_system(work), 1, 0, sys.version.split()[0])
+        spec, name = work / "fleet.toml", f"fleetc check, {nodes} nodes"
+        _run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(nodes)], ROOT)
+        report.bytes = spec.stat().st_size
+        _measure(report, {name: fleetc("check", str(spec))}, rounds, work, lambda: None)
+    report.lines = [Line(name, report.costs[name].processor_s, " s", CHECK_SECONDS)]
     return report
 
 
