@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
@@ -126,14 +127,17 @@ def compile_(
     from compiler import files
 
     settings = _settings(overlay=overlay, output=output)
-    compiled = _compiled(spec, settings, form)
+    compiled, found = _compiled(spec, settings, form)
     assert compiled.tree is not None  # noqa: S101  # _compiled exits otherwise
     target = _target(spec, settings)
     try:
         if check:
             stale = files.stale(compiled.tree, target)
-            for name in stale:
-                typer.echo(name)
+            if form is Format.json:
+                _answer(found, stale=list(stale))
+            else:
+                for name in stale:
+                    typer.echo(name)
             if stale:
                 _message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile")
                 raise typer.Exit(PROBLEMS)
@@ -141,7 +145,9 @@ def compile_(
             return
         report = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
     except files.FilesError as failure:
-        _files_failure(failure, form)
+        _files_failure(failure, form, found)
+    if form is Format.json:
+        _answer(found, written=list(report.written), removed=list(report.removed), unchanged=report.unchanged)
     for name in report.foreign:
         _message(f"note: {name} is not of this compiler and was left alone")
     _message(
@@ -235,7 +241,7 @@ def deploy(
     from compiler.ops.progress import progress
 
     settings = _settings(overlay=overlay, output=output)
-    compiled = _compiled(spec, settings, Format.text)
+    compiled, _ = _compiled(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # _compiled exits otherwise
     target = _target(spec, settings)
     try:
@@ -288,8 +294,9 @@ def _sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
         _files_failure(failure, form)
 
 
-def _compiled(spec: Path, settings: Settings, form: Format) -> Compiled:
-    from compiler import files
+def _compiled(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[dict[str, Any]]]:
+    """Compile, or print the problems and exit. As text the warnings are printed at once, as JSON they are returned."""
+    from compiler import files, render
     from compiler.pipeline import compile_spec
 
     sources = _sources(spec, settings, form)
@@ -298,10 +305,19 @@ def _compiled(spec: Path, settings: Settings, form: Format) -> Compiled:
     except files.FilesError as failure:
         _files_failure(failure, form)
     compiled: Compiled = _quietly(compile_spec, sources, templates, playbooks)
-    _report(compiled.checked, sources, settings, form, always=False)
+    if form is Format.text or compiled.tree is None:
+        _report(compiled.checked, sources, settings, form, always=form is Format.json)
     if compiled.tree is None:
         raise typer.Exit(PROBLEMS)
-    return compiled
+    if form is Format.text:
+        return compiled, []
+    checked = compiled.checked
+    return compiled, render.as_data(render.locate(checked.diagnostics, sources, checked.document))
+
+
+def _answer(found: list[dict[str, Any]], **more: Any) -> None:
+    """The one JSON document of a command: its diagnostics, and what it did."""
+    typer.echo(json.dumps({"diagnostics": found, **more}, indent=2))
 
 
 def _quietly(work: Any, *arguments: Any) -> Any:
@@ -371,12 +387,13 @@ def _target(spec: Path, settings: Settings) -> Path:
     return settings.output or files.find_spec(spec).parent / "rendered"
 
 
-def _files_failure(failure: Any, form: Format) -> NoReturn:
+def _files_failure(failure: Any, form: Format, before: Sequence[dict[str, Any]] = ()) -> NoReturn:
+    """Print what is wrong with a file and exit; as JSON behind the diagnostics found `before`."""
     from compiler.encoding import visible
 
     if form is Format.json:
         found = {"code": failure.code, "severity": "error", "message": failure.message, "help": failure.help}
-        typer.echo(json.dumps({"diagnostics": [{**found, "primary": {"file": failure.path}, "related": []}]}, indent=2))
+        _answer([*before, {**found, "primary": {"file": failure.path}, "related": []}])
     else:
         text = f"error[{failure.code}]: {visible(failure.message)}\n --> {visible(failure.path)}\n"
         sys.stderr.write(text + (f" = help: {visible(failure.help)}\n" if failure.help else ""))

@@ -1,8 +1,9 @@
 """Recognises secrets by their looks: keys in URLs, private keys, tokens, key files, recovery phrases.
 
-In: any text. Out: what kind of secret it seems to hold, or "" (`find`). Called by the rule that refuses secrets in a
-spec and by `render.py`, which never prints a source line that holds one. It knows forms only, so a plain word is not
-found: fields that are secrets take references and nothing else. No form takes more than linear time.
+In: any text. Out: what kind of secret it seems to hold, or "" (`find`), and whether a key is called like one
+(`names_secret`). Called by the rule that refuses secrets in a spec, by the model and its quantities, and by
+`render.py`, which never prints a source line that holds one. It knows forms only, so a plain word is not found: fields
+that are secrets take references and nothing else. No form takes more than linear time.
 """
 
 from __future__ import annotations
@@ -48,6 +49,16 @@ _PHRASE = re.compile(r"(?<![a-z])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![a-z])")
 _PHRASE_LENGTHS = (12, 15, 18, 21, 24)
 _NO_PHRASE_WORDS = frozenset({"the", "and", "for", "are", "was", "our", "its", "but", "has", "with", "from"})
 """Words of ordinary sentences that no recovery phrase holds: its word list lacks them."""
+
+
+_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
+_HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
+
+
+def names_secret(name: str) -> bool:
+    """Whether a key or variable of this name holds a secret, and not the path of a file with one."""
+    folded = name.upper().replace("-", "_")
+    return bool(_SECRET_NAME.search(folded)) and not _HARMLESS_NAME.search(folded)
 
 
 def find(text: str) -> str:

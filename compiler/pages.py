@@ -156,6 +156,11 @@ PAGES: dict[str, Page] = {
         "only warnings may be lived with: an error means a node that does not start, loses income or is in danger.",
         "Repair its cause and take the silence away.",
     ),
+    "reward-caller-without-wallet": Page(
+        "The node that shall call reward for a wallet uses another one.",
+        "then no process calls reward for the wallet, and the rewards of every round are lost.",
+        "Give that node the wallet, or name a node that has it as reward_by.",
+    ),
     "spec-bom": Page(
         "The spec file begins with a byte order mark.",
         "TOML files are plain UTF-8.",

@@ -12,6 +12,9 @@ from compiler.model.effective import BoundPort
 from compiler.origin import Origin
 from compiler.upstream import Release
 
+DOCKER_SOCKET = "/var/run/docker.sock"
+"""Through it a node starts containers."""
+
 RELEASE_ROOT = "/opt/fleetc"
 """Where releases live on a host: <root>/releases/<digest> and the link <root>/current."""
 

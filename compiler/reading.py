@@ -29,7 +29,10 @@ _OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
 
 def find_spec(argument: Path) -> Path:
     """The spec file that an argument means: a directory stands for its fleet.toml."""
-    return argument / SPEC_NAME if argument.is_dir() else argument
+    try:
+        return argument / SPEC_NAME if argument.is_dir() else argument
+    except (OSError, ValueError):  # a name too long, a NUL: reading it tells what is wrong
+        return argument
 
 
 def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -> Source:
@@ -64,7 +67,7 @@ def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
         raise failure(OSError(errno.EINVAL, str(error)), name, "read") from error
     except OSError as error:
         advice = "name a TOML file, or a directory that holds a fleet.toml"
-        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
             raise FilesError("spec-missing", f"{shown(name)} does not exist", path=name, advice=advice) from error
         if error.errno in (errno.EINVAL, errno.ENXIO):
             message = f"{shown(name)} is not a regular file"

@@ -8,8 +8,10 @@ carets, or JSON. Here key paths become file, line and column, duplicates go and 
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from compiler import leaks
@@ -22,6 +24,11 @@ _NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _LINE_LIMIT = 160
 _SHOWN_LIMIT = 200
+_PIECE = 12
+"""How many characters of a secret in a row are too many in a message. Of a shorter secret, all of it."""
+
+
+_WORDS = re.compile(r"[^\"'\s]+")
 
 
 class Place(NamedTuple):
@@ -42,12 +49,16 @@ class Place(NamedTuple):
 
 
 class Located(NamedTuple):
-    """A diagnostic whose labels are places. The fields stand in the order in which diagnostics are sorted."""
+    """A diagnostic whose labels are places. The fields stand in the order in which diagnostics are sorted.
+
+    `withheld` says that its own words repeated a secret, so that others stand for them.
+    """
 
     key: tuple[str, int, int, int, str, str]
     diagnostic: Diagnostic
     primary: Place
     related: tuple[Place, ...]
+    withheld: bool = False
 
 
 class _Atlas:
@@ -58,14 +69,17 @@ class _Atlas:
         self._texts = {source.name: source.text for source in sources}
         self._maps: dict[str, LineMap] = {}
         self.secret_lines: set[tuple[str, int]] = set()
+        self.secrets = {text for text in _texts(document.raw) if leaks.find(text)} if document else set()
 
     def place(self, label: Label) -> Place:
         target = label.place
         if isinstance(target, Offset):
             span = Span(target.source, target.start, target.end)
             path = ""
+            value: Any = self._texts.get(target.source, "")[target.start : target.end]
         else:
-            path = ".".join(map(str, target))
+            path = ".".join("[secret]" if leaks.find(str(part)) else str(part) for part in target)
+            value = _value(self._document.raw, target) if self._document else None
             if self._document is None:
                 return Place("", 0, 0, 0, 0, label.note, path, "")
             span = self._document.nearest(target, label.on_key)
@@ -77,8 +91,20 @@ class _Atlas:
         line, column = lines.position(span.start)
         end_line, end_column = lines.position(span.end)
         if label.secret:
+            self.secrets.update(_texts(value))
+        elif self._document is None:
+            self._unread(span.source, line, lines.text(line))
+        if label.secret or (not isinstance(value, dict) and any(map(leaks.find, _texts(value)))):
             self.secret_lines.update((span.source, number) for number in range(line, end_line + 1))
         return Place(span.source, line, column, end_line, end_column, label.note, path, lines.text(line))
+
+    def _unread(self, source: str, line: int, text: str) -> None:
+        """A line of a text that could not be read: what it seems to hold is hidden, as the value of a key may be."""
+        key, _, value = text.partition("=")
+        secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
+        if leaks.find(text) or secret_key:
+            self.secrets.update(_WORDS.findall(value if secret_key else text))
+            self.secret_lines.add((source, line))
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
@@ -98,7 +124,8 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
             diagnostic.message,
         )
         found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
-    return [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
+    hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
+    return _withhold(hidden, atlas.secrets)
 
 
 def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
@@ -109,6 +136,72 @@ def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
         place._replace(hidden=(place.file, place.line) in secret_lines) for place in (item.primary, *item.related)
     )
     return item._replace(primary=primary, related=tuple(related))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a part of a document, keys too."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+def _value(raw: Any, path: Sequence[str | int]) -> Any:
+    """What stands at a path; None where a part of it is not in the document."""
+    for part in path:
+        known = part in raw if isinstance(raw, dict) else isinstance(raw, list) and part in range(len(raw))
+        if not known:
+            return None
+        raw = raw[part]
+    return raw
+
+
+def _withhold(located: list[Located], secrets: Iterable[str]) -> list[Located]:
+    """Give other words to diagnostics that repeat a secret or a piece of one."""
+    known = set(secrets)
+    words = [_words(item) for item in located]
+    said = {piece for text in set(words) for piece in _pieces(text)} if known else set()
+    repeated = {piece for secret in known for piece in _pieces(secret) if piece in said}
+    short = [secret for secret in known if 4 <= len(secret) < _PIECE]
+    return [
+        _withheld(item) if _repeats(item, text, repeated, short) else item
+        for item, text in zip(located, words, strict=True)
+    ]
+
+
+def _repeats(item: Located, words: str, repeated: set[str], short: Sequence[str]) -> bool:
+    if leaks.find(words) or (repeated and any(piece in repeated for piece in _pieces(words))):
+        return True
+    # A short secret may be an everyday word: only a message about its line, by one who did not know, can repeat it.
+    about = any(place.hidden for place in (item.primary, *item.related)) and not item.diagnostic.primary.secret
+    return about and any(secret in words for secret in short)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1))
+
+
+def _words(item: Located) -> str:
+    """All that a diagnostic says itself; what a fix writes is judged where it is shown."""
+    notes = [place.note for place in (item.primary, *item.related)]
+    return "\n".join((item.diagnostic.message, item.diagnostic.help, *notes))
+
+
+def _withheld(item: Located) -> Located:
+    code = item.diagnostic.code
+    diagnostic = replace(
+        item.diagnostic,
+        message="what stands here seems to hold a secret, so it is not repeated",
+        help=f"take the secret out of the spec, and replace it; fleetc explain {code} tells what is wrong besides",
+    )
+    primary, *related = (place._replace(note="") for place in (item.primary, *item.related))
+    return item._replace(diagnostic=diagnostic, primary=primary, related=tuple(related), withheld=True)
 
 
 def as_text(located: Sequence[Located], colour: bool = False) -> str:
@@ -150,7 +243,7 @@ def _block(item: Located, colour: bool) -> list[str]:
         lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
     if diagnostic.fix is not None:
         deeds = ", ".join(map(_deed, diagnostic.fix.edits))
-        shown = "writes this value in the right form" if leaks.find(deeds) else deeds
+        shown = "writes this value in the right form" if item.withheld or leaks.find(deeds) else deeds
         lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(shown)}"]
     return lines
 

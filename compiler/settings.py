@@ -7,17 +7,24 @@ means.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     PyprojectTomlConfigSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+
+def _split(value: Any) -> Any:
+    """A text names one file, or several with the separator of PATH between them; a list stays as it is."""
+    return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -32,7 +39,9 @@ class Settings(BaseSettings):
         pyproject_toml_table_header=("tool", "fleetc"),
     )
 
-    overlay: tuple[Path, ...] = Field((), description="Overlay files that are laid over the spec, in this order.")
+    overlay: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
+        (), description="Overlay files that are laid over the spec, in this order."
+    )
     output: Path | None = Field(None, description="Directory of the tree; by default rendered/ beside the spec.")
     color: Literal["auto", "always", "never"] = Field(
         "auto", description="Whether messages are coloured; NO_COLOR is honoured."

@@ -240,6 +240,55 @@ def test_pyproject_table_holds_settings_too(tmp_path: Path) -> None:
     assert (tmp_path / "from-pyproject" / "manifest.json").is_file()
 
 
+@pytest.mark.parametrize("how", ["variable", "text", "list"])
+@pytest.mark.parametrize("names", [["one.toml"], ["one.toml", "two words.toml"]])
+def test_overlays_come_from_the_environment_and_the_file(how: str, names: list[str], tmp_path: Path) -> None:
+    spec = written(tmp_path / "fleet.toml", VALID)
+    for number, name in enumerate(names):
+        written(tmp_path / name, f"[fleet]\nbogus{number} = 1\n")
+    joined = os.pathsep.join(names)
+    if how != "variable":
+        written(tmp_path / "fleetc.toml", f"overlay = {json.dumps(joined if how == 'text' else names)}\n")
+    environment = {"FLEETC_OVERLAY": joined} if how == "variable" else {}
+    message = refused(fleetc("check", spec, cwd=tmp_path, **environment))
+    assert [f'"bogus{number}"' in message for number in range(2)] == [True, len(names) == 2]
+
+
+def only_json(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
+    """The one JSON document of stdout."""
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def test_compile_as_json_prints_one_document(tmp_path: Path) -> None:
+    warned = written(tmp_path / "fleet.toml", VALID + '[[silence]]\ncode = "capacity-unknown"\nreason = "x"\n')
+    for spec in (DEMO, warned):
+        out = tmp_path / f"out-{spec.name}"
+        stale = fleetc("compile", spec, "-o", out, "--check", "--format", "json")
+        first = fleetc("compile", spec, "-o", out, "--format", "json")
+        second = fleetc("compile", spec, "-o", out, "--format", "json")
+        fresh = fleetc("compile", spec, "-o", out, "--check", "--format", "json")
+        assert [done.returncode for done in (stale, first, second, fresh)] == [1, 0, 0, 0], first.stderr
+        assert "missing FLEET.md" in only_json(stale)["stale"]  # type: ignore[operator]
+        assert "FLEET.md" in only_json(first)["written"]  # type: ignore[operator]
+        assert (only_json(second)["written"], only_json(second)["removed"]) == ([], [])
+        assert only_json(fresh)["stale"] == []
+        for done in (stale, first, second, fresh):
+            assert bool(only_json(done)["diagnostics"]) == (spec == warned)
+
+
+def test_compile_as_json_into_a_file_prints_one_document(tmp_path: Path) -> None:
+    done = fleetc("compile", DEMO, "-o", written(tmp_path / "out", "mine"), "--format", "json")
+    assert done.returncode == 1
+    assert len(only_json(done)["diagnostics"]) == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + "/fleet.toml", "a/" * 3000])
+@pytest.mark.parametrize("command", ["check", "compile"])
+def test_name_that_is_too_long_is_a_missing_spec(name: str, command: str) -> None:
+    assert "error[spec-missing]" in refused(fleetc(command, name))
+
+
 @pytest.mark.parametrize("text", ["forks = 0\n", "frobs = 1\n", "forks = \n", "\x00"])
 def test_bad_settings_are_wrong_usage(text: str, tmp_path: Path) -> None:
     written(tmp_path / "fleetc.toml", text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from compiler.artifacts import service_file
 from compiler.encoding import EncodingError, systemd_environment, systemd_exec
-from compiler.plan import HostPlan, Service
+from compiler.plan import DOCKER_SOCKET, HostPlan, Service
 from compiler.templating import Encoded, Templates, Word
 from compiler.tree import Artifact
 from compiler.upstream import format_release
@@ -43,12 +43,21 @@ def _view(host: HostPlan, service: Service) -> dict[str, object]:
         "binary": host.binary,
         "arguments": arguments,
         "data_dir": _bare_path(service.data_dir),
+        # The rollout makes only the data directory, and systemd starts no unit whose path is missing without a "-".
+        "writable": [_bare_path(path) for path in _writable(service)],
         "home": Encoded(systemd_environment("HOME", service.data_dir)),
         "env_file": Word(f"{service.directory}/node.env"),
         "secret_file": Word(service.secret_file) if service.secrets else "",
         "containers": service.manages_containers,
         "gpus": service.gpus is not None,
     }
+
+
+def _writable(service: Service) -> Iterator[str]:
+    """What the node writes to besides its data directory."""
+    for mount in service.mounts:
+        if not mount.read_only and mount.path not in (service.data_dir, DOCKER_SOCKET):
+            yield mount.path
 
 
 def _bare_path(path: str) -> Encoded:

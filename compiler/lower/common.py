@@ -17,14 +17,22 @@ from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.signer import Redeemer, Signer
 from compiler.origin import Chosen, derived, given
-from compiler.plan import RELEASE_ROOT, Argument, Mount, PlannedFile, SecretVariable, Service, Variable
+from compiler.plan import (
+    DOCKER_SOCKET,
+    RELEASE_ROOT,
+    Argument,
+    Mount,
+    PlannedFile,
+    SecretVariable,
+    Service,
+    Variable,
+)
 from compiler.quantities import Listener, Price, parse_duration
 from compiler.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order
 
 DEFAULT_IMAGE = "livepeer/go-livepeer"
-DOCKER_SOCKET = "/var/run/docker.sock"
 _NETWORK, _RPC, _CONTROLLER = given("fleet", "network"), given("fleet", "rpc"), given("fleet", "controller")
 
 
@@ -167,7 +175,7 @@ def service(
         variables=tuple(sorted(variables, key=_first)),
         secrets=tuple(sorted(secrets, key=_first)),
         files=tuple(sorted(files, key=_first)),
-        mounts=tuple(sorted(_mounts(fleet, node, directory, arguments, variables, files, containers))),
+        mounts=_mounts(_wanted_mounts(fleet, node, directory, arguments, variables, files, containers)),
         ports=tuple(sorted(effective.bound_ports(fleet, node))),
         gpus=effective.gpu_ids(fleet, node) or None,
         manages_containers=containers,
@@ -185,7 +193,18 @@ _MOUNTED_FLAGS = {"aiModelsDir": False, "liveRunnerConfig": True, "verifierPath"
 """Flags whose value is a path of the host, and whether the node only reads there."""
 
 
-def _mounts(
+def _mounts(wanted: Iterable[Mount]) -> tuple[Mount, ...]:
+    """Each path once: read-write wins, and a path below another read-write mount is already there."""
+    mounts: dict[str, Mount] = {}
+    for mount in wanted:
+        before = mounts.get(mount.path)
+        if before is None or (before.read_only and not mount.read_only):
+            mounts[mount.path] = mount
+    outer = tuple(f"{mount.path}/" for mount in mounts.values() if not mount.read_only)
+    return tuple(mounts[path] for path in sorted(mounts) if not path.startswith(outer))
+
+
+def _wanted_mounts(
     fleet: Fleet,
     node: Node,
     directory: Chosen[str],
@@ -199,11 +218,9 @@ def _mounts(
         yield Mount(own_file(node, file.name), True, file.origin)
     settings = node.settings
     if fleet.on_chain and isinstance(settings, ChainSettings) and settings.wallet is not None:
-        keystore = fleet.wallets[settings.wallet].keystore
-        if not keystore.startswith(directory.value + "/"):
-            yield Mount(keystore, True, given("wallets", settings.wallet, "keystore"))
+        yield Mount(fleet.wallets[settings.wallet].keystore, True, given("wallets", settings.wallet, "keystore"))
     for argument in arguments:
-        if argument.flag in _MOUNTED_FLAGS and not argument.value.startswith(directory.value + "/"):
+        if argument.flag in _MOUNTED_FLAGS:
             yield Mount(argument.value, _MOUNTED_FLAGS[argument.flag], argument.origin)
     for variable in variables:
         if variable.name in SECRET_PATH_VARIABLES:

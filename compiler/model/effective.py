@@ -6,7 +6,6 @@ is checked is what is emitted. Default ports are the documented ones of each rol
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -18,7 +17,7 @@ from compiler.model.orchestrator import Orchestrator, Service
 from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.origin import Chosen, Origin, default, derived, given
-from compiler.quantities import HostName, Listener, Price
+from compiler.quantities import HostName, Listener, Price, QuantityError, parse_listener
 from compiler.upstream import ABILITIES, FLAGS, PIPELINES, Release
 
 SERVICE_PORT = 8935
@@ -38,8 +37,8 @@ CLI_LISTENERS = {
 HELPER_HTTP = Listener(LOOPBACK, SERVICE_PORT)
 
 _EVERYWHERE = (ANY_ADDRESS, "::")
-_MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
-_MEDIA_ADDRESS = re.compile(r"(?:(.*):)?([0-9]{1,5})")
+MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
+"""Variables that say where a gateway listens for live media."""
 
 
 T = TypeVar("T")
@@ -138,6 +137,14 @@ def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> C
     port = service.value.port if service and service.value.port else SERVICE_PORT
     where = service.origin.paths if service else (node.path,)
     return Chosen(Listener(ANY_ADDRESS, port), derived("all interfaces, at the port of the service address", *where))
+
+
+def media_listener(text: str) -> Listener | None:
+    """Where a gateway listens by one of `MEDIA_LISTENERS`; ":7280" is all addresses. None when it cannot."""
+    try:
+        return parse_listener(f"{ANY_ADDRESS}{text}" if text.startswith(":") else text)
+    except QuantityError:
+        return None
 
 
 def helper_http(node: Node, helper: Signer | Redeemer) -> Chosen[Listener]:
@@ -294,12 +301,12 @@ def _bound(chosen: Chosen[Listener], purpose: str) -> BoundPort:
 
 
 def _media_ports(node: Node) -> Iterator[BoundPort]:
-    for variable in _MEDIA_LISTENERS:
-        found = _MEDIA_ADDRESS.fullmatch(node.settings.environment.get(variable, ""))
-        if found and 1 <= int(found[2]) <= 65535:
+    for variable in MEDIA_LISTENERS:
+        listener = media_listener(node.settings.environment.get(variable, ""))
+        if listener is not None:
             purpose = "WHIP" if "WHIP" in variable else "WHEP"
             origin = given(*node.path, "environment", variable)
-            yield BoundPort(found[1] or ANY_ADDRESS, int(found[2]), "udp", purpose, origin)
+            yield BoundPort(listener.host, listener.port, "udp", purpose, origin)
 
 
 def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:

@@ -59,6 +59,11 @@ RESERVED_NAMES = frozenset(
 _NAME = re.compile(NAME_PATTERN)
 _PATH = re.compile(r"(/[A-Za-z0-9_@+][A-Za-z0-9._@+-]*|/\.[A-Za-z0-9_][A-Za-z0-9._@+-]*)+")
 _ENV_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_STEERS_A_RUN = re.compile(
+    r"(?:ANSIBLE|LD|DYLD|LC|BASH|PYTHON|RUNNER)(?:_.*)?|PYTHON.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TMPDIR"
+    r"|TERM|PWD|IFS|ENV|VIRTUAL_ENV|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS|ASKPASS_REQUIRE)",
+    re.IGNORECASE,
+)
 _IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
@@ -147,6 +152,16 @@ def _env_name(text: str) -> str:
     if not _ENV_NAME.fullmatch(text) or len(text) > 128:
         raise refuse("this is not the name of an environment variable", "write letters, digits and _, no digit first")
     return text
+
+
+def _reference_variable(text: str) -> str:
+    """The name of a variable that a deployment takes a secret from, and hands to Ansible under the same name."""
+    if _STEERS_A_RUN.fullmatch(text):
+        raise refuse(
+            "this variable steers the programs of a deployment, so it cannot hold a secret",
+            "give the secret a variable of its own, such as ORCHESTRATOR_SECRET",
+        )
+    return _env_name(text)
 
 
 def _variable_name(text: str) -> str:
@@ -248,7 +263,7 @@ class SecretRef(Base):
     Exactly one of the three keys; the value itself is never written.
     """
 
-    env: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
+    env: Annotated[StrictStr, AfterValidator(_reference_variable)] | None = Field(
         None, description="Name of an environment variable on the machine that runs the deployment."
     )
     host_file: Annotated[StrictStr, AfterValidator(_path)] | None = Field(
@@ -282,8 +297,13 @@ def _secret(value: Any) -> SecretRef:
         raise refuse(message, _REFERENCE_FORM, secret=True)
     kind, name = next(iter(value.items()))
     if not isinstance(name, str):
-        raise refuse(f"{kind} names the secret as text", _REFERENCE_FORM)
-    checked = _path(name) if kind == "host_file" else _env_name(name)
+        raise refuse(f"{kind} names the secret as text", _REFERENCE_FORM, secret=True)
+    check = {"env": _reference_variable, "host_file": _path, "vault": _env_name}[kind]
+    try:
+        checked = check(name)
+    except PydanticCustomError as problem:  # what is no name may be the secret itself
+        context = problem.context or {}
+        raise refuse(context["message"], context["help"], secret=True) from None
     names: dict[str, Any] = {"env": None, "host_file": None, "vault": None, kind: checked}
     return SecretRef.model_construct(**names)
 

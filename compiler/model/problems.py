@@ -15,8 +15,10 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from compiler import leaks
 from compiler.diagnostics import Diagnostic, Label, Path, Value, error, fix_insert, fix_rename, fix_set
 
+_SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
 _TYPE_NAMES = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -57,6 +59,21 @@ def _folded(word: str) -> str:
     return re.sub(r"[-_ ]", "", word).lower()
 
 
+def _says_secret(path: Path, known: Sequence[str] = ()) -> bool:
+    """Whether a key on the path is called like a secret, or the last, where others are `known`, almost like one.
+
+    What stands there may then be the secret itself, written where a reference belongs.
+    """
+    if any(isinstance(part, str) and leaks.names_secret(part) for part in path):
+        return True
+    if not known:
+        return False
+    last = str(path[-1]).lower() if path else ""
+    return leaks.names_secret(nearest_name(last, known)) or bool(
+        difflib.get_close_matches(last, _SECRET_WORDS, n=1, cutoff=0.75)
+    )
+
+
 def problems(found: ValidationError, raw: dict[str, Any], root: type[BaseModel]) -> list[Diagnostic]:
     """One diagnostic for each fault that pydantic reports."""
     return [_problem(fault, raw, root) for fault in found.errors(include_url=False, include_input=False)]
@@ -68,6 +85,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
     on_key = loc[-1:] == ("[key]",)
     path = _existing(loc[:-1] if on_key else loc, raw, keep_last=kind == "missing")
     last = str(path[-1]) if path else ""
+    secret = _says_secret(path)
     if kind == "extra_forbidden":
         keys = _known_keys(root, path[:-1])
         meant = same_but_for_spelling(last, keys)
@@ -75,7 +93,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         return error(
             "unknown-key",
             f'there is no key "{last}" here',
-            Label(path, on_key=True),
+            Label(path, on_key=True, secret=_says_secret(path, keys)),
             help=did_you_mean(last, keys),
             fix=fix_rename(path, meant) if certain else None,
         )
@@ -91,8 +109,8 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         )
     if kind == "spec":
         context = fault["ctx"]
-        place = Label(path, on_key=on_key, secret=context["secret"])
-        repair = None if on_key or context["secret"] else context["repair"]
+        place = Label(path, on_key=on_key, secret=context["secret"] or secret)
+        repair = None if on_key or place.secret else context["repair"]
         fix = fix_set(path, repair) if repair is not None else None
         return error("invalid-value", context["message"], place, help=context["help"], fix=fix)
     if kind in _TYPE_NAMES:
@@ -100,7 +118,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         return error(
             "wrong-type",
             f"{last} must be {_TYPE_NAMES[kind]}",
-            Label(path),
+            Label(path, secret=secret),
             help=_description(root, path),
             fix=fix_set(path, meant_value) if meant_value is not None else None,
         )
@@ -113,11 +131,11 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         return error(
             "unknown-value",
             f"{last} is one of a few words",
-            Label(path),
+            Label(path, secret=secret),
             help=f'did you mean "{spelled or near}"?' if spelled or near else otherwise,
             fix=fix_set(path, spelled) if spelled else None,
         )
-    return error("invalid-value", f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}", Label(path))
+    return error("invalid-value", f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}", Label(path, secret=secret))
 
 
 def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:

@@ -75,7 +75,7 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
             help=did_you_mean(
                 settings.network,
                 NETWORKS,
-                "name a known network, or write its controller contract: controller = ...",
+                f"known: {', '.join(sorted(NETWORKS))}; another one needs its contract: controller = ...",
             ),
         )
 
@@ -216,7 +216,10 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
         if wallet.reward_by is None or wallet.reward_by == "none":
             continue
         holders = {node.name for node in fleet.nodes_by_wallet.get(name, ())}
-        if wallet.reward_by not in holders:
+        caller = next((node for node in fleet.nodes if node.name == wallet.reward_by), None)
+        if caller is not None and caller.name not in holders:
+            yield from _other_wallet(fleet, name, caller)
+        elif wallet.reward_by not in holders:
             yield _unknown(
                 "node with this wallet",
                 wallet.reward_by,
@@ -224,3 +227,17 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
                 holders,
                 'or write "none"',
             )
+
+
+def _other_wallet(fleet: Fleet, name: str, caller: Node) -> Iterator[Diagnostic]:
+    """The reward caller of a wallet holds another one. Where it names one that does not exist, that is said already."""
+    held = getattr(caller.settings, "wallet", None)
+    if held is not None and held not in fleet.wallets:
+        return
+    yield error(
+        "reward-caller-without-wallet",
+        f"{caller.name} shall call reward for wallet {name}, and it uses {f'wallet {held}' if held else 'no wallet'}",
+        Label(("wallets", name, "reward_by"), "the reward caller"),
+        [Label((*caller.path, "wallet") if held else caller.path, "the wallet it uses" if held else "no wallet here")],
+        f'write wallet = "{name}" for {caller.name}, or name a node that has it, or "none"',
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import sys
@@ -137,8 +138,6 @@ def run_playbook(
 
 def _command_line(options: RunOptions) -> str:
     """Options of ansible-playbook. Every word is of this module, a checked host name or a path of the settings."""
-    import shlex
-
     words: list[str] = []
     if options.limit:
         words += ["--limit", ",".join(options.limit)]
@@ -161,7 +160,8 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
     control.mkdir(mode=0o700)
     ssh = ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "BatchMode=yes"]
     if options.ssh_known_hosts:
-        ssh += ["-o", f"UserKnownHostsFile={options.ssh_known_hosts}", "-o", "GlobalKnownHostsFile=/dev/null"]
+        ssh += ["-o", f"UserKnownHostsFile={_ssh_quoted(options.ssh_known_hosts)}"]
+        ssh += ["-o", "GlobalKnownHostsFile=/dev/null"]
     return kept | {
         "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
         "ANSIBLE_HOME": str(work / "home"),
@@ -170,11 +170,17 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_TIMEOUT": str(options.connect_timeout),
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(control),
-        "ANSIBLE_SSH_EXTRA_ARGS": " ".join(ssh),
+        "ANSIBLE_SSH_EXTRA_ARGS": shlex.join(ssh),
         "ANSIBLE_HOST_KEY_CHECKING": "True",
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _ssh_quoted(path: Path) -> str:
+    """A path as ssh reads it in an option: it splits at spaces outside double quotes and fills in % tokens."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
 
 
 def _event(data: dict[str, Any]) -> Event | None:

@@ -2,7 +2,7 @@
 
 In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) == x`. A value that is not the
 quantity raises QuantityError, which says what is wrong and what to write instead. Called by the model,
-lowering and lifting.
+the rules and lowering.
 
 A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space stands
 before a unit.

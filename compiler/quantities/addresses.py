@@ -1,8 +1,8 @@
 """Quantities that name places: hosts, ports, listeners, URLs and Ethereum addresses.
 
 In: values as written in a spec. Out: canonical text or frozen values whose `str` parses to the same value.
-Called by the model, like `quantities.py`. Only strict forms pass, because a C library reads `010.0.0.1` as
-8.0.0.1 and `1` as 0.0.0.1.
+Called through the package, by the model, rules and lowering. Only strict forms pass, because a C library
+reads `010.0.0.1` as 8.0.0.1 and `1` as 0.0.0.1.
 """
 
 from __future__ import annotations

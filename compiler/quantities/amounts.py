@@ -1,7 +1,7 @@
 """Amounts with units, exact: prices, ether, bytes, durations. No floats, no rounding.
 
 In: text as written in a spec. Out: frozen values whose `str` is canonical and parses to the same value.
-Called through the package, by the model for every such field, and by lowering and lifting.
+Called through the package, by the model for every such field, and by rules and lowering.
 """
 
 from __future__ import annotations

@@ -27,8 +27,6 @@ from compiler.model.fields import Base
 from compiler.model.fleet import Fleet
 from compiler.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
 
-_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
-_HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
 _NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
 _FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
@@ -39,17 +37,13 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     yield from _walk(fleet, ())
     for node in fleet.nodes:
         for name, value in node.settings.environment.items():
-            if _names_secret(name.upper()) and not _HARMLESS_VALUE.fullmatch(value) and not leaks.find(value):
+            if leaks.names_secret(name) and not _HARMLESS_VALUE.fullmatch(value) and not leaks.find(value):
                 yield error(
                     "inline-secret",
                     f"{node.name} has the variable {name} written out, and its name says that it is a secret",
                     Label((*node.path, "environment", name), secret=True),
                     help=f'move it: secret_environment = {{ {name} = {{ env = "{name}" }} }}',
                 )
-
-
-def _names_secret(name: str) -> bool:
-    return bool(_SECRET_NAME.search(name)) and not _HARMLESS_NAME.search(name)
 
 
 def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:

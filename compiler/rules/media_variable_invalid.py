@@ -20,10 +20,9 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model import effective
 from compiler.model.fleet import Fleet
-from compiler.quantities import QuantityError, parse_listener
 
-_ADDRESSES = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
 _LIMIT = "LIVE_AI_WHEP_MAX_SESSIONS"
 
 
@@ -31,7 +30,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the variables of gateways, which alone read them."""
     for name, gateway in sorted(fleet.gateways.items()):
         for variable, value in gateway.environment.items():
-            if variable in _ADDRESSES and not _is_address(value):
+            if variable in effective.MEDIA_LISTENERS and effective.media_listener(value) is None:
                 advice = f'write {variable} = ":7280", or an address with its port'
             elif variable == _LIMIT and not re.fullmatch("[1-9][0-9]{0,8}|unlimited", value):
                 advice = f'write {variable} = "5", or "unlimited"'
@@ -43,12 +42,3 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 Label(("gateways", name, "environment", variable)),
                 help=advice,
             )
-
-
-def _is_address(text: str) -> bool:
-    """host:port, or :port for all addresses."""
-    try:
-        parse_listener(f"127.0.0.1{text}" if text.startswith(":") else text)
-    except QuantityError:
-        return False
-    return True

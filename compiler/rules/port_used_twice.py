@@ -1,8 +1,9 @@
 """Two processes on one host listen on the same port.
 
 Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that
-restarts only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers, the SSH
-server.
+restarts only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers. The port of
+the SSH server is a warning, because ssh_port may be one that a router forwards to another port of the host; if so,
+silence the warning.
 
 Example:
 
@@ -26,12 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.diagnostics import Diagnostic, Label, Path, error, warning
 from compiler.model import effective
 from compiler.model.effective import BoundPort
 from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
-from compiler.origin import given
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
 _HIGHEST_PORT = 65535
@@ -39,10 +39,10 @@ _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 
 
 class _Taken(NamedTuple):
-    """A port and who takes it; no node stands for the SSH server."""
+    """A port and the node that takes it."""
 
     bound: BoundPort
-    node: Node | None
+    node: Node
 
     @property
     def place(self) -> Path:
@@ -50,9 +50,8 @@ class _Taken(NamedTuple):
 
     @property
     def note(self) -> str:
-        who = self.node.name if self.node else "the host"
         why = self.bound.origin.reason
-        return f"{who}: {self.bound.purpose}" + (f" ({why})" if why else "")
+        return f"{self.node.name}: {self.bound.purpose}" + (f" ({why})" if why else "")
 
 
 class _FreePorts:
@@ -79,14 +78,27 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         ports = [port, *(bound.port for node in nodes for bound in effective.bound_ports(fleet, node))]
         if len(set(ports)) == len(ports):
             continue
-        ssh = BoundPort("0.0.0.0", port, "tcp", "SSH", given("hosts", host, "ssh_port"))  # noqa: S104
         taken = [_Taken(bound, node) for node in nodes for bound in effective.bound_ports(fleet, node)]
-        yield from _clashes(fleet, host, [_Taken(ssh, None), *taken])
+        free = _FreePorts(set(ports))
+        for item in taken:
+            if (item.bound.port, item.bound.protocol) == (port, "tcp"):
+                yield _meets_ssh(fleet, host, item, free)
+        yield from _clashes(fleet, host, taken, free)
 
 
-def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnostic]:
+def _meets_ssh(fleet: Fleet, host: str, item: _Taken, free: _FreePorts) -> Diagnostic:
+    """A listener at the port under which Ansible reaches the host, where the SSH server listens on all addresses."""
+    return warning(
+        "port-used-twice",
+        f"{item.node.name} ({item.bound.purpose}) takes port {item.bound.port} of host {host}, its ssh_port",
+        Label(item.place, item.note),
+        [Label(("hosts", host, "ssh_port"), "unless this port is forwarded to another one of the host")],
+        _help(fleet, item, free),
+    )
+
+
+def _clashes(fleet: Fleet, host: str, taken: list[_Taken], free: _FreePorts) -> Iterator[Diagnostic]:
     """Each listener that overlaps an earlier one, against the first such. One pass, whatever the number of clashes."""
-    free = _FreePorts({item.bound.port for item in taken})
     everywhere: dict[tuple[int, str], _Taken] = {}
     anywhere: dict[tuple[int, str], _Taken] = {}
     single: dict[tuple[int, str, str], _Taken] = {}
@@ -106,15 +118,12 @@ def _clashes(fleet: Fleet, host: str, taken: list[_Taken]) -> Iterator[Diagnosti
 
 def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
     """Whether two nodes' runner containers meet because they share a GPU, which is another rule's finding."""
-    return all(
-        item.node is not None and item.bound.purpose.endswith(" runner") and effective.gpu_ids(fleet, item.node)
-        for item in (one, other)
-    )
+    return all(item.bound.purpose.endswith(" runner") and effective.gpu_ids(fleet, item.node) for item in (one, other))
 
 
 def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePorts) -> Diagnostic:
     port = item.bound.port
-    here, there = (found.node.name if found.node else "the SSH server" for found in (item, before))
+    here, there = item.node.name, before.node.name
     if here == there:
         message = f"{here} takes port {port} of host {host} twice, for {before.bound.purpose} and {item.bound.purpose}"
     else:
@@ -133,7 +142,7 @@ def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePor
 def _help(fleet: Fleet, item: _Taken, ports: _FreePorts) -> str:
     """What to write for a port that nothing on the host takes."""
     bound, node = item.bound, item.node
-    if bound.purpose.endswith(" runner") or node is None:
+    if bound.purpose.endswith(" runner"):
         return "the ports of runner containers follow from their GPU ids: give the nodes different gpus"
     free = ports.above(bound.port)
     if free is None:

@@ -1,7 +1,7 @@
-"""The RPC address of the chain does not start with https://.
+"""The RPC address of the chain is on another machine and starts neither with https:// nor with wss://.
 
 Why: over an open connection anybody on the way can lie about the chain, and the node pays and redeems by what it is
-told.
+told. A connection to 127.0.0.1 or localhost never leaves the host, so there http:// and ws:// are fine.
 
 Example:
 
@@ -20,16 +20,20 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
-from compiler.quantities import Url
+from compiler.quantities import Listener, Url
+
+_ENCRYPTED = ("https", "wss")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at an address that is written out; a secret reference cannot be checked here."""
     rpc = fleet.fleet.rpc
-    if fleet.on_chain and isinstance(rpc, Url) and rpc.scheme != "https":
+    if not fleet.on_chain or not isinstance(rpc, Url) or rpc.scheme in _ENCRYPTED:
+        return
+    if not Listener(rpc.host, rpc.port or 80).is_loopback:
         yield error(
             "rpc-not-https",
-            f"the RPC address is {rpc.scheme}://, and the node needs https://",
+            f"the RPC address is {rpc.scheme}://, which anybody on the way can read and change",
             Label(("fleet", "rpc")),
-            help="write the https:// address of the provider",
+            help="write the https:// or wss:// address of the provider",
         )

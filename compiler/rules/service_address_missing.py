@@ -1,10 +1,10 @@
 """An orchestrator has no full public address.
 
 Why: without one the node asks a web service for its own address, and without a port it listens on a random one.
+Gateways then call an address where nobody answers.
 
 Fix: `fleetc check --fix` adds the documented port 8935 when the orchestrator has no listener of its own choice and no
 other node of its host has that port.
-Gateways then call an address where nobody answers.
 
 Example:
 

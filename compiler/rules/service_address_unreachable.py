@@ -1,8 +1,8 @@
 """Gateways cannot reach an orchestrator at the address it gives them.
 
 Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is
-registered and gets no work. Off-chain a private address is fine, and a loopback one is when all who use it are on the
-same host.
+registered and gets no work. Off-chain, and on a network of your own, a private address is fine, and a loopback one is
+when all who name it are on the same host.
 
 Example:
 
@@ -24,11 +24,13 @@ from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
 from compiler.quantities import HostName, Listener, is_public_address
+from compiler.upstream import NETWORKS
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each orchestrator that has an address."""
-    users = {} if fleet.on_chain else _users(fleet)
+    public = fleet.on_chain and fleet.fleet.network in NETWORKS  # any other is a network of one's own
+    users = {} if public else _users(fleet)
     for node in fleet.nodes:
         settings = node.settings
         chosen = effective.service_address(fleet, node, settings) if isinstance(settings, Orchestrator) else None
@@ -39,7 +41,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         place = chosen.origin.paths[0]
         if listener.is_any:
             why, related = "it stands for all addresses of a machine", []
-        elif fleet.on_chain and not is_public_address(host):
+        elif public and not is_public_address(host):
             why, related = "it means nothing outside its own network", [Label(("fleet", "network"), "a public network")]
         elif listener.is_loopback and (far := _elsewhere(users.get(node.name, ()), settings.host)):
             why, related = f"{far.name} runs on host {far.settings.host}", [Label((*far.path, "host"), far.name)]

@@ -7,9 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from compiler import lower, model, source
 from compiler.plan import Service
 from tests.backends import support
 from tests.backends.programs import program, run
+from tests.rules.support import SECRET, ai_worker, free_orchestrator, gateway, offchain, onchain
+from tests.rules.support import model as model_table
+
+AI_WORKER = ai_worker(host='"edge"', gpus=None, data_dir='"/srv/models"', models_dir='"/srv/models"')
 
 
 def project(directory: Path, service: Service, env_files: bool = False) -> dict[str, Any]:
@@ -82,3 +89,39 @@ def test_gpus_are_reserved_by_id_or_all_of_them(tmp_path: Path) -> None:
 def test_name_that_yaml_takes_for_something_else_stays_a_name(tmp_path: Path) -> None:
     for name in ("no", "true", "on"):
         assert list(project(tmp_path, support.service(name))["services"]) == [name]
+
+
+def lowered(text: str, name: str) -> Service:
+    """A service as lowering plans it, whatever the rules say about the spec."""
+    document, found = source.parse([source.Source("fleet.toml", text)])
+    assert document is not None, found
+    fleet, found = model.parse(document)
+    assert fleet is not None, found
+    return next(s for h in lower.lower(fleet).hosts for s in h.services if s.name == name)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (onchain(gateway(data_dir='"/var/lib/livepeer/keystore"')), "gate"),
+        (onchain(gateway("keystore")), "keystore"),
+        (offchain(model_table(), free_orchestrator(secret=SECRET), AI_WORKER), "worker"),
+    ],
+    ids=["keystore is the data directory", "gateway named keystore", "models in the data directory"],
+)
+def test_compose_takes_a_service_whose_directories_are_one(text: str, name: str, tmp_path: Path) -> None:
+    service = lowered(text, name)
+    volumes = project(tmp_path, service)["services"][name]["volumes"]
+    # Compose may drop all but the last of equal targets without a word, so the plan must hold none.
+    assert [volume["target"] for volume in volumes] == sorted({mount.path for mount in service.mounts})
+    assert len(volumes) == len(service.mounts)
+    (own,) = (volume for volume in volumes if volume["target"] == service.data_dir)
+    assert not own.get("read_only", False)
+
+
+def test_path_below_a_writable_mount_is_no_mount_of_its_own() -> None:
+    found = lowered(onchain(gateway(data_dir='"/var/lib/livepeer"')), "gate").mounts
+    assert [m.path for m in found if not m.read_only] == ["/var/lib/livepeer"]
+    assert "/var/lib/livepeer/keystore" not in [m.path for m in found]
+    beside = lowered(onchain(gateway(data_dir='"/var/lib/livepeer/key"')), "gate").mounts
+    assert ("/var/lib/livepeer/keystore", True) in [(m.path, m.read_only) for m in beside]

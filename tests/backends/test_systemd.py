@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.backends import UnfitError
-from compiler.plan import Argument, HostPlan, Service
+from compiler.plan import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support_values import unescape_c
@@ -113,3 +113,13 @@ def test_command_line_that_systemd_cannot_load_is_refused() -> None:
 def test_path_that_would_end_its_line_is_refused() -> None:
     with pytest.raises(UnfitError):
         unit_of(support.service("gw-eu", data_dir="/a\nExecStartPre=/bin/x"))
+
+
+def test_every_directory_that_the_node_writes_to_is_writable(tmp_path: Path) -> None:
+    models, socket = Mount("/home/ai/models", False, support.HERE), Mount(DOCKER_SOCKET, False, support.HERE)
+    base = support.service("gw-eu", manages_containers=True)
+    service = support.service("gw-eu", manages_containers=True, mounts=(*base.mounts, models, socket))
+    unit = unit_of(service)
+    assert "ReadWritePaths=/var/lib/livepeer/gw-eu -/home/ai/models" in unit.splitlines()
+    assert checked(tmp_path, f"{service.unit}.service", unit) == "status 0"
+    assert "ReadWritePaths=/var/lib/livepeer/gw-eu" in unit_of(base).splitlines()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from compiler import render
+from compiler.pipeline import check_spec
+from compiler.quantities.text import shown
 from compiler.source import Source
 from tests.rules.support import (
     checked,
@@ -20,6 +24,7 @@ from tests.rules.support import (
     printed,
     silent,
 )
+from tests.support import check_text, fleetc
 
 CODE = "inline-secret"
 KEY = "AAAAAAAAAAAAb1C2d3E4f5G6h7I8j9K0"
@@ -128,3 +133,126 @@ def test_password_in_a_url_is_not_shown() -> None:
     found = printed(onchain(gateway(), rpc='"https://u:p4ssw0rd@rpc.example.org"'))
     assert "user name or password" in found
     assert "p4ssw0rd" not in found
+
+
+# ------------------------------------------------------------------------------------ whatever else is wrong there
+
+TOKEN = SECRETS[6]
+FIELDS: dict[str, Callable[[str], str]] = {
+    "service": lambda text: offchain(free_orchestrator(service=text)),
+    "service with the secret as user": lambda text: offchain(
+        free_orchestrator(service=json.dumps(f"ftp://user:{json.loads(text)}@x:8935"))
+    ),
+    "service with the secret as port": lambda text: offchain(
+        free_orchestrator(service=json.dumps(f"https://x.example:{json.loads(text)}"))
+    ),
+    "orchestrators": lambda text: offchain(free_orchestrator(), free_gateway(orchestrators=f"[{text}]")),
+    "max_price": lambda text: onchain(gateway(max_price=text)),
+    "rtmp": lambda text: offchain(free_orchestrator(), free_gateway(rtmp=text)),
+    "rtmp with the secret as port": lambda text: offchain(
+        free_orchestrator(), free_gateway(rtmp=json.dumps(f"127.0.0.1:{json.loads(text)}"))
+    ),
+    "value of an unknown key": lambda text: offchain(free_orchestrator(), free_gateway(bogus=text)),
+    "unknown key": lambda text: offchain(free_orchestrator(), free_gateway()) + f"{text} = 1\n",
+    "name of a table": lambda text: offchain(free_orchestrator()) + f'[gateways.{text}]\nhost = "edge"\n',
+    "wallet address": lambda text: onchain(gateway()) + f"[wallets.w]\naddress = {text}\n",
+    "role": lambda text: offchain(free_orchestrator(), free_gateway(host=text)),
+    "environment": lambda text: offchain(free_orchestrator(), free_gateway(environment=f"{{ SETTING = {text} }}")),
+    "list for text": lambda text: offchain(free_orchestrator(), free_gateway(host=f"[{text}]")),
+    "escaped": lambda text: offchain(
+        free_orchestrator(), free_gateway(rtmp=f'"{"".join(f"{chr(92)}u{ord(c):04x}" for c in json.loads(text))}"')
+    ),
+    "duplicate key": lambda text: offchain(free_orchestrator()) + f"[x]\n{text} = 1\n{text} = 2\n",
+    "no TOML": lambda text: offchain(free_orchestrator()) + f"[x]\na = {text} {text}\n",
+}
+
+
+def _secret_part(secret: str) -> str:
+    """What of a leak is secret: all, or the key in a URL."""
+    return KEY if KEY in secret else secret
+
+
+def _both_outputs(text: str) -> str:
+    sources = [Source("fleet.toml", text)]
+    found = check_spec(sources)
+    assert found.diagnostics
+    located = render.locate(found.diagnostics, sources, found.document)
+    return render.as_text(located) + render.as_json(located)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("secret", SECRETS)
+def test_no_diagnostic_repeats_a_secret(field: str, secret: str) -> None:
+    told = _both_outputs(FIELDS[field](json.dumps(secret)))
+    part = _secret_part(secret)
+    for start in range(max(1, len(part) - 11)):
+        assert part[start : start + 12] not in told
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_command_prints_no_token(form: str, tmp_path: Path) -> None:
+    spec = tmp_path / "fleet.toml"
+    spec.write_text(FIELDS["service with the secret as user"](json.dumps(TOKEN)), encoding="utf-8")
+    done = fleetc("check", spec, "--format", form)
+    assert done.returncode == 1
+    assert "invalid-value" in done.stdout + done.stderr
+    assert TOKEN[4:16] not in done.stdout + done.stderr
+
+
+def test_message_without_the_secret_says_what_to_do() -> None:
+    told = _both_outputs(FIELDS["orchestrators"](json.dumps(TOKEN)))
+    assert "it is not repeated" in told
+    assert "take the secret out of the spec" in told
+
+
+def test_other_messages_keep_their_words() -> None:
+    told = _both_outputs(offchain(free_orchestrator(bogus=json.dumps(TOKEN)), free_gateway(rmtp='"x"')))
+    assert 'did you mean "rtmp"?' in told
+
+
+def test_long_value_is_not_cut_before_it_is_recognised() -> None:
+    assert shown("0x" + "ab" * 32) == "the text"
+    assert shown("x" * 100).endswith('…"')
+
+
+@pytest.mark.parametrize("key", ["pasword", "secrets", "passwd", "tokn", "Password", "sceret", "api-key"])
+@pytest.mark.parametrize("value", ['"hunter2"', '{ env = "hunter2 x" }', "{ value = 'hunter2' }"])
+def test_misspelt_secret_key_hides_its_value(key: str, value: str) -> None:
+    told = _both_outputs(offchain(free_orchestrator(**{key: value})))
+    assert "unknown-key" in told
+    assert "hunter2" not in told
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['"hunter2"', '{ env = "hunter2 x" }', '{ vault = "hunter2 x" }', '{ host_file = "hunter2" }', '["hunter2"]'],
+)
+@pytest.mark.parametrize("key", ["secret", "secret_environment"])
+def test_value_where_a_reference_belongs_is_hidden(key: str, value: str) -> None:
+    told = _both_outputs(offchain(free_orchestrator(**{key: value})))
+    assert "hunter2" not in told
+
+
+def test_plain_unknown_key_still_shows_its_line() -> None:
+    assert 'bogus = "hello"' in printed(offchain(free_orchestrator(bogus='"hello"')))
+
+
+@pytest.mark.parametrize(
+    "name", ["ANSIBLE_CONFIG", "LD_PRELOAD", "PYTHONPATH", "PATH", "HOME", "SSH_AUTH_SOCK", "BASH_ENV", "TMPDIR"]
+)
+def test_variables_that_steer_a_deployment_hold_no_secret(name: str) -> None:
+    assert "steers the programs" in printed(offchain(free_orchestrator(secret=f'{{ env = "{name}" }}')))
+
+
+@pytest.mark.parametrize("name", ["ORCH_SECRET", "PATH_SECRET", "LDAP_PASSWORD", "HOME_TOKEN"])
+def test_other_variables_may_hold_secrets(name: str) -> None:
+    assert "steers" not in printed(offchain(free_orchestrator(secret=f'{{ env = "{name}" }}')))
+
+
+@pytest.mark.parametrize(
+    "line", ["password = Tr0ub4dor3", 'password = "Tr0ub4dor3', 'password = "a"\npassword = "Tr0ub4dor3"']
+)
+def test_syntax_errors_do_not_repeat_what_a_secret_key_holds(line: str) -> None:
+    shown = check_text(f"[wallets.payer]\n{line}\n")
+    assert "1 error" in shown
+    assert "Tr0ub4dor3" not in shown

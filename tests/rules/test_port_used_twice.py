@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.diagnostics import has_errors
+from compiler.diagnostics import Severity, has_errors
 from tests.rules.support import (
     checked,
     flagged,
@@ -70,9 +70,23 @@ def test_ipv6_wildcard_meets_everything() -> None:
     assert 'http = "[::]:8936"' in found
 
 
-def test_ssh_port_of_the_host_is_taken(snapshot: SnapshotAssertion) -> None:
+def test_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
     node = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
-    assert flagged(offchain(free_orchestrator(), node), CODE) == snapshot
+    assert flagged(offchain(free_orchestrator(), node), CODE, Severity.WARNING) == snapshot
+    silence = '[[silence]]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards 22 to 2222"\n'
+    silent(offchain(free_orchestrator(), node, silence))
+
+
+def test_ssh_port_hides_no_clash_of_two_nodes() -> None:
+    one = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
+    other = free_orchestrator(host='"edge"', service='"edge.example.net:22"')
+    found = [d for d in checked(offchain(one, other)).diagnostics if d.code == CODE]
+    assert sorted(d.severity.name for d in found) == ["ERROR", "WARNING", "WARNING"]
+
+
+def test_bracketed_address_for_live_media_is_the_same_address() -> None:
+    both = free_gateway(environment='{ LIVE_AI_WHIP_ADDR = "[::1]:7280", LIVE_AI_WHEP_ADDR = "[0:0::1]:7280" }')
+    assert 'LIVE_AI_WHEP_ADDR = "[::1]:7281"' in flagged(offchain(free_orchestrator(), both), CODE)
 
 
 def test_whip_listener_is_udp_and_meets_only_udp() -> None:

@@ -14,13 +14,21 @@ def test_http(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(gateway(), rpc='"http://rpc.example.org"'), CODE) == snapshot
 
 
-@pytest.mark.parametrize("scheme", ["ws", "wss"])
-def test_web_sockets(scheme: str) -> None:
-    assert f"{scheme}://" in flagged(onchain(gateway(), rpc=f'"{scheme}://rpc.example.org"'), CODE)
+@pytest.mark.parametrize("address", ["ws://rpc.example.org", "http://10.0.0.5:8545", "ws://[fc00::1]:8546"])
+def test_open_connection_to_another_machine(address: str) -> None:
+    assert "https:// or wss://" in flagged(onchain(gateway(), rpc=f'"{address}"'), CODE)
 
 
-def test_https_is_fine() -> None:
-    silent(onchain(gateway(), rpc='"https://arb1.example.org/rpc"'))
+@pytest.mark.parametrize("address", ["https://arb1.example.org/rpc", "wss://arb1.example.org/rpc"])
+def test_encrypted_connection_is_fine(address: str) -> None:
+    silent(onchain(gateway(), rpc=f'"{address}"'))
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8545", "ws://localhost:8546", "http://[::1]", "http://127.8.0.1"]
+)
+def test_own_node_on_the_same_machine_is_fine(address: str) -> None:
+    silent(onchain(gateway(), rpc=f'"{address}"'))
 
 
 def test_reference_is_fine() -> None:

@@ -62,3 +62,19 @@ def test_worker_elsewhere_needs_a_real_address_too() -> None:
 
 def test_wildcard_is_wrong_whatever_the_spelling() -> None:
     assert flagged(offchain(free_orchestrator(service='"http://[::]:8935"')), CODE)
+
+
+CONTROLLER = '"0x4444444444444444444444444444444444444444"'
+
+
+@pytest.mark.parametrize("where", ["10.1.2.3", "orch.internal", "127.0.0.1"])
+def test_private_address_on_a_network_of_ones_own_is_fine(where: str) -> None:
+    silent(onchain(orchestrator(service=f'"{where}:8935"'), network='"devnet"', controller=CONTROLLER))
+
+
+def test_wildcard_and_far_loopback_are_wrong_on_a_network_of_ones_own() -> None:
+    devnet = {"network": '"devnet"', "controller": CONTROLLER}
+    assert "all addresses" in flagged(onchain(orchestrator(service='"0.0.0.0:8935"'), **devnet), CODE)
+    far = transcoder(host='"edge"', secret=SECRET)
+    text = onchain(orchestrator(service='"127.0.0.1:8935"', secret=SECRET), far, **devnet)
+    assert "worker runs on host edge" in flagged(text, CODE)
