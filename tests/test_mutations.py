@@ -142,7 +142,8 @@ def _too_new(service: Service, settings: Settings) -> Iterator[str]:
 
 def _collisions(host: HostPlan, running: list[tuple[Service, Settings]]) -> Iterator[str]:
     """Listeners and data directories that two processes of a host share: R05, R17, R54, R85, R93."""
-    taken = [("the SSH server", ("", "*", str(host.ssh_port)))]
+    # Another ssh_port than 22 may be one that a router forwards to the host: a warning says so.
+    taken = [("the SSH server", ("", "*", str(host.ssh_port)))] if host.ssh_port == 22 else []
     for service, settings in running:
         listeners = [reading.cli_listener(settings), reading.http_listener(settings)]
         if reading.role(settings) == "gateway":

@@ -35,7 +35,16 @@ def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_p
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
     python = environment / "bin" / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "--disable-pip-version-check",
+    ]
     subprocess.run([*pip, str(wheel)], cwd=tmp_path, check=True, capture_output=True)
     (site,) = (environment / "lib").glob("python*/site-packages")
     (dependencies,) = {Path(p) for p in sys.path if p.endswith("site-packages")}

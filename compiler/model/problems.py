@@ -117,9 +117,9 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         meant_value = _retyped(kind, _value(path, raw), _field(root, path))
         return error(
             "wrong-type",
-            f"{last} must be {_TYPE_NAMES[kind]}",
+            f"{_called(path)} must be {_TYPE_NAMES[kind]}",
             Label(path, secret=secret),
-            help=_description(root, path),
+            help=_shape(kind, path, raw, root) or _description(root, path),
             fix=fix_set(path, meant_value) if meant_value is not None else None,
         )
     if kind == "literal_error":
@@ -152,6 +152,26 @@ def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
     if kind in ("tuple_type", "list_type") and isinstance(value, str) and takes_texts:
         return (value,) if value and not re.search(r"[\s,]", value) else None
     return None
+
+
+def _called(path: Path) -> str:
+    """What a message calls the value at a path: its key, or its place in the list."""
+    return f"item {path[-1] + 1} of {path[-2]}" if isinstance(path[-1], int) else str(path[-1])
+
+
+def _shape(kind: str, path: Path, raw: dict[str, Any], root: type[BaseModel]) -> str:
+    """How to write a table where something else stands; "" where nothing certain can be said."""
+    if _TYPE_NAMES[kind] != "a table":
+        return ""
+    if isinstance(path[-1], int):
+        model = _model_at(root, path)
+        needed = [name for name, field in model.model_fields.items() if field.is_required()] if model else []
+        return f"write a table in braces: {{ {', '.join(f'{name} = ...' for name in needed)} }}" if needed else ""
+    if isinstance(_value(path, raw), list):
+        return f"write single brackets: [{'.'.join(map(str, path))}]"
+    if len(path) == 2:
+        return f"each of the {path[0]} has a name of its own: write [{path[0]}.<name>] above its keys"
+    return ""
 
 
 def _existing(loc: Sequence[str | int], raw: Any, keep_last: bool) -> Path:

@@ -2,7 +2,7 @@
 
 Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that
 restarts only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers. The port of
-the SSH server is a warning, because ssh_port may be one that a router forwards to another port of the host; if so,
+the SSH server is a warning unless it is 22, because another ssh_port may be one that a router forwards; if so,
 silence the warning.
 
 Example:
@@ -34,6 +34,7 @@ from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
+_SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one
 _HIGHEST_PORT = 65535
 _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 
@@ -88,11 +89,18 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _meets_ssh(fleet: Fleet, host: str, item: _Taken, free: _FreePorts) -> Diagnostic:
     """A listener at the port under which Ansible reaches the host, where the SSH server listens on all addresses."""
-    return warning(
+    forwarded = item.bound.port != _SSH_PORT
+    report = warning if forwarded else error
+    return report(
         "port-used-twice",
         f"{item.node.name} ({item.bound.purpose}) takes port {item.bound.port} of host {host}, its ssh_port",
         Label(item.place, item.note),
-        [Label(("hosts", host, "ssh_port"), "unless this port is forwarded to another one of the host")],
+        [
+            Label(
+                ("hosts", host, "ssh_port"),
+                "unless this port is forwarded to another one of the host" if forwarded else "",
+            )
+        ],
         _help(fleet, item, free),
     )
 

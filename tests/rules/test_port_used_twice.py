@@ -70,17 +70,29 @@ def test_ipv6_wildcard_meets_everything() -> None:
     assert 'http = "[::]:8936"' in found
 
 
-def test_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
+def forwarded(spec: str) -> str:
+    """The spec with another SSH port for its edge host."""
+    changed = spec.replace("[hosts.edge]", "[hosts.edge]\nssh_port = 2222")
+    assert changed != spec
+    return changed
+
+
+def test_port_22_of_a_node_is_an_error() -> None:
     node = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
-    assert flagged(offchain(free_orchestrator(), node), CODE, Severity.WARNING) == snapshot
-    silence = '[[silence]]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards 22 to 2222"\n'
-    silent(offchain(free_orchestrator(), node, silence))
+    assert "takes port 22 of host edge" in flagged(offchain(free_orchestrator(), node), CODE, Severity.ERROR)
+
+
+def test_other_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
+    node = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
+    assert flagged(forwarded(offchain(free_orchestrator(), node)), CODE, Severity.WARNING) == snapshot
+    silence = '[[silence]]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards it"\n'
+    silent(forwarded(offchain(free_orchestrator(), node, silence)))
 
 
 def test_ssh_port_hides_no_clash_of_two_nodes() -> None:
-    one = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
-    other = free_orchestrator(host='"edge"', service='"edge.example.net:22"')
-    found = [d for d in checked(offchain(one, other)).diagnostics if d.code == CODE]
+    one = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
+    other = free_orchestrator(host='"edge"', service='"edge.example.net:2222"')
+    found = [d for d in checked(forwarded(offchain(one, other))).diagnostics if d.code == CODE]
     assert sorted(d.severity.name for d in found) == ["ERROR", "WARNING", "WARNING"]
 
 
