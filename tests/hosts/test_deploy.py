@@ -194,8 +194,8 @@ def process_of(host: Host, service: Service) -> Process:
 
 
 @pytest.fixture(scope="module")
-def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Rollout:
-    """The fleet deployed once, with what its owner provides on the hosts: keystore, password, a queue address."""
+def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
+    """The fleet deployed once, with what its owner provides on the hosts; the hosts are bare again afterwards."""
     made = Rollout(farm, tmp_path_factory.mktemp("fleet"))
     (made.directory / "vault.yml").write_text(
         f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n", encoding="utf-8"
@@ -208,7 +208,15 @@ def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Rollout:
     done = made.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert CANARY not in done.stdout + done.stderr
-    return made
+    yield made
+    for _, service, host in made.services():
+        if host.docker:
+            host.run("docker", "rm", "--force", service.unit)
+        else:
+            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
+            host.run("rm", f"/etc/systemd/system/{service.unit}.service")
+    for host in farm.hosts.values():
+        host.run("rm", "-rf", "/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc", "/var/lib/livepeer", "/etc/livepeer")
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:
