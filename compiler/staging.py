@@ -269,7 +269,7 @@ def _carry(source: int, target: int, name: str, depth: int) -> None:
     os.chmod(name, 0o700, dir_fd=target)
     inside, outside = os.open(name, DIRECTORY, dir_fd=source), os.open(name, DIRECTORY, dir_fd=target)
     try:
-        for entry in os.listdir(inside):  # noqa: PTH208
+        for entry in os.listdir(inside):  # noqa: PTH208  # `inside` is a descriptor, which pathlib cannot list
             _carry(inside, outside, entry, depth + 1)
         if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
             os.fchown(outside, status.st_uid, status.st_gid)

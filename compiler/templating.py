@@ -123,7 +123,7 @@ def _environment(encode: Callable[[str], str]) -> Environment:
         # not pass here; a constant expression such as {{ "a" }} does.
         kind = type(value)
         if kind is str:
-            return encode(value)  # type: ignore[arg-type]
+            return encode(value)  # type: ignore[arg-type]  # `type(x) is str` does not narrow
         if kind is Word or kind is Encoded or kind is int:
             return value
         if isinstance(value, StrictUndefined):
