@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-EXAMPLES := demo dual-onchain ai-split two-regions
+EXAMPLES := demo dual-onchain ai-split two-regions avatar-stage
 
 .PHONY: help demo test test-hosts test-all lint format render bench lock clean
 
@@ -23,7 +23,7 @@ demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, say what was w
 	@echo
 	@echo "The flags that reviewers read: demo/hosts/studio/gate/launch.flags"
 	@echo "The page for people:           demo/FLEET.md"
-	@echo "What fleetc says of a mistake: change a price or a port in inventories/demo/fleet.toml and run make demo again"
+	@echo "What fleetc says of a mistake: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
 
 test: $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
@@ -45,6 +45,7 @@ format: $(INSTALLED) ## Let the formatter and the linter mend what they can
 
 render: $(INSTALLED) ## Compile every example fleet into its committed tree, and write the schema, the reference and the goldens anew
 	$(BIN)/fleetc schema > inventories/spec.schema.json
+	$(BIN)/fleetc schema --of review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
 	for name in $(EXAMPLES); do $(BIN)/fleetc compile inventories/$$name || exit 1; done
 	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py

@@ -21,7 +21,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    gc.disable()  # what is imported stays to the end; cli.py switches it on once the core has done its work
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it looks through every package there is
+    gc.disable()  # what is imported stays to the end; commands switch it on once the core has done its work
     try:
         from compiler.cli import app
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import IntEnum, StrEnum
 
 Path = tuple[str | int, ...]
@@ -53,8 +54,8 @@ class Action(StrEnum):
     REMOVE = "remove"
 
 
-Value = str | bool | int | tuple[str, ...]
-"""What an edit may write: text, true or false, a whole number, or a list of texts."""
+Value = str | bool | int | Decimal | tuple[str, ...]
+"""What an edit may write: text, true or false, a number, or a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from compiler.diagnostics import Action, Edit, Path, Value
@@ -48,6 +49,8 @@ def toml_value(value: Value, quote: str = '"') -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
+    if isinstance(value, Decimal):
+        return format(value, "f") if value != value.to_integral_value() else f"{value:.1f}"
     if isinstance(value, tuple):
         return f"[{', '.join(map(toml_value, value))}]"
     if quote == "'" and value.isprintable() and "'" not in value:

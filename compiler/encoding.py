@@ -6,13 +6,15 @@ altered to make it fit. Called by the backends and by `templating.py`, hundreds 
 large fleet: the hot encoders look at a clean value once and return.
 
 Two families. *Exact* encoders reject NUL and lone surrogates, and the target's parser returns the value as it
-was. *Display* encoders (`visible`, `html`, `markdown_cell`, `mermaid_label`, `plain_output`, `github_data`,
-`github_property`) write text for people, must work for every message, and so reject nothing.
+was. *Display* encoders (`visible`, `html`, `markdown_cell`, `markdown_code`, `markdown_text`, `mermaid_label`,
+`plain_output`, `github_data`, `github_property`) write text for people, must work for every message, and so reject
+nothing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 MAX_ARGUMENT_BYTES = 131_071
 """Longest argument or `NAME=value` string that Linux passes on: MAX_ARG_STRLEN less the closing NUL."""
@@ -20,34 +22,33 @@ MAX_ARGUMENT_BYTES = 131_071
 MAX_DOCKER_LINE_BYTES = 65_535
 """Longest line of a docker env file: Go's bufio.Scanner gives up on longer ones."""
 
-MAX_FF_LINE_BYTES = 65_000
-"""Longest line of a `key value` file: past 64 KiB the reader drops the rest of the file without an error."""
-
 REASONS = {
     "nul": "it holds a NUL character, which no program argument, environment or file here can carry",
     "lone_surrogate": "it holds half of a surrogate pair, which is not text",
     "noncharacter": "it holds a Unicode noncharacter, and systemd refuses the whole file",
     "too_long": "it is longer than the target accepts",
-    "newline": "it holds a line break, and the target is one line",
-    "cr": "it holds a carriage return, which the target drops",
-    "empty": "it is empty, which the target reads as true",
-    "edge_space": "it starts or ends with white space, which the target drops",
-    "comment": "it holds a space followed by #, where the target starts a comment",
     "name": "the name is not one that the target accepts",
     "word": "it is not a bare word of letters, digits and _ . / : @ -",
+    "shared": "it holds more than letters, digits and _ . / : @ % + = , ? [ ] -, which some reader would misread",
+    "twice": "the name stands there twice, and readers of the file differ about which counts",
+    "address": "it is neither an address nor a network",
 }
 """Every reason code and the sentence part that explains it."""
 
 
 class EncodingError(ValueError):
-    """The target grammar cannot hold the value. `reason` is a key of REASONS; the value is not shown."""
+    """The target grammar cannot hold the value. `reason` is a key of REASONS; the value is not shown.
 
-    def __init__(self, reason: str) -> None:
+    `subject` is the name that the value would have had, where that helps.
+    """
+
+    def __init__(self, reason: str, subject: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.subject = subject
 
     def __str__(self) -> str:
-        return REASONS[self.reason]
+        return f"{self.subject}: {REASONS[self.reason]}" if self.subject else REASONS[self.reason]
 
 
 # Characters that a reader cannot see, or that change how other text is seen: controls, soft hyphen, Arabic
@@ -114,7 +115,6 @@ def _check_characters(value: str) -> None:
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_FLAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def _assignment(name: str, value: str, limit: int = MAX_ARGUMENT_BYTES) -> str:
@@ -179,14 +179,24 @@ def env_compose(name: str, value: str) -> str:
     return f'{name}="{value.translate(_COMPOSE_QUOTED)}"'
 
 
-def env_docker(name: str, value: str) -> str:
-    """A `NAME=value` line for `docker run --env-file`, which knows no quotes: a line break is rejected."""
-    line = _assignment(name, value, MAX_DOCKER_LINE_BYTES)
-    if "\n" in value:
-        raise EncodingError("newline")
-    if "\r" in value:
-        raise EncodingError("cr")
-    return line
+_SHARED = re.compile(r"[A-Za-z0-9_./:@%+=,?\[\]-]*")
+
+
+def env_shared(variables: Iterable[tuple[str, str]]) -> str:
+    """A whole file of `NAME=value` lines that every reader of environment files takes for the same.
+
+    Docker, Compose, systemd, shells and programs that cut lines at `=` and `#` themselves share no quotes and no
+    escapes, so a value is made of characters that mean nothing to any of them. It may be empty.
+    """
+    lines: dict[str, str] = {}
+    for name, value in variables:
+        line = _assignment(name, value, MAX_DOCKER_LINE_BYTES)
+        if not _SHARED.fullmatch(value):
+            raise EncodingError("shared", name)
+        if name in lines:
+            raise EncodingError("twice", name)
+        lines[name] = f"{line}\n"
+    return "".join(lines.values())
 
 
 def posix_word(value: str) -> str:
@@ -229,53 +239,46 @@ def ansible_unsafe(value: str) -> dict[str, str]:
     return {"__ansible_unsafe": value}
 
 
-# --- flags and key-value files of Go programs -----------------------------------------------------
+# --- packet filter --------------------------------------------------------------------------------
 
-_GO_SPACE = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""What Go's strings.TrimSpace takes away: the White_Space property. str.strip takes four controls more."""
+_NFT_ADDRESS = re.compile(r"[0-9.]{7,15}(/[0-9]{1,2})?|[0-9a-f:.]{2,45}(/[0-9]{1,3})?")
 
 
-def _flag_text(value: str | bool | int) -> str:
-    # bool first: it is a kind of int.
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
+def nft_address(value: str) -> str:
+    """An address or a network, bare, as an element of a set of nftables, which has no quotes for them."""
+    if not _NFT_ADDRESS.fullmatch(value):
+        raise EncodingError("address")
+    return value
 
 
-def go_flag(name: str, value: str | bool | int) -> str:
-    """One argument `-name=value`. A separate value would be taken as a stray word after a boolean flag."""
-    if not _FLAG.fullmatch(name):
-        raise EncodingError("name")
-    token = f"-{name}={_flag_text(value)}"
-    _check(token)
-    return token
+# --- Prometheus -----------------------------------------------------------------------------------
+
+_PROMQL = {ord(char): f"\\{letter}" for char, letter in zip("\\'\n\t\r", "\\'ntr", strict=True)}
 
 
-def ff_line(name: str, value: str | bool | int) -> str:
-    """A `name value` line of the node's configuration file. The format has no quotes and no escapes."""
-    if not _FLAG.fullmatch(name):
-        raise EncodingError("name")
-    text = _flag_text(value)
-    line = f"{name} {text}"
-    _check(line, MAX_FF_LINE_BYTES)
-    if not text:
-        raise EncodingError("empty")
-    if "\n" in text:
-        raise EncodingError("newline")
-    if text.strip(_GO_SPACE) != text:
-        raise EncodingError("edge_space")
-    if " #" in text:
-        raise EncodingError("comment")
-    return line
+def promql_string(value: str) -> str:
+    """A single-quoted string of PromQL, which stands in a YAML string without escapes."""
+    _check(value, limit=None)
+    return f"'{value.translate(_PROMQL)}'"
+
+
+def go_template_text(value: str) -> str:
+    """Text inside a Go template, such as an annotation of an alert, that comes out as it is and is never evaluated."""
+    _check(value, limit=None)
+    return value.replace("{{", '{{"{{"}}')
 
 
 # --- text for people ------------------------------------------------------------------------------
 
 _HTML = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#x27;"}
 _NOT_MARKDOWN_SAFE = re.compile(r"[^A-Za-z0-9 ]")
+# Signs that end a word of a sentence begin no markup; only at the start of a line a number makes them begin a list.
+_NOT_MARKDOWN_TEXT_SAFE = re.compile(r"[^A-Za-z0-9,;:%/.()]")
+_LIST_ITEM = re.compile(r"[0-9]+[.)]+")
+_SIGNS = frozenset({"", "-", "->", "/", "*", "+", "=", "<", ">"})
+_MARKDOWN_PLAIN = re.compile(r"[A-Za-z0-9]+|[0-9]+(?:[.,][0-9]+)+")
+_MARKDOWN_LIVE = re.compile(r"[0-9a-f]{7,}|www", re.IGNORECASE)  # a commit; with a point behind it, a link
+_BACKTICKS_HOLD = re.compile(r"[A-Za-z0-9._/:=+-]+(?: [A-Za-z0-9._/:=+-]+)*")
 # A dot, dash or underscore between letters or digits starts no list and no emphasis; names stay readable.
 _NOT_MERMAID_SAFE = re.compile(r"(?![-._](?<=[A-Za-z0-9].)(?=[A-Za-z0-9]))[^A-Za-z0-9 ]")
 _RUNNER_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\w*\[)")
@@ -298,9 +301,40 @@ def html(value: str) -> str:
 
 
 def markdown_cell(value: str) -> str:
-    """The visible form as code in a Markdown table cell; nothing in it is markup, a mention or a link."""
-    cell = _NOT_MARKDOWN_SAFE.sub(lambda match: f"&#{ord(match[0])};", visible(value))
-    return f"<code>{cell}</code>"
+    """The visible form as code in a Markdown table cell; nothing in it is markup, a mention or a link.
+
+    Forges look for e-mail addresses in HTML too, after they have read character codes; a break that shows nothing
+    stands before an @ inside a value, so that they find none.
+    """
+    shown = _entities(visible(value), _NOT_MARKDOWN_SAFE)
+    return f"<code>{shown[:1]}{shown[1:].replace('&#64;', '<wbr>&#64;')}</code>"
+
+
+def markdown_code(value: str) -> str:
+    """The visible form as code in Markdown, in backticks where it is plain, so that the source stays readable."""
+    return f"`{value}`" if _BACKTICKS_HOLD.fullmatch(value) else markdown_cell(value)
+
+
+def markdown_text(value: str) -> str:
+    """The visible form as running Markdown text, for a sentence that names things of a spec.
+
+    Words of letters and numbers stay words; whatever could be markup, a mention, a link, a commit or the number of an
+    issue, once the Markdown is read, stands as code, in which a forge looks for none of them.
+    """
+    return " ".join(map(_markdown_word, visible(value).split(" ")))
+
+
+def _markdown_word(word: str) -> str:
+    core = word.lstrip("\"'(").rstrip(")\"'.,;:!?%")
+    if core in _SIGNS or _LIST_ITEM.fullmatch(word):
+        return _entities(word, _NOT_MARKDOWN_TEXT_SAFE if core == "/" else _NOT_MARKDOWN_SAFE)
+    before, _, after = (_entities(part, _NOT_MARKDOWN_TEXT_SAFE) for part in word.partition(core))
+    is_word = _MARKDOWN_PLAIN.fullmatch(core) and not _MARKDOWN_LIVE.fullmatch(core)
+    return f"{before}{core if is_word else markdown_code(core)}{after}"
+
+
+def _entities(text: str, unsafe: re.Pattern[str]) -> str:
+    return unsafe.sub(lambda match: f"&#{ord(match[0])};", text)
 
 
 def mermaid_label(value: str) -> str:
@@ -331,3 +365,28 @@ def github_data(value: str) -> str:
 def github_property(value: str) -> str:
     """A property value (file, title) of a GitHub workflow command."""
     return github_data(value).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif_text(value: str) -> str:
+    """The visible form as a SARIF message: braces doubled, as single ones are placeholders, and nothing is a link."""
+    shown = visible(value).replace("{", "{{").replace("}", "}}")
+    return shown.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") if "](" in shown else shown
+
+
+_URI_PATH = frozenset(b"/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+
+
+def uri_path(path: str) -> str:
+    """A file path as a URI reference: bytes outside the unreserved set of RFC 3986 as `%XX`, an absolute one as file://.
+
+    Bytes of a name that is not UTF-8 keep their values; other lone surrogates become `%3F`.
+    """
+    encoded = "".join(chr(byte) if byte in _URI_PATH else f"%{byte:02X}" for byte in _path_bytes(path))
+    return f"file://{encoded}" if encoded.startswith("/") else encoded
+
+
+def _path_bytes(path: str) -> bytes:
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "replace")

@@ -1,6 +1,7 @@
 """The pages of `fleetc explain`: one for each code that any message of the compiler can have.
 
-In: the docstrings of the rules and the table in `pages.py`. Out: `pages()`. Called by `cli.py` and the documentation.
+In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `commands/` and
+the documentation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The disk door: reads specs and what fleetc ships, reads and writes trees.
 
-In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `cli.py` and `ops/`. Every
+In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `commands/` and `ops/`. Every
 problem is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and what ships,
-`spec_writer.py` writes repaired specs,
+`spec_writer.py` writes repaired specs, `new_files.py` first ones,
 `recorded.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
 them change places. No other module of the core touches the disk.
 """
@@ -17,7 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler import swapping
-from compiler.reading import find_spec, read_playbooks, read_source, read_templates
+from compiler.new_files import repository_top, write_new
+from compiler.reading import (
+    SPEC_NAME,
+    answer_name,
+    find_spec,
+    has_line,
+    read_answer,
+    read_playbooks,
+    read_source,
+    read_starter,
+    read_templates,
+    recorded_sources,
+    tree_around,
+)
 from compiler.recorded import (
     Comparison,
     Entry,
@@ -36,15 +49,24 @@ from compiler.staging import locked
 from compiler.tree import MANIFEST, Artifact, Tree, tree_of
 
 __all__ = [
+    "SPEC_NAME",
     "FilesError",
     "WriteReport",
+    "answer_name",
     "check_relative",
     "find_spec",
+    "has_line",
+    "read_answer",
     "read_playbooks",
     "read_source",
+    "read_starter",
     "read_templates",
     "read_tree",
+    "recorded_sources",
+    "repository_top",
     "stale",
+    "tree_around",
+    "write_new",
     "write_sources",
     "write_tree",
 ]
@@ -162,7 +184,7 @@ def _refuse_loss(found: Comparison, where: str, overwrite_edited: bool) -> None:
         raise FilesError("path-occupied", message, path=f"{where}/{found.occupied[0]}", advice=advice)
     if found.edited and not overwrite_edited:
         message = f"{_named(found.edited, where)} was edited by hand after fleetc wrote it"
-        advice = "bring the change into the spec, or say that edited files are to be overwritten"
+        advice = "bring the change into the spec, and replace the file with --overwrite-edited"
         raise FilesError("artifact-edited", message, path=f"{where}/{found.edited[0]}", advice=advice)
 
 

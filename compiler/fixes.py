@@ -1,7 +1,7 @@
 """Repairs a spec where the repair is certain: the work of `fleetc check --fix`.
 
 In: sources, and the fixes that diagnostics carry. Out: sources in which exactly those key paths differ, and what was
-changed. Pure; `cli.py` writes the files. `edits.py` finds the text; here the result is read again and compared with
+changed. Pure; `commands/` writes the files. `edits.py` finds the text; here the result is read again and compared with
 what the edits mean, and a fix that does anything else is left out.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -98,9 +98,50 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
     return Applied(current, tuple(changes))
 
 
+def replacements(
+    sources: Sequence[Source], document: Document, fixes: Iterable[Fix]
+) -> dict[Fix, tuple[TextEdit, ...]]:
+    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
+    sheets = _sheets(sources)
+    found: dict[Fix, tuple[TextEdit, ...]] = {}
+    for fix in dict.fromkeys(fixes):
+        located = [locate(sheets, edit) for edit in fix.edits]
+        pieces = tuple(piece for pieces in located for piece in pieces)
+        if all(located) and not all(map(partial(_idle, sheets), pieces)):
+            found[fix] = pieces
+    return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
+
+
+def _sound(
+    sources: Sequence[Source], document: Document, pieces: Mapping[Fix, tuple[TextEdit, ...]], some: list[Fix]
+) -> list[Fix]:
+    """Those of the fixes that do what they mean: tried together and, where that fails, in halves, as few are wrong."""
+    if not some or _makes(sources, document, {fix: pieces[fix] for fix in some}):
+        return some
+    half = len(some) // 2
+    if not half:
+        return []
+    return _sound(sources, document, pieces, some[:half]) + _sound(sources, document, pieces, some[half:])
+
+
+def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, Iterable[TextEdit]]) -> bool:
+    """Whether the pieces make exactly what their fixes mean. Pieces that meet never do."""
+    taken: list[tuple[int, int, int]] = []
+    chosen = [piece for group in pieces.values() for piece in group]
+    if not _take(taken, chosen):
+        return False
+    written = [Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources)]
+    after, _ = parse(written)
+    return after is not None and _means(document.raw, [edit for fix in pieces for edit in fix.edits], after.raw)
+
+
+def _sheets(sources: Sequence[Source]) -> list[Sheet]:
+    return [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
+
+
 def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -> Applied | None:
     """All the fixes that have a place of their own; None when the result is not what they mean."""
-    sheets = [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
+    sheets = _sheets(sources)
     maps = [LineMap(source.text) for source in sources]
     chosen: list[TextEdit] = []
     taken: list[tuple[int, int, int]] = []

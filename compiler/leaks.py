@@ -51,7 +51,7 @@ _NO_PHRASE_WORDS = frozenset({"the", "and", "for", "are", "was", "our", "its", "
 """Words of ordinary sentences that no recovery phrase holds: its word list lacks them."""
 
 
-_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
+_SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|STREAM_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
 _HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
 
 

@@ -1,20 +1,23 @@
 """The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
 
 In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors,
-and every diagnostic in a total order. Pure; `cli.py` reads the files before and writes the tree after.
+and every diagnostic in a total order. Pure; `commands/` reads the files before and writes the tree after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from compiler import model, rules, source
 from compiler.diagnostics import Diagnostic, Label, error, has_errors
 from compiler.model.fleet import Fleet
-from compiler.plan import Plan
 from compiler.source import Document, Source
-from compiler.tree import Tree
+
+if TYPE_CHECKING:
+    from compiler.plan import Plan  # `check` makes neither
+    from compiler.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,15 @@ Made by `lower/`, read by `backends/`. Nothing here is decided any more and noth
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from compiler.diagnostics import Path
 from compiler.model.effective import BoundPort
 from compiler.origin import Origin
+from compiler.plan_monitoring import Monitoring
 from compiler.upstream import Release
 
 DOCKER_SOCKET = "/var/run/docker.sock"
@@ -53,11 +57,23 @@ class SecretVariable(NamedTuple):
 
 
 class PlannedFile(NamedTuple):
-    """A JSON file that the process reads: its name in the service's directory and its content as plain values."""
+    """A JSON file that the process reads: its name in the service's directory and its content as plain values.
+
+    `places` has the origins of parts of the content, by key path; what is below a part shares its origin.
+    """
 
     name: str
     content: Any
     origin: Origin
+    places: Mapping[Path, Origin] = MappingProxyType({})
+
+    def origins_at(self, place: Path) -> tuple[Origin, ...]:
+        """The origin of the nearest part that has one, else that of the whole file."""
+        for length in range(len(place), 0, -1):
+            found = self.places.get(place[:length])
+            if found is not None:
+                return (found,)
+        return (self.origin,)
 
 
 class Mount(NamedTuple):
@@ -105,6 +121,115 @@ class Service:
         return f"{SECRET_ROOT}/{self.name}/secrets.env"
 
 
+AVATAR_DIRECTORY = "avatar"
+"""Directory of the avatar stack's files beside those of services; no service may have this name."""
+
+
+class AllowedNetwork(NamedTuple):
+    """One entry of an allowlist, as its reader writes it: a network with its prefix, or a bare address."""
+
+    text: str
+    origin: Origin
+
+
+class Allowlist(NamedTuple):
+    """Who may call, for one reader: `file` is its name below `allow/`."""
+
+    file: str
+    entries: tuple[AllowedNetwork, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The entries alone."""
+        return tuple(entry.text for entry in self.entries)
+
+
+class FirewallRow(NamedTuple):
+    """Ports of a stack and who reaches them: `reach` is callers (the firewall's allowlist), everyone or nobody.
+
+    Of what is for nobody, only programs of the host itself remain.
+    """
+
+    protocol: str
+    first: int
+    last: int
+    purpose: str
+    reach: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarSlot:
+    """One slot: a Compose project of its own. `variables` are its whole environment, secrets aside.
+
+    `arguments` are those of the signaling server that name the slot, one text; `network` is empty where Docker chooses
+    one; `gpu` an id or "all"; `ports` maps signaling, runner, recorder and, unless absent, game.
+    """
+
+    number: int
+    avatar: str
+    project: str
+    gpu: str
+    network: str
+    ports: tuple[tuple[str, int], ...]
+    arguments: str
+    variables: tuple[Variable, ...]
+    directories: tuple[str, ...]
+    origin: Origin
+
+    @property
+    def name(self) -> str:
+        """Name of its files and of its marker on the host."""
+        return f"slot-{self.number:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarPlan:
+    """The avatar stack of a host. `name` is its place in the spec below `avatars`.
+
+    `services` are those of the host's own Compose project; `game_arguments` is empty where the game keeps its own;
+    `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
+    matchmaker's arguments on the host.
+    """
+
+    name: str
+    release: str
+    image_tag: str
+    prefix: str
+    checkout: str
+    services: tuple[str, ...]
+    host_variables: tuple[Variable, ...]
+    steered: bool
+    host_secrets: tuple[SecretVariable, ...]
+    turn_variables: tuple[Variable, ...]
+    turn_secrets: tuple[SecretVariable, ...]
+    game_arguments: str
+    slots: tuple[AvatarSlot, ...]
+    allowlists: tuple[Allowlist, ...]
+    firewall: tuple[FirewallRow, ...]
+    relay: tuple[int, int] | None
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """The networks of the slots."""
+        return tuple(slot.network for slot in self.slots if slot.network)
+
+    @property
+    def secrets(self) -> tuple[SecretVariable, ...]:
+        """All secrets of the stack."""
+        return (*self.host_secrets, *self.turn_secrets)
+
+    def callers(self) -> Allowlist:
+        """The allowlist of the firewall."""
+        return next(listed for listed in self.allowlists if listed.file == FIREWALL_ALLOWLIST)
+
+
+FIREWALL_ALLOWLIST = "firewall.cidr"
+POWER_ALLOWLIST = "power.cidr"
+RUNNER_ALLOWLIST = "runner.txt"
+RECORDER_ALLOWLIST = "recorder.txt"
+
+
 @dataclass(frozen=True, slots=True)
 class HostPlan:
     """One machine and what runs on it."""
@@ -120,6 +245,44 @@ class HostPlan:
     node_user: str
     binary: str
     services: tuple[Service, ...]
+    avatar: AvatarPlan | None = None
+
+    def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
+        """The secrets of each service of the host and of its avatar stack, with the name of who needs them."""
+        for service in self.services:
+            yield service.name, service.secrets
+        if self.avatar is not None:
+            yield AVATAR_DIRECTORY, self.avatar.secrets
+
+
+class RequestSecret(NamedTuple):
+    """A secret in the request that makes a stream: the place of its placeholder, and the reference to resolve.
+
+    `kind` is env or vault; `form` is a regular expression that the value has to match, or "".
+    """
+
+    place: tuple[str | int, ...]
+    kind: str
+    reference: str
+    form: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """One stream of the stream API.
+
+    `request` is the payload that makes it, `answer` what an authentication webhook tells its gateway (None without a
+    gateway). `suspended` is None when it is not declared; the API takes it for a stream that exists only.
+    """
+
+    name: str
+    gateway: str
+    request: PlannedFile
+    answer: PlannedFile | None
+    secrets: tuple[RequestSecret, ...]
+    suspended: bool | None
+    suspended_origin: Origin
 
 
 class Edge(NamedTuple):
@@ -197,3 +360,5 @@ class Plan:
     batch: int | str
     silenced: tuple[tuple[str, str, str], ...]
     market: Market
+    streams: tuple[StreamPlan, ...] = ()
+    monitoring: Monitoring | None = None

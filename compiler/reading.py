@@ -6,8 +6,10 @@ In: a path, or nothing. Out: a `Source`; template texts and playbook bytes by pa
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -15,15 +17,16 @@ from pathlib import Path
 
 from compiler.recorded import LIMIT_BYTES, FilesError, failure, read_opened, shown
 from compiler.source import Source
+from compiler.tree import MANIFEST
 
 SPEC_NAME = "fleet.toml"
 """The spec that a directory stands for."""
 
 _OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
-    (b"\xff\xfe\x00\x00", "UTF-32"),
-    (b"\x00\x00\xfe\xff", "UTF-32"),
-    (b"\xff\xfe", "UTF-16"),
-    (b"\xfe\xff", "UTF-16"),
+    (b"\xff\xfe\x00\x00", "UTF-32", "spec-utf-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32", "spec-utf-32"),
+    (b"\xff\xfe", "UTF-16", "spec-utf-16"),
+    (b"\xfe\xff", "UTF-16", "spec-utf-16"),
 ]
 
 
@@ -40,7 +43,11 @@ def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -
 
     Raises `FilesError`, which names the byte and line where the encoding is wrong.
     """
-    data = _read_bounded(path, display_name, limit_bytes)
+    return decode_source(_read_bounded(path, display_name, limit_bytes), display_name)
+
+
+def decode_source(data: bytes, display_name: str) -> Source:
+    """A spec from its bytes, with the same strictness as `read_source`."""
     text = _decode(data, display_name)
     lone = re.search(rb"\r(?!\n)", data)
     if lone:
@@ -53,6 +60,62 @@ def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -
             "save the file with LF or CRLF line ends",
         )
     return Source(display_name, text.replace("\r\n", "\n"))
+
+
+def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]:
+    """The sources that a tree was compiled from, out of its own copies; none for a tree that has no copies.
+
+    A source is named by the file beside the tree that it was read from, where that still says the same. Raises
+    FilesError.
+    """
+    where = str(root / MANIFEST)
+    try:
+        names = [str(item["name"]) for item in json.loads(_read_bounded(root / MANIFEST, where, limit_bytes))["spec"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        advice = f"restore {MANIFEST}, or compile again"
+        raise FilesError(
+            "manifest-unreadable", f"{shown(where)} is no manifest of fleetc", path=where, advice=advice
+        ) from error
+    found = []
+    for index, name in enumerate(names):
+        copy = root / "spec" / ("base.toml" if index == 0 else f"overlay-{index}.toml")
+        if not copy.is_file():
+            return []
+        source = read_source(copy, str(copy), limit_bytes)
+        beside = root.parent / Path(name).name
+        same = beside.is_file() and _read_bounded(beside, name, limit_bytes) == source.text.encode()
+        found.append(Source(str(beside), source.text) if same else source)
+    return found
+
+
+def tree_around(path: Path) -> Path | None:
+    """The root of the tree that a file belongs to: the nearest directory above it with a manifest."""
+    return next((parent for parent in path.parents if (parent / MANIFEST).is_file()), None)
+
+
+def answer_name(path: Path) -> str:
+    """What messages call the file of an answer."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def read_answer(path: Path, limit_bytes: int) -> str:
+    """Read what a service answered: a regular file of UTF-8, or standard input for "-". Raises `FilesError`."""
+    name = answer_name(path)
+    advice = "name a file with the JSON of GET /stream/{id}, or - for standard input"
+    try:
+        data = sys.stdin.buffer.read(limit_bytes + 1) if str(path) == "-" else _read_bounded(path, name, limit_bytes)
+    except FilesError as error:
+        if not error.code.startswith("spec-"):
+            raise
+        raise FilesError("answer-unreadable", error.message, path=name, advice=advice) from error
+    if len(data) > limit_bytes:
+        message = f"{name} is larger than {limit_bytes} bytes"
+        raise FilesError("answer-unreadable", message, path=name, advice=advice)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{shown(name)} is not UTF-8, from byte {error.start} on"
+        raise FilesError("answer-unreadable", message, path=name, advice=advice) from error
 
 
 def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
@@ -84,9 +147,9 @@ def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
 def _decode(data: bytes, name: str) -> str:
     """Strict UTF-8 without byte order mark and NUL, or a `FilesError` that says what it is instead."""
     advice = "save the file as UTF-8 without a byte order mark"
-    for mark, encoding in _OTHER_ENCODINGS:
+    for mark, encoding, code in _OTHER_ENCODINGS:
         if data.startswith(mark):
-            raise _badly_encoded(f"spec-{encoding.lower()}", f"the file is {encoding}", data, 0, name, advice)
+            raise _badly_encoded(code, f"the file is {encoding}", data, 0, name, advice)
     if data.startswith(b"\xef\xbb\xbf"):
         raise _badly_encoded("spec-bom", "the file starts with a byte order mark", data, 0, name, advice)
     try:
@@ -135,6 +198,11 @@ def read_playbooks() -> dict[str, bytes]:
     return _shipped("playbooks", resources.files("compiler"))
 
 
+def read_starter() -> dict[str, str]:
+    """The shipped texts that `fleetc init` starts a fleet with, by relative POSIX path."""
+    return {path: content.decode("utf-8") for path, content in _shipped("starter", resources.files("compiler")).items()}
+
+
 def _shipped(kind: str, package: Traversable) -> dict[str, bytes]:
     """Files of `_KIND` inside the package or, in a checkout, of `KIND` beside it."""
     root = package / f"_{kind}"
@@ -164,3 +232,9 @@ def _broken(kind: str) -> FilesError:
     """The installation lacks something."""
     message = f"this installation of fleetc is broken: its {kind} are missing or damaged"
     return FilesError("installation-broken", message, path=kind, advice="install fleetc again", exit_code=3)
+
+
+def has_line(path: Path, number: int, text: str) -> bool:
+    """Whether a line of a file, counted from 1, is this text. Raises FilesError."""
+    lines = _read_bounded(path, str(path), LIMIT_BYTES).decode(errors="replace").split("\n")
+    return number <= len(lines) and lines[number - 1] == text

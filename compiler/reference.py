@@ -1,7 +1,7 @@
 """The reference of the spec language: every table and field, and every diagnostic code with its page.
 
 In: the JSON Schema of a spec, which the model makes, and the pages of `explain.py`. Out: Markdown for
-`compiler/REFERENCE.md` (`markdown`), and the text about one field or table (`lookup`). Called by `cli.py`.
+`compiler/REFERENCE.md` (`markdown`), and the text about one field or table (`lookup`). Called by `commands/`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,13 @@ from compiler.spans import parse_key
 
 _NAME = "<name>"
 _IS_NAME = re.compile(NAME_PATTERN)
-_PLURALS = {"text": "texts", "name": "names", "table": "tables", "whole number": "whole numbers"}
+_PLURALS = {
+    "text": "texts",
+    "name": "names",
+    "table": "tables",
+    "whole number": "whole numbers",
+    "number": "numbers",
+}
 
 
 class Field(NamedTuple):
@@ -66,13 +72,19 @@ def _fields(definition: str) -> dict[str, Field]:
 
 def _field(name: str, node: Mapping[str, Any], required: bool) -> Field:
     shape, target = "", ""
-    for part in (node, *node.get("anyOf", ())):
+    for part in (node, *_choices(node)):
         for kind, inner in (("table", part), ("map", _values(part)), ("list", part.get("items"))):
             if isinstance(inner, dict) and "$ref" in inner:
                 shape, target = kind, inner["$ref"].rsplit("/", 1)[-1]
     default = "required" if required else _default(node.get("default", ()))
     sentence = node.get("description") or (_definition(target).get("description", "") if target else "")
     return Field(name, _kind(node), default, sentence, target, shape)
+
+
+def _choices(node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The shapes that a value may have; none for a value with one shape."""
+    choices: Sequence[Mapping[str, Any]] = node.get("anyOf") or node.get("oneOf") or ()
+    return choices
 
 
 def _values(node: Mapping[str, Any]) -> Any:
@@ -90,8 +102,8 @@ def _kind(node: Mapping[str, Any]) -> str:
     """What a value may be, in words."""
     if "$ref" in node:
         return "table"
-    if "anyOf" in node:
-        return " or ".join(_kind(part) for part in node["anyOf"] if part.get("type") != "null")
+    if _choices(node):
+        return " or ".join(_kind(part) for part in _choices(node) if part.get("type") != "null")
     if "const" in node or "enum" in node:
         words = [json.dumps(word) for word in node.get("enum", [node.get("const")])]
         return " or ".join(f"`{word}`" for word in words)
@@ -106,6 +118,9 @@ def _kind(node: Mapping[str, Any]) -> str:
 def _plain(kind: str, node: Mapping[str, Any]) -> str:
     if kind == "boolean":
         return "true or false"
+    if kind == "number":
+        low, high = node.get("minimum"), node.get("maximum")
+        return "number" if low is None else f"number from {low} to {high}"
     if kind == "integer":
         low, high = node.get("minimum"), node.get("maximum")
         if low is None:
@@ -114,7 +129,7 @@ def _plain(kind: str, node: Mapping[str, Any]) -> str:
     if "examples" in node:
         return "text such as " + " or ".join(f"`{json.dumps(example)}`" for example in node["examples"])
     if "maxLength" in node:
-        return "name"
+        return "name" if "pattern" in node else f"text of {node['minLength']} to {node['maxLength']} characters"
     return "text of the form `25%`" if "%" in node.get("pattern", "") else "text"
 
 
@@ -122,10 +137,14 @@ def _object(node: Mapping[str, Any]) -> str:
     if isinstance(_values(node), dict):
         return f"table by name: {_kind(_values(node))}"
     keys = list(node.get("properties", ()))
-    return "secret reference" if keys == list(SecretRef.model_fields) else f"`{{ {', '.join(keys)} = ... }}`"
+    if not keys:
+        return "table with any keys"
+    return "secret reference" if set(keys) <= set(SecretRef.model_fields) else f"`{{ {', '.join(keys)} = ... }}`"
 
 
 def _plural(kind: str) -> str:
+    if " or " in kind and "such as" not in kind:
+        return " or ".join(map(_plural, kind.split(" or ")))
     for one, many in _PLURALS.items():
         if kind == one or kind.startswith((f"{one} ", f"{one},")):
             return many + kind[len(one) :]

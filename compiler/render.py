@@ -2,7 +2,7 @@
 
 In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and
 carets, or JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by
-`cli.py` alone.
+`commands/` alone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from compiler.edits import toml_key, toml_value
 from compiler.encoding import plain_output, visible
 from compiler.source import Document, LineMap, Source, Span
 
-_NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+"""The word for each severity; SARIF has the same three."""
+
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _LINE_LIMIT = 160
 _SHOWN_LIMIT = 200
@@ -128,6 +130,27 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
     return _withhold(hidden, atlas.secrets)
 
 
+def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
+    """The places of some labels, in their order; lines that may hold a secret are marked."""
+    if not labels:
+        return ()
+    (found,) = locate([Diagnostic("", Severity.NOTE, "", labels[0], tuple(labels[1:]))], sources, document)
+    return (found.primary, *found.related)
+
+
+def frames(shown: Sequence[Place], colour: bool = False) -> list[str]:
+    """Lines that show places with their source lines and carets."""
+    width = max((len(str(place.line)) for place in shown), default=1)
+    return [line for place in shown for line in _frame(place, width, colour, "^", "34")]
+
+
+def outside(code: str, message: str, help: str, path: str) -> Located:
+    """An error that is not about the text of a spec: a file that cannot be read or written, by its path."""
+    diagnostic = Diagnostic(code, Severity.ERROR, message, Label(()), help=help)
+    place = Place(path, 0, 0, 0, 0, "", "", "")
+    return Located(("", 0, 0, Severity.ERROR, code, message), diagnostic, place, ())
+
+
 def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
     """Mark the places in lines that some diagnostic has called secret: other diagnostics may point there too."""
     if not secret_lines:
@@ -207,25 +230,27 @@ def _withheld(item: Located) -> Located:
 def as_text(located: Sequence[Located], colour: bool = False) -> str:
     """For a terminal or a log: one block for each diagnostic, and a count. Nothing of the spec is printed raw."""
     shown = located[:_SHOWN_LIMIT]
-    blocks = ["\n".join(_block(item, colour)) for item in shown]
+    blocks = ["\n".join(block(item, colour)) for item in shown]
     if len(located) > len(shown):
         blocks.append(f"... and {len(located) - len(shown)} more")
-    blocks.append(_count(located))
+    blocks.append(count(located))
     return "\n\n".join(blocks) + "\n"
 
 
-def _count(located: Sequence[Located]) -> str:
+def count(located: Sequence[Located]) -> str:
+    """How many errors and warnings there are, in words."""
     words = []
     for severity in (Severity.ERROR, Severity.WARNING):
-        count = sum(1 for item in located if item.diagnostic.severity is severity)
-        if count:
-            words.append(f"{count} {_NAMES[severity]}{'s' if count > 1 else ''}")
+        number = sum(1 for item in located if item.diagnostic.severity is severity)
+        if number:
+            words.append(f"{number} {NAMES[severity]}{'s' if number > 1 else ''}")
     return ", ".join(words) or "no problems"
 
 
-def _block(item: Located, colour: bool) -> list[str]:
+def block(item: Located, colour: bool = False) -> list[str]:
+    """The lines that show one diagnostic on a terminal."""
     diagnostic = item.diagnostic
-    head = f"{_NAMES[diagnostic.severity]}[{diagnostic.code}]"
+    head = f"{NAMES[diagnostic.severity]}[{diagnostic.code}]"
     if colour:
         head = f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m"
     places = (item.primary, *item.related)
@@ -242,10 +267,15 @@ def _block(item: Located, colour: bool) -> list[str]:
     if diagnostic.help:
         lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
     if diagnostic.fix is not None:
-        deeds = ", ".join(map(_deed, diagnostic.fix.edits))
-        shown = "writes this value in the right form" if item.withheld or leaks.find(deeds) else deeds
-        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(shown)}"]
+        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(deeds(item))}"]
     return lines
+
+
+def deeds(item: Located) -> str:
+    """What the fix of a diagnostic that has one does, as the end of a sentence, without secrets."""
+    fix = item.diagnostic.fix
+    shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
+    return "writes this value in the right form" if item.withheld or leaks.find(shown) else shown
 
 
 def _deed(edit: Edit) -> str:
@@ -309,16 +339,17 @@ def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
     return [
         {
             "code": item.diagnostic.code,
-            "severity": _NAMES[item.diagnostic.severity],
+            "severity": NAMES[item.diagnostic.severity],
             "message": item.diagnostic.message,
             "help": item.diagnostic.help,
             "fixable": item.diagnostic.fix is not None,
-            "primary": _json_place(item.primary),
-            "related": [_json_place(place) for place in item.related],
+            "primary": json_place(item.primary),
+            "related": [json_place(place) for place in item.related],
         }
         for item in located
     ]
 
 
-def _json_place(place: Place) -> dict[str, Any]:
+def json_place(place: Place) -> dict[str, Any]:
+    """A place as plain values, without the source line."""
     return {key: value for key, value in place._asdict().items() if key not in ("text", "hidden")}

@@ -1,7 +1,7 @@
 """The tool's own settings: environment, a file, and options, options strongest.
 
 In: `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml` in the working
-directory, and the options of a command. Out: `Settings`. Read by `cli.py` alone; nothing here changes what a spec
+directory, and the options of a command. Out: `Settings`. Read by `commands/` alone; nothing here changes what a spec
 means.
 """
 
@@ -55,6 +55,10 @@ class Settings(BaseSettings):
     )
     forks: int = Field(10, ge=1, le=500, description="How many hosts a deployment works on at once.")
     connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")
+    allowed_signers: Path | None = Field(
+        None, description="File of the people who may sign plans; with it, a plan that is not signed is refused."
+    )
+    signer: str | None = Field(None, description="Who must have signed a plan; by default anybody of that file.")
 
     @classmethod
     def settings_customise_sources(

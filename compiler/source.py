@@ -85,7 +85,7 @@ class Document:
         A table's place is its header with the brackets, its inline form, or the key that implies it. An
         array's item has no key: its own place stands for it.
         """
-        if not path or _value(self.raw, path) is None:
+        if not path or value_at(self.raw, path) is None:
             return None
         for name, marks in self._marks:
             mark = marks.get(path)
@@ -140,7 +140,7 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
     clashes: list[Path] = []
     merged = _merge(kept, top, (), clashes)
     for path in clashes:
-        table_there = isinstance(_value(base.raw, path), dict)
+        table_there = isinstance(value_at(base.raw, path), dict)
         there, here = ("a table", "no table") if table_there else ("no table", "a table")
         key = cut(".".join(str(part) for part in path))
         diagnostics.append(
@@ -167,7 +167,7 @@ def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[
         path = parse_key(text) if isinstance(text, str) else None
         if path is None:
             diagnostics.append(error("overlay-remove", "this is no key path", place, help=example))
-        elif _value(base, path) is None:
+        elif value_at(base, path) is None:
             message = f"there is no {cut(str(text))} to remove"
             advice = "correct the path: it names tables and keys of the base, not items of arrays"
             diagnostics.append(error("overlay-remove", message, place, help=advice))
@@ -201,8 +201,8 @@ def _merge(base: dict[str, Any], over: dict[str, Any], path: Path, clashes: list
     return merged
 
 
-def _value(raw: Any, path: Path) -> Any:
-    """The value at a path; None when there is none (TOML has no null)."""
+def value_at(raw: Any, path: Path) -> Any:
+    """The value at a path of tables and arrays; None when there is none (TOML has no null)."""
     for part in path:
         if isinstance(raw, dict) and isinstance(part, str):
             raw = raw.get(part)

@@ -18,7 +18,7 @@ from compiler import encoding
 from compiler.encoding import EncodingError
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template
+    from jinja2 import Environment, Template, nodes
 
 GRAMMARS: Mapping[str, Callable[[str], str]] = {
     "ansible": encoding.yaml_string,
@@ -28,6 +28,7 @@ GRAMMARS: Mapping[str, Callable[[str], str]] = {
     "env": encoding.posix_quoted,
     "html": encoding.html,
     "monitoring": encoding.yaml_string,
+    "nftables": encoding.nft_address,
     "systemd": encoding.systemd_exec,
     "yaml": encoding.yaml_string,
 }
@@ -93,21 +94,37 @@ class Templates:
         except (JinjaError, TemplateError) as error:
             raise TemplateError(f"template {name}: {error}") from error
 
-    def _compile(self, name: str) -> Template:
-        from jinja2 import Template, nodes
+    def parsed(self, name: str) -> nodes.Template:
+        """The syntax tree of a template, for `tracing.py`. Raises TemplateError."""
+        from jinja2 import nodes
 
-        folder = name.partition("/")[0]
-        if name not in self._texts or folder not in GRAMMARS:
-            raise TemplateError("there is no such template, or no grammar for its folder")
-        environment = self._environments.get(folder)
-        if environment is None:
-            environment = self._environments[folder] = _environment(GRAMMARS[folder])
+        environment = self._environment(name)
         tree = environment.parse(self._texts[name], name, name)
         for node in tree.find_all(nodes.Node):
             kind = type(node).__name__
             if kind not in _ALLOWED_SYNTAX:
                 raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
-        code = environment.compile(tree, name, name)
+        return tree
+
+    def finalizer(self, name: str) -> Callable[[object], object]:
+        """What prints the values of a template, for `tracing.py`. Raises TemplateError."""
+        finalize = self._environment(name).finalize
+        assert finalize is not None  # noqa: S101  # every environment of ours has one
+        return finalize
+
+    def _environment(self, name: str) -> Environment:
+        folder = name.partition("/")[0]
+        if name not in self._texts or folder not in GRAMMARS:
+            raise TemplateError("there is no such template, or no grammar for its folder")
+        if folder not in self._environments:
+            self._environments[folder] = _environment(GRAMMARS[folder])
+        return self._environments[folder]
+
+    def _compile(self, name: str) -> Template:
+        from jinja2 import Template
+
+        environment = self._environment(name)
+        code = environment.compile(self.parsed(name), name, name)
         # The empty mapping: none of the names that Jinja offers by default.
         template = self._compiled[name] = Template.from_code(environment, code, {})
         return template

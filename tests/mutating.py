@@ -161,6 +161,7 @@ _REFERENCES = {
     "redeemer": ("redeemers",),
     "signer": ("remote_signers",),
     "ladder": ("ladders",),
+    "gateway": ("gateways",),
     "reward_by": NODES,
     "max_model_prices": ("models",),
     "min_runner_versions": ("models",),
@@ -320,6 +321,9 @@ class _Walk:
             case "integer":
                 low, high = schema.get("minimum", 0), schema.get("maximum", 2**63 - 1)
                 return sorted({low, high, low - 1, min(high + 1, 2**63 - 1), 0, 1, 2, 8, 22, 8935} | {min(high, 2**31)})
+            case "number":
+                low, high = schema.get("minimum", 0), schema.get("maximum", 2**53)
+                return [low, high, low - 1, high + 1, 0.5, True, "1"]
             case "string":
                 examples = schema.get("examples", [])
                 known = [*examples, *(value for example in examples for value in _NASTY.get(example, ()))]
@@ -351,6 +355,8 @@ class _Walk:
             return [{name: value} for name in self._free_keys(key, {}) for value in values]
         if schema.get("maxProperties") == 1:
             return [{name: value} for name in schema["properties"] for value in self._texts(name)[:2]]
+        if "properties" not in schema:
+            return [{"spare": [1, {"deep": "text"}]}]  # a table that holds anything
         known = schema["properties"]
         must = [*schema.get("required", ()), *(["wallet"] if "wallet" in known and self._fleet.get("wallets") else [])]
         base = {name: self._values(known[name], name)[0] for name in must}

@@ -14,7 +14,7 @@ from compiler.pipeline import Checked, Compiled, check_spec, compile_spec
 from compiler.source import Source
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions")
+EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")
 
 
 @cache

@@ -21,6 +21,7 @@ from compiler.quantities import (
     parse_eth_address,
     parse_host,
     parse_listener,
+    parse_network,
     parse_port,
     parse_port_range,
     parse_url,
@@ -263,3 +264,36 @@ def test_the_permutation_is_the_one_of_sha3(data: bytes) -> None:
 @given(st.integers(130, 280))
 def test_keccak_takes_texts_longer_than_a_block(length: int) -> None:
     assert keccak256(b"a" * length) != keccak256(b"a" * (length + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [("203.0.113.7", "203.0.113.7/32"), ("203.0.113.0/29", "203.0.113.0/29"), ("2001:DB8:0::/32", "2001:db8::/32")],
+)
+def test_networks_are_read_and_read_again(text: str, canonical: str) -> None:
+    network = parse_network(text)
+    assert str(network) == canonical
+    assert parse_network(canonical) == network
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "203.0.113.5/29",
+        "203.0.113.0/33",
+        "203.0.113.0/08",
+        "203.0.113.0/",
+        "203.0.113.0/255.255.255.0",
+        "::ffff:1.2.3.4",
+        "fe80::1%eth0",
+        "010.0.0.1",
+        "1",
+        "example.net",
+        "",
+        " 203.0.113.7",
+        "203.0.113.7\n",
+        "203.0.113.0/-1",
+    ],
+)
+def test_what_is_no_network_is_refused(text: str) -> None:
+    assert refused(parse_network, text).help

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import fleetgen, measure
+from tests.bench import fleetgen, measure, review
 
 
 @pytest.fixture(params=[50, 100])
@@ -64,3 +64,12 @@ def test_check_is_measured_alone() -> None:
     report = measure.check_report(20, 1)
     assert [line.name for line in report.lines] == ["fleetc check, 20 nodes"]
     assert 0 < report.lines[0].value < 60
+
+
+def test_review_is_measured_beside_a_compile() -> None:
+    report = review.review_report(20, 1)
+    assert [line.name for line in report.lines] == [
+        "fleetc diff of one line / fleetc compile",
+        "Markdown of a price change on 2 hosts",
+    ]
+    assert 5 < report.lines[1].value < 2 * review.MARKDOWN_LINES  # of a small review more is shown

@@ -75,6 +75,18 @@ def test_compile_check_names_stale_files(tree: Path, tmp_path: Path) -> None:
     assert fleetc("compile", DEMO, "-o", tree, "--check").returncode == 0
 
 
+def test_names_in_a_mangled_manifest_reach_no_terminal(tree: Path) -> None:
+    name = "evil\u009b31m\u202e"
+    manifest = json.loads((tree / "manifest.json").read_text(encoding="utf-8"))
+    manifest["files"].append({"path": name, "sha256": "0" * 64, "mode": "0644", "origins": []})
+    (tree / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (tree / name).touch()
+    for command in (("compile", "--check"), ("deploy",)):
+        done = fleetc(*command, DEMO, "-o", tree)
+        assert done.returncode == 1
+        assert "superfluous evil\\x9b31m\\u202e" in done.stdout
+
+
 def test_flawed_spec_leaves_the_previous_tree_untouched(tree: Path, tmp_path: Path) -> None:
     before = snapshot_of(tree)
     spec = written(tmp_path / "fleet.toml", VALID.replace('host = "studio"', 'host = "stduio"'))

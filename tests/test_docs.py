@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,6 +45,33 @@ def test_the_message_in_the_readme_is_what_the_change_gives() -> None:
     (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
     ((_, message),) = blocks(README, "console")
     assert message.strip() in check_text(whole.replace('"1500 wei / pixel"', '"1000 wei / pixel"'))
+
+
+def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Path) -> None:
+    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    (script,) = [content for words, content in blocks(README, "sh") if words == "review"]
+    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+    person = {
+        f"GIT_{who}_{what}": f"{who}@example.net" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": programs, "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1", **person}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "asks 1400 wei / pixel instead of 1200 wei / pixel" in done.stdout
+    for name in ("review.md", "review.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "1400" in text and "orch-a" in text, name
+    assert "orchestrators.orch-a.price" in done.stdout
+    assert json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
 
 
 def test_every_command_is_documented_and_every_documented_command_exists() -> None:

@@ -31,12 +31,9 @@ ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "encode.systemd_env": lambda i: encoding.systemd_environment(i["key"], i["value"]),
     "encode.envfile_posix": lambda i: encoding.env_posix(i["key"], i["value"]),
     "encode.envfile_compose": lambda i: encoding.env_compose(i["key"], i["value"]),
-    "encode.envfile_docker": lambda i: encoding.env_docker(i["key"], i["value"]),
     "encode.posix_sh": lambda i: encoding.posix_word(i["value"]),
     "encode.yaml": lambda i: encoding.yaml_string(i["value"]),
     "encode.compose_yaml": lambda i: encoding.compose_string(i["value"]),
-    "encode.plain_conf": lambda i: encoding.ff_line(i.get("key", "orchAddr"), i["value"]),
-    "encode.go_flag": lambda i: encoding.go_flag(i["name"], i["value"]),
     "encode.gfm_cell": lambda i: encoding.markdown_cell(i["value"]),
     "encode.gha_data": lambda i: encoding.github_data(i["value"]),
     "encode.gha_property": lambda i: encoding.github_property(i["value"]),
@@ -74,7 +71,7 @@ def test_vector_is_encoded_or_refused_as_expected(vector: dict[str, Any]) -> Non
 def test_nul_and_lone_surrogate_are_refused_by_every_exact_encoder(value: str) -> None:
     reason = "nul" if "\0" in value else "lone_surrogate"
     exact = [area for area in ENCODERS if not re.search("gfm|gha|html|terminal", area)]
-    assert len(exact) == 11
+    assert len(exact) == 8
     for area in exact:
         with pytest.raises(EncodingError) as refused:
             ENCODERS[area]({"value": value, "key": "V", "name": "v"})
@@ -83,8 +80,7 @@ def test_nul_and_lone_surrogate_are_refused_by_every_exact_encoder(value: str) -
 
 def test_refusal_explains_itself_and_does_not_repeat_the_value() -> None:
     with pytest.raises(EncodingError) as refused:
-        encoding.env_docker("V", "hunter2\n")
-    assert "line break" in str(refused.value)
+        encoding.env_shared([("V", "hunter2\n")])
     assert "hunter2" not in str(refused.value)
 
 
@@ -94,15 +90,7 @@ def test_name_that_is_no_variable_name_is_refused(name: str) -> None:
         encoding.systemd_environment,
         encoding.env_posix,
         encoding.env_compose,
-        encoding.env_docker,
     ):
-        with pytest.raises(EncodingError, match="name"):
-            encode(name, "x")
-
-
-@pytest.mark.parametrize("name", ["", "-a", "a b", "a=b", "a\n", "1a"])
-def test_name_that_is_no_flag_name_is_refused(name: str) -> None:
-    for encode in (encoding.go_flag, encoding.ff_line):
         with pytest.raises(EncodingError, match="name"):
             encode(name, "x")
 
@@ -201,7 +189,6 @@ def test_env_lines_come_back_or_are_refused(first: str, second: str) -> None:
     for encode, read, refuses in (
         (encoding.env_posix, support.read_posix_env, has_noncharacter),
         (encoding.env_compose, support.read_compose_env, lambda _: False),
-        (encoding.env_docker, support.read_docker_env, lambda value: "\n" in value or "\r" in value),
     ):
         values = {
             name: value
@@ -228,37 +215,6 @@ def test_yaml_string_comes_back_or_is_refused(value: str) -> None:
         assert encoding.HIDDEN.search(text) is None
         compose = encoding.compose_string(value)
         assert yaml.safe_load(compose) == value.replace("$", "$$")
-
-
-@LAW
-@given(TEXT)
-def test_go_flag_comes_back_or_is_refused(value: str) -> None:
-    def encode(text: str) -> str:
-        return encoding.go_flag("s", text)
-
-    if not is_refused(encode, value, forbidden(value)):
-        assert support.read_go_flags([encode(value), "-t=y"], BOOLEANS) == ({"s": value, "t": "y"}, [])
-
-
-@LAW
-@given(TEXT)
-def test_ff_line_comes_back_or_is_refused(value: str) -> None:
-    def encode(text: str) -> str:
-        return encoding.ff_line("s", text)
-
-    refused = forbidden(value) or not value or "\n" in value or " #" in value
-    edges = value[:1] + value[-1:]
-    refused = refused or any(char in support.GO_SPACE for char in edges)
-    if not is_refused(encode, value, refused):
-        assert support.read_ff(f"{encode(value)}\nt y\n") == {"s": value, "t": "y"}
-
-
-def test_ff_line_refuses_every_space_that_the_node_trims_and_no_other() -> None:
-    assert len(support.GO_SPACE) == 25
-    for char in map(chr, range(1, 0x3001)):
-        trimmed = char in support.GO_SPACE
-        assert is_refused(partial(encoding.ff_line, "s"), char + "a", trimmed) == trimmed
-        assert is_refused(partial(encoding.ff_line, "s"), "a" + char, trimmed) == trimmed
 
 
 @LAW
@@ -311,6 +267,35 @@ class PageReader(html.parser.HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data
+
+
+def test_forge_finds_no_mail_address_in_a_cell() -> None:
+    assert encoding.markdown_cell("a@b.c") == "<code>a<wbr>&#64;b&#46;c</code>"
+    assert encoding.markdown_cell("@a@") == "<code>&#64;a<wbr>&#64;</code>"
+
+
+def test_markdown_text_keeps_sentences_and_turns_names_into_code() -> None:
+    assert encoding.markdown_text("pays 1,200 wei / pixel, 20.5% more (2 nodes): yes.") == (
+        "pays 1,200 wei / pixel, 20.5% more (2 nodes): yes."
+    )
+    assert encoding.markdown_text("gateway gw-eu, (eu.example.net)") == "gateway `gw-eu`, (`eu.example.net`)"
+    for dangerous in ("@me", "#1", "x/y#2", "www.a.b", "a://b", "a@b.c", ":smile:", "0123abc", "[x](y)", "<b>", "GH-1"):
+        assert re.fullmatch(r"(<code>.*</code>|`.*`)[:)]?|.*&#.*", encoding.markdown_text(dangerous)), dangerous
+    assert encoding.markdown_text("1. a") == "1&#46; a"
+    assert encoding.markdown_text("2) a") == "2&#41; a"
+    assert encoding.markdown_text("- a * b") == "&#45; a &#42; b"
+
+
+@given(TEXT)
+@LAW
+def test_markdown_text_and_code_hold_nothing_but_the_visible_form(value: str) -> None:
+    for encode in (encoding.markdown_text, encoding.markdown_code):
+        shown = encode(value)
+        assert "\n" not in shown
+        outside = re.sub(r"<code>([^<`]|<wbr>)*</code>|`[^`<]*`", "", shown)
+        assert not re.search(r"[@`<>\[\]*_~|\\!#](?<!&#)|://|www", outside)
+        plain = html.unescape(re.sub(r"</?code>|<wbr>|`", "", shown))
+        assert plain == encoding.visible(value)
 
 
 def test_mermaid_label_keeps_names_readable_and_starts_no_list() -> None:

@@ -190,22 +190,6 @@ def recording_engine(path: Path) -> Iterator[list[dict[str, Any]]]:
             thread.join()
 
 
-def test_docker_reads_every_value_of_an_env_file_back(tmp_path: Path) -> None:
-    docker = program("docker")
-    values = numbered(value for value in VALUES if "\n" not in value and "\r" not in value)
-    longest = "x" * (encoding.MAX_DOCKER_LINE_BYTES - len("LONG="))
-    values["LONG"] = longest
-    text = "".join(encoding.env_docker(name, value) + "\n" for name, value in values.items())
-    (tmp_path / "nasty.env").write_text(text, newline="")
-    with recording_engine(tmp_path / "d.sock") as created:
-        command = [docker, "-H", f"unix://{tmp_path}/d.sock", "create", "--env-file", "nasty.env", "image"]
-        run(*command, cwd=tmp_path, env={"HOME": str(tmp_path)})
-        assert dict(entry.partition("=")[::2] for entry in created[0]["Env"]) == values
-        (tmp_path / "nasty.env").write_text(f"LONG={longest}x\n")
-        done = subprocess.run(command, cwd=tmp_path, env={"HOME": str(tmp_path)}, capture_output=True, check=False)
-        assert b"token too long" in done.stderr
-
-
 # --- YAML, Markdown, Ansible -------------------------------------------------------------------------
 
 

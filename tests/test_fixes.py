@@ -106,6 +106,10 @@ max_sessions = 8
 gpus = [0]
 containers_per_gpu = 1
 models = [{ use = "realvis", warm = true, price = "4000000 wei / pixel" }]
+
+[streams.main]
+recordingSpec = {}
+record = true
 """
 
 DAMAGES: dict[str, list[tuple[str, str]]] = {
@@ -150,6 +154,7 @@ DAMAGES: dict[str, list[tuple[str, str]]] = {
     "unknown-rendition": [('"P720p30fps16x9"', '"p720p30fps16x9"')],
     "service-address-missing": [('"gpu.example.net:8935"', '"gpu.example.net"')],
     "wallet-without-reward-caller": [],  # the key comes back without its comment: tested by itself
+    "stream-recording-spec-without-record": [("recordingSpec = {}\nrecord = true", "recordingSpec = {}")],
     "unused-silence": [("[fleet]\nname", '[[silence]]\ncode = "zero-price"\nreason = "x"\n\n[fleet]\nname')],
 }
 """What a person may write instead, by the code that repairs it. Every repair gives the text back as it was."""

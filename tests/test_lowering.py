@@ -22,6 +22,7 @@ from tests.rules.support import (
     offchain,
     onchain,
     orchestrator,
+    printed,
     redeemer,
     reward_caller,
     signer,
@@ -185,7 +186,7 @@ def test_ladder_becomes_the_file_that_the_node_reads() -> None:
             "height": 720,
             "bitrate": 3000000,
             "fps": 0,
-            "gop": "2.0",
+            "gop": "2",
             "profile": "H264High",
         },
         {
@@ -206,18 +207,18 @@ def test_ladder_becomes_the_file_that_the_node_reads() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"720p"', '"source"'), "is the stream itself"),
+        (('"720p"', '"source"'), "which is the stream itself"),
         (('"360p"', '"720p"'), "two renditions are named"),
         (('"2.0"', '"2s"'), "seconds as text"),
-        (("1280", "12"), "greater than or equal to 146"),
-        (("3000000", "3000000000"), "less than or equal to"),
+        (("1280", "12"), "write width from 146 to 4096"),
+        (("3000000", "3000000000"), "does not fit 32 bits"),
         (('"H264High"', '"High"'), "H264High"),
         (('"VP9"', '"AV1"'), "VP9"),
         (("720,", "true,"), "whole number"),
     ],
 )
 def test_renditions_are_what_the_node_can_make(change: tuple[str, str], message: str) -> None:
-    assert message in refused(offchain(LADDER.replace(*change, 1), free_gateway(ladder='"small"'), free_orchestrator()))
+    assert message in printed(offchain(LADDER.replace(*change, 1), free_gateway(ladder='"small"'), free_orchestrator()))
 
 
 def test_gateway_has_a_ladder_or_a_list_of_renditions() -> None:

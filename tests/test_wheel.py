@@ -21,9 +21,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_wheel_holds_every_template_and_playbook(wheel: Path) -> None:
+def test_wheel_holds_every_template_playbook_and_first_file(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
-    for folder in ("templates", "playbooks"):
+    for folder in ("templates", "playbooks", "starter"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"compiler/_{path.relative_to(ROOT).as_posix()}" in inside
@@ -63,3 +63,9 @@ def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_p
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert fleetc("compile", ROOT / "inventories/demo", "-o", tmp_path / "out", "--check").returncode == 0
+    started = subprocess.run(
+        [python, "-I", "-m", "compiler", "init", "new", "--ci", "gitlab"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert started.returncode == 0, started.stderr
+    assert fleetc("check", tmp_path / "new").returncode == 0

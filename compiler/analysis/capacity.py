@@ -17,7 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 from weakref import ref
 
-from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, fits, loads, uses
+from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, fits, loads, of_a_slot, uses
 from compiler.analysis.repairs import TRIES, Problem, repairs
 from compiler.diagnostics import Diagnostic, Label, Path, error, warning
 from compiler.model.fleet import Fleet
@@ -48,7 +48,7 @@ def problems(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs whose warm models need more memory than there is. Changes that also follow the guidance are preferred."""
+    """GPUs whose warm models and slots need more memory than there is. Changes that follow the guidance come first."""
     for problem in _too_full(fleet, MEMORY, 0, 100):
         load = problem.load
         message = (
@@ -58,7 +58,7 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs whose warm models fit, but leave less free than the guidance."""
+    """GPUs whose warm models and slots fit, but leave less free than the guidance."""
     for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
         load = problem.load
         message = (
@@ -69,11 +69,13 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs to which more streams may come than they can encode at once."""
+    """GPUs to which more streams and slots may come than they can encode at once."""
     for problem in _too_full(fleet, SESSIONS, 0, 100):
         load = problem.load
         has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
         come = f"{load.sessions_used} stream{'' if load.sessions_used == 1 else 's'} may come to it"
+        if any(map(of_a_slot, problem.conflict)):
+            come = f"streams and avatar slots may need {load.sessions_used}"
         message = f"{_which(problem)} {has}, and {come}"
         yield error("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
 
@@ -166,11 +168,12 @@ def _which(problem: Problem) -> str:
 
 
 def _places(problem: Problem) -> tuple[Label, list[Label]]:
-    """The largest demand, then the others of the conflict, each place once, then the GPU."""
-    amounts: dict[Path, list[int]] = {}
-    for demand in problem.conflict:
-        amounts.setdefault(demand.origin, []).append(demand.amount or 0)
+    """The largest demand, then the others of the conflict, each place once with all that it asks, then the GPU."""
     names = {demand.origin: demand for demand in problem.conflict}
+    amounts: dict[Path, list[int]] = {origin: [] for origin in names}
+    for demand in problem.load.demands:
+        if demand.kind == problem.kind and demand.origin in names:
+            amounts[demand.origin].append(demand.amount or 0)
     labels = [Label(origin, _note(names[origin], parts)) for origin, parts in amounts.items()]
     left_out = len(labels) - _NAMED
     note = f"the GPU ({left_out} more ask of it)" if left_out > 0 else "the GPU"
@@ -182,7 +185,8 @@ def _note(demand: Demand, parts: list[int]) -> str:
         silent = ", for max_sessions is not written" if demand.origin[-1] == "gpus" else ""
         return f"{sum(parts)} of them from {demand.name}{silent}"
     times = f"{len(parts)} times " if len(parts) > 1 else ""
-    return f"{demand.name} takes {times}{_size(parts[0])}"
+    counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)
+    return f"{demand.name} {'take' if counted else 'takes'} {times}{_size(parts[0])}"
 
 
 def _help(problem: Problem, *goals: int) -> str:
@@ -212,7 +216,7 @@ def _missing(load: GpuLoad) -> Iterator[Label]:
         yield Label(load.path, f'memory: "{load.model}"{sizes}')
     if load.sessions_total is None:
         fewest = FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
-        if load.sessions_used > fewest and any(d.origin[-1] == "max_sessions" for d in load.demands):
+        if load.sessions_used > fewest and any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands):
             why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
             yield Label(load.path, f"encode_sessions: {why}")
     for demand in memory:

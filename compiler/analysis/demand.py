@@ -1,7 +1,7 @@
-"""What is asked of each GPU of a host: memory by warm models, encode sessions by transcoding.
+"""What is asked of each GPU of a host: memory by warm models and slots, encode sessions by transcoding and slots.
 
-In: a sound `Fleet` and one of its hosts. Out: `Use` (what one node asks, as bare numbers that a search may change), and
-`GpuLoad` (what comes together on one GPU). Called by `capacity.py` and `repairs.py`.
+In: a sound `Fleet` and one of its hosts. Out: `Use` (what one node or slot asks, as bare numbers that a search may
+change), and `GpuLoad` (what comes together on one GPU). Called by `capacity.py` and `repairs.py`.
 
 How the node spreads its work, from its source (starting of runners, load balancing of transcoders):
 
@@ -12,6 +12,8 @@ How the node spreads its work, from its source (starting of runners, load balanc
 - A stream takes one encode session for each rendition that is made of it. How many that are is up to the gateway that
   sends it, which may be a stranger's. Counted is one session for each of `max_sessions` streams, the least that so many
   streams can take: a GPU that cannot carry this cannot keep the promise, whoever sends the streams.
+- An avatar slot draws and encodes on its one GPU: the memory that the stack reckons with, and one encode session unless
+  the spec says more. A slot that sees every GPU chooses for itself and is not counted.
 
 Not counted, because nobody states it: the memory of transcoding, cold models, and what live runners encode.
 """
@@ -23,8 +25,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from compiler.diagnostics import Path
-from compiler.model import effective
-from compiler.model.fleet import Fleet, Node
+from compiler.model import effective, effective_avatar
+from compiler.model.fleet import Fleet, Node, Stack
 from compiler.model.host import Gpu
 from compiler.model.node import AiSettings
 from compiler.model.orchestrator import Orchestrator
@@ -63,7 +65,11 @@ class Warm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one node asks of the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding."""
+    """What one node asks of the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding.
+
+    Or what avatar slots with one place in the spec ask: then `drawing` is the memory that each takes, which a node
+    leaves at 0, `sessions` what each takes, and `slots` how many they are.
+    """
 
     path: Path
     name: str
@@ -73,6 +79,7 @@ class Use:
     sessions: int
     sessions_given: bool
     runs_models: bool
+    drawing: int = 0
 
     @property
     def containers(self) -> int:
@@ -134,7 +141,10 @@ def sessions_of(gpu: Gpu) -> int | Unlimited | None:
 
 
 def uses(fleet: Fleet, host: str) -> list[Use]:
-    """What the nodes of a host ask of its listed GPUs, sorted by name; ids that the host does not have are left out."""
+    """What is asked of the listed GPUs of a host, by its nodes, sorted by name, and then by its avatar slots.
+
+    Ids that the host does not have are left out.
+    """
     listed = len(fleet.hosts[host].gpus)
     found = []
     for node in fleet.nodes_by_host.get(host, ()) if listed else ():
@@ -142,7 +152,22 @@ def uses(fleet: Fleet, host: str) -> list[Use]:
         gpus = tuple(dict.fromkeys(i for i in ids if i < listed)) if not isinstance(ids, str) else ()
         if gpus:
             found.append(_use(fleet, node, gpus))
+    for stack in fleet.stacks_by_host.get(host, ()) if listed else ():
+        found += _slots(fleet, stack, listed)
     return found
+
+
+def _slots(fleet: Fleet, stack: Stack, listed: int) -> Iterator[Use]:
+    """One use for each slot that the spec lists; one for all that it counts, which stand on one GPU."""
+    memory = effective_avatar.slot_memory(stack).value.count
+    sessions = stack.settings.slot_encode_sessions
+    found = effective_avatar.slots_of(fleet, stack)
+    counted = isinstance(stack.settings.slots, int)
+    for slot in found[:1] if counted else found:
+        if isinstance(slot.gpu, int) and slot.gpu < listed:
+            name = f"slots of {stack.name}" if counted else f"slot {slot.number} of {stack.name}"
+            copies = len(found) if counted else 1
+            yield Use(slot.path, name, (slot.gpu,), copies, (), sessions, True, False, memory)
 
 
 def _use(fleet: Fleet, node: Node, gpus: tuple[int, ...]) -> Use:
@@ -176,8 +201,18 @@ def _warm(fleet: Fleet, node: Node, settings: AiSettings) -> tuple[Warm, ...]:
     return tuple(found)
 
 
+def of_a_slot(demand: Demand) -> bool:
+    """Whether an avatar slot asks."""
+    return demand.origin[0] == "avatars"
+
+
 def demands(use: Use) -> Iterator[tuple[int, Demand]]:
-    """Each demand of a node with the id of the GPU that it falls to."""
+    """Each demand of a node or slot with the id of the GPU that it falls to."""
+    if use.drawing:
+        for _ in range(use.slots):
+            yield use.gpus[0], Demand(MEMORY, use.drawing, use.path, use.name)
+            yield use.gpus[0], Demand(SESSIONS, use.sessions, use.path, use.name)
+        return
     count = len(use.gpus)
     place = 0
     for entry in use.warm:
@@ -190,6 +225,16 @@ def demands(use: Use) -> Iterator[tuple[int, Demand]]:
     for place, gpu in enumerate(use.gpus):
         if share or place < rest:
             yield gpu, Demand(SESSIONS, share + (place < rest), origin, use.name)
+
+
+def asked_of(use: Use) -> Iterator[tuple[int, str, int]]:
+    """The demands of a node or slots as sums: GPU, kind and amount; counted slots take no longer than one."""
+    if use.drawing:
+        yield use.gpus[0], MEMORY, use.drawing * use.slots
+        yield use.gpus[0], SESSIONS, use.sessions * use.slots
+        return
+    for gpu, demand in demands(use):
+        yield gpu, demand.kind, demand.amount or 0
 
 
 def loads(fleet: Fleet, host: str, asked: list[Use]) -> list[GpuLoad]:

@@ -1,12 +1,12 @@
-"""Single changes to one node that make an overloaded GPU fit, each weighed again before it is offered.
+"""Single changes to one node or slot that make an overloaded GPU fit, each weighed again before it is offered.
 
 In: a `Problem`, the GPUs of a host that are too full and all that is known there. Out: up to three `Repair` values, and
 whether the search was cut short. Called by `capacity.py`.
 
-Kinds of change, in the order of what they cost the operator: other GPUs, fewer streams, fewer copies of a model, a cold
-model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At most one of each kind is offered.
-A change counts only when, with the numbers after it, every one of the full GPUs fits, and no other GPU is fuller than
-it may be unless it gets no worse than before.
+Kinds of change, in the order of what they cost the operator: other GPUs (for a slot, another one), fewer streams, fewer
+copies of a model or slots, a cold model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At
+most one of each kind is offered. A change counts only when, with the numbers after it, every one of the full GPUs fits,
+and no other GPU is fuller than it may be unless it gets no worse than before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain, combinations, permutations
 from typing import NamedTuple
 
-from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, Warm, demands, fits
+from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, Warm, asked_of, demands, fits, of_a_slot
 from compiler.diagnostics import Path
 
 TRIES = 40
@@ -70,7 +70,8 @@ class Change(NamedTuple):
 def repairs(problem: Problem, percent: int) -> tuple[list[Repair], bool]:
     """Search changes after which the GPUs fit `percent` of what they have. True: the search was cut short."""
     by_path = {use.path: use for use in problem.asked}
-    involved = list(dict.fromkeys(by_path[d.origin[:2]] for d in problem.conflict if d.origin[:2] in by_path))
+    paths = (d.origin if of_a_slot(d) else d.origin[:2] for d in problem.conflict)
+    involved = list(dict.fromkeys(by_path[path] for path in paths if path in by_path))
     offered: list[Repair] = []
     capped = False
     for changes in _KINDS[problem.kind]:
@@ -93,9 +94,8 @@ def _passes(problem: Problem, percent: int, before: Use, after: Use) -> bool:
         return False
     change: dict[tuple[int, str], int] = {(gpu, problem.kind): 0 for gpu in problem.gpus}
     for sign, use in ((-1, before), (1, after)):
-        for gpu, demand in demands(use):
-            key = (gpu, demand.kind)
-            change[key] = change.get(key, 0) + sign * (demand.amount or 0)
+        for gpu, kind, amount in asked_of(use):
+            change[gpu, kind] = change.get((gpu, kind), 0) + sign * amount
     for (gpu, kind), difference in change.items():
         load = problem.found[gpu]
         must = kind == problem.kind and gpu in problem.gpus
@@ -114,6 +114,8 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
 
     First its own without the full ones, then as many as it has or more, then fewer, then another order.
     """
+    if use.drawing:
+        return
     taken = {gpu for other in problem.asked if other.runs_models and other.path != use.path for gpu in other.gpus}
     free = [
         load.gpu
@@ -131,11 +133,36 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
             yield Change(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
 
 
+def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[Change]:
+    """Another GPU whose numbers are known, for a slot that the spec lists, or for all that it counts."""
+    if not use.drawing:
+        return
+    path = (*use.path, "gpu") if isinstance(use.path[-1], int) else (*use.path[:-1], "gpu")
+    for load in problem.found:
+        if load.gpu not in use.gpus and load.memory_total is not None and load.sessions_total is not None:
+            yield Change(Repair(path, load.gpu), replace(use, gpus=(load.gpu,)))
+
+
+def _fewer_slots(problem: Problem, use: Use) -> Iterator[Change]:
+    """The most slots of those that are counted for which the GPU has room, then fewer."""
+    if not use.drawing or isinstance(use.path[-1], int):
+        return
+    load = problem.found[use.gpus[0]]
+    each = use.drawing if problem.kind == MEMORY else use.sessions
+    total = load.total(problem.kind)
+    if isinstance(total, int):
+        room = (total - load.used(problem.kind)) // each + use.slots
+        for count in range(min(room, use.slots - 1), 0, -1):
+            yield Change(Repair(use.path, count), replace(use, slots=count))
+
+
 def _fewer_streams(problem: Problem, use: Use) -> Iterator[Change]:
     """The most streams for which each GPU of the node has room beside the others.
 
     Streams are dealt evenly, so the tightest GPU decides; the first GPUs of the list get the odd ones.
     """
+    if use.drawing:
+        return
     own = {gpu: demand.amount or 0 for gpu, demand in demands(use) if demand.kind == SESSIONS}
     most = use.sessions - 1
     for place, gpu in enumerate(use.gpus):
@@ -168,6 +195,6 @@ def _largest_first(use: Use) -> list[tuple[int, Warm]]:
 
 
 _KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[Change]], ...]] = {
-    MEMORY: (_other_gpus, _fewer_copies, _cold),
-    SESSIONS: (_other_gpus, _fewer_streams),
+    MEMORY: (_other_gpus, _other_slot_gpu, _fewer_copies, _fewer_slots, _cold),
+    SESSIONS: (_other_gpus, _other_slot_gpu, _fewer_streams, _fewer_slots),
 }

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.artifacts import service_file
+from compiler.artifacts import image_origin, service_file
+from compiler.origin import derived, given
 from compiler.plan import HostPlan, Service
 from compiler.templating import Templates
+from compiler.tracing import Marks, Together, TracedLine, trace_template
 from compiler.tree import Artifact
 
 FILE = "compose.yaml"
+_TEMPLATE = "compose/compose.yaml.j2"
 
 
 def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
@@ -21,7 +24,7 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
     if host.runtime != "docker":
         return
     for service in host.services:
-        text = templates.render("compose/compose.yaml.j2", _view(service))
+        text = templates.render(_TEMPLATE, _view(service))
         origins = [*(a.origin for a in service.arguments), *(m.origin for m in service.mounts)]
         yield service_file(host, service, FILE, text, origins)
 
@@ -39,4 +42,26 @@ def _view(service: Service) -> dict[str, object]:
         "mounts": [(mount.path, mount.read_only, mount.path == service.data_dir) for mount in service.mounts],
         "all_gpus": gpus == "all",
         "gpus": [str(gpu) for gpu in gpus] if isinstance(gpus, tuple) else [],
+    }
+
+
+def trace(service: Service, templates: Templates) -> list[TracedLine]:
+    """The lines of the file, each with the origins of what stands on it."""
+    return trace_template(templates, _TEMPLATE, _view(service), _marks(service))
+
+
+def _marks(service: Service) -> dict[str, Marks]:
+    table = given(service.table, service.name)
+    gpus = derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
+    secrets = Together(secret.origin for secret in service.secrets)
+    return {
+        "name": table,
+        "unit": table,
+        "image": image_origin(service),
+        "arguments": [argument.origin for argument in service.arguments],
+        "env_file": table,
+        "secret_file": secrets,
+        "mounts": [mount.origin for mount in service.mounts],
+        "all_gpus": gpus,
+        "gpus": [gpus] * (len(service.gpus) if isinstance(service.gpus, tuple) else 0),
     }

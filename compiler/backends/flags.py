@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from compiler.artifacts import service_file
 from compiler.encoding import visible
-from compiler.plan import HostPlan
+from compiler.plan import HostPlan, Service
 from compiler.templating import Templates
+from compiler.tracing import TracedLine, traced
 from compiler.tree import Artifact
 
 FILE = "launch.flags"
@@ -22,3 +23,8 @@ def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
     for service in host.services:
         lines = sorted([visible(argument.text) + "\n" for argument in service.arguments])
         yield service_file(host, service, FILE, "".join(lines), [a.origin for a in service.arguments])
+
+
+def trace(service: Service) -> list[TracedLine]:
+    """The lines of the file, each with the origin of its argument."""
+    return sorted(traced(visible(argument.text), [argument.origin]) for argument in service.arguments)

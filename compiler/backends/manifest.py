@@ -7,12 +7,15 @@ to tell its own files from others.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from compiler.artifacts import json_line, json_string, without_hidden
+from compiler.origin import derived, given
 from compiler.plan import Plan
 from compiler.source import Source
-from compiler.tree import MANIFEST, Artifact
+from compiler.tracing import TracedLine, traced
+from compiler.tree import MANIFEST, Artifact, Tree
 from compiler.upstream import format_release
 from compiler.version import __version__
 
@@ -65,3 +68,28 @@ def _lines(items: Iterable[str], brackets: str) -> str:
     """A JSON array or object with one member on each line."""
     text = ",\n    ".join(items)
     return f"{brackets[0]}\n    {text}\n  {brackets[1]}" if text else brackets
+
+
+def trace(tree: Tree) -> list[TracedLine]:
+    """The lines of the manifest: digests stem from the tables behind a file, the rest from the fleet and fleetc."""
+    by_path = tree.as_mapping()
+    of_keys = {
+        "spec": derived("the digest of a source", ("spec",)),
+        "network": given("fleet", "network"),
+        "node_releases": derived("the releases of the fleet and its nodes", ("fleet", "node_release")),
+        "releases": derived("the digest of all files of a host", ("hosts",)),
+    }
+    key = ""
+    lines = []
+    for line in by_path[MANIFEST].content.decode().splitlines():
+        if line.startswith('  "'):
+            key = line.split('"')[1]
+        origin = of_keys.get(key, derived("the form of the manifest and the version of fleetc", ("spec",)))
+        if key == "files" and line.startswith("    {"):
+            artifact = by_path[json.loads(line.rstrip(","))["path"]]
+            tables = [tuple(table.split(".", 1)) for table in artifact.origins]
+            origin = derived(f"the digest of {artifact.path}; ask why of its lines", *tables)
+        elif key == "releases" and line.startswith("    "):
+            origin = derived("the digest of all files of this host", ("hosts", line.split('"')[1]))
+        lines.append(traced(line, [origin]))
+    return lines

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from compiler.artifacts import Releases
+from compiler.plan import AVATAR_DIRECTORY
 from compiler.tree import Artifact
-
-
-class Releases(NamedTuple):
-    """Hex digests of all files of a host, by host; of the files of a service, by service; of each file, by path."""
-
-    hosts: dict[str, str]
-    services: dict[str, str]
-    files: dict[str, str]
 
 
 def releases(hosts: Iterable[str], artifacts: Iterable[Artifact]) -> Releases:
     """The releases of all hosts; a host without files has the digest of nothing.
 
-    Paths are `hosts/<host>/<service>/<name>`.
+    Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory like a service, but it is none: a
+    rollout looks at its files one by one, so that a change of one slot touches that slot.
     """
     found = Releases({}, {}, {})
     lines: dict[str, dict[str, list[str]]] = {host: {} for host in hosts}
@@ -34,7 +28,7 @@ def releases(hosts: Iterable[str], artifacts: Iterable[Artifact]) -> Releases:
         lines[host].setdefault(service, []).append(f"{name} {artifact.mode:04o} {digest}\n")
     for host, services in lines.items():
         digests = {service: _digest(of_service) for service, of_service in services.items()}
-        found.services.update(digests)
+        found.services.update({name: digest for name, digest in digests.items() if name != AVATAR_DIRECTORY})
         found.hosts[host] = _digest([f"{service} {digest}\n" for service, digest in digests.items()])
     return found
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compiler.artifacts import service_file
+from compiler.artifacts import release_origin, service_file
 from compiler.encoding import EncodingError, systemd_environment, systemd_exec
+from compiler.origin import derived, given
 from compiler.plan import DOCKER_SOCKET, HostPlan, Service
 from compiler.templating import Encoded, Templates, Word
+from compiler.tracing import Marks, Together, TracedLine, trace_template
 from compiler.tree import Artifact
 from compiler.upstream import format_release
+
+_TEMPLATE = "systemd/service.j2"
 
 MAX_COMMAND_BYTES = 1024 * 1024 - 1
 """systemd gives up on a unit with a line of 1 MiB, continuation lines included."""
@@ -27,7 +31,7 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
     if host.runtime != "systemd":
         return
     for service in host.services:
-        text = templates.render("systemd/service.j2", _view(host, service))
+        text = templates.render(_TEMPLATE, _view(host, service))
         yield service_file(host, service, f"{service.unit}.service", text, [a.origin for a in service.arguments])
 
 
@@ -58,6 +62,32 @@ def _writable(service: Service) -> Iterator[str]:
     for mount in service.mounts:
         if not mount.read_only and mount.path not in (service.data_dir, DOCKER_SOCKET):
             yield mount.path
+
+
+def trace(host: HostPlan, service: Service, templates: Templates) -> list[TracedLine]:
+    """The lines of the unit, each with the origins of what stands on it."""
+    return trace_template(templates, _TEMPLATE, _view(host, service), _marks(host, service))
+
+
+def _marks(host: HostPlan, service: Service) -> dict[str, Marks]:
+    table = given(service.table, service.name)
+    data_dir = next(mount.origin for mount in service.mounts if mount.path == service.data_dir)
+    writable = set(_writable(service))
+    return {
+        "role": table,
+        "name": table,
+        "release": release_origin(service),
+        "user": given("hosts", host.name, "node_user"),
+        "binary": given("hosts", host.name, "binary"),
+        "arguments": [argument.origin for argument in service.arguments],
+        "data_dir": data_dir,
+        "writable": [mount.origin for mount in service.mounts if mount.path in writable],
+        "home": data_dir,
+        "env_file": table,
+        "secret_file": Together(secret.origin for secret in service.secrets),
+        "containers": derived("the node starts runner containers for its models", (*table.paths[0], "models")),
+        "gpus": derived("the GPUs that the node uses", (*table.paths[0], "gpus")),
+    }
 
 
 def _bare_path(path: str) -> Encoded:

@@ -5,12 +5,15 @@ In: a `Fleet` without errors. Out: a `Plan` in which every argument, variable an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from compiler.lower.avatar import lower_avatar
 from compiler.lower.gateway import lower_gateway
 from compiler.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
 from compiler.lower.market import lower_market
+from compiler.lower.monitoring import lower_monitoring
 from compiler.lower.orchestrator import lower_orchestrator
+from compiler.lower.streams import lower_streams
 from compiler.lower.worker import lower_ai_worker, lower_transcoder
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
@@ -20,18 +23,20 @@ from compiler.model.worker import AiWorker, Transcoder
 from compiler.plan import Edge, HostPlan, Plan, Service
 
 
-def lower(fleet: Fleet) -> Plan:
-    """Lower a whole fleet. Hosts without nodes are kept: a rollout stops what used to run there."""
+def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
+    """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
     return Plan(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
         release=fleet.fleet.node_release,
-        hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts)),
+        hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts if hosts is None else hosts)),
         edges=tuple(sorted(_edges(fleet))),
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
         silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
         market=lower_market(fleet),
+        streams=lower_streams(fleet),
+        monitoring=lower_monitoring(fleet),
     )
 
 
@@ -49,6 +54,7 @@ def _host(fleet: Fleet, name: str) -> HostPlan:
         node_user=host.node_user,
         binary=host.binary,
         services=tuple(_service(fleet, node) for node in fleet.nodes_by_host.get(name, ())),
+        avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
 
 

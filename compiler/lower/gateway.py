@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from compiler.diagnostics import Path
 from compiler.lower import common
 from compiler.lower.mapping import Planned, planned
+from compiler.lower.places import rung_places
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer, Gateway, Webhook
-from compiler.model.ladder import Rendition
-from compiler.origin import derived, given
+from compiler.model.renditions import entries, gateway_rungs
+from compiler.origin import Origin, derived, given
 from compiler.plan import Argument, PlannedFile, Service
 from compiler.quantities import Price
 
@@ -32,10 +34,10 @@ def lower_gateway(fleet: Fleet, node: Node, gateway: Gateway) -> Service:
         *discovery(fleet, node, gateway),
         *caps(node, gateway),
         *_signer(fleet, node, gateway),
-        *_renditions(node, gateway),
+        *_renditions(fleet, node),
         *_runner_versions(fleet, node, gateway),
     ]
-    files = (*price_file(fleet, node, gateway), *_renditions_file(fleet, node, gateway))
+    files = (*price_file(fleet, node, gateway), *_renditions_file(fleet, node))
     return common.service(fleet, node, "gateway", items, files)
 
 
@@ -49,7 +51,8 @@ def discovery(fleet: Fleet, node: Node, buyer: Buyer) -> Iterator[Planned]:
     """How a gateway or signer finds orchestrators."""
     if buyer.orchestrators:
         addresses = [orchestrator_address(fleet, name) for name in buyer.orchestrators]
-        origin = derived("the fixed list, names resolved to service addresses", (*node.path, "orchestrators"))
+        own = [path for name in buyer.orchestrators for path in address_paths(fleet, name)]
+        origin = derived("the fixed list, names resolved to service addresses", (*node.path, "orchestrators"), *own)
         yield Argument("orchAddr", ",".join(addresses), origin)
     path = (*node.path, "discovery")
     if isinstance(buyer.discovery, Webhook):
@@ -73,6 +76,15 @@ def orchestrator_address(fleet: Fleet, name: str) -> str:
     return f"{service.value.scheme}://{service.value.host}:{service.value.port}"
 
 
+def address_paths(fleet: Fleet, name: str) -> tuple[Path, ...]:
+    """Where the spec says what `orchestrator_address` returns; nowhere for one outside this fleet."""
+    orchestrator = fleet.orchestrators.get(name)
+    if orchestrator is None:
+        return ()
+    service = effective.service_address(fleet, Node("orchestrators", name, orchestrator), orchestrator)
+    return service.origin.paths if service is not None else ()
+
+
 def caps(node: Node, gateway: Buyer) -> Iterator[Planned]:
     """What a gateway or signer pays at most."""
     path = (*node.path, "max_price")
@@ -91,12 +103,16 @@ def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[PlannedFile, .
     if not gateway.max_model_prices:
         return ()
     entries = []
-    for name, price in sorted(gateway.max_model_prices.items()):
+    places: dict[Path, Origin] = {}
+    for index, (name, price) in enumerate(sorted(gateway.max_model_prices.items())):
+        model_path = [("models", name)] if name in fleet.models else []
+        cap = derived("the cap for this work", (*node.path, "max_model_prices", name), *model_path)
+        places["capabilities_prices", index] = cap
         model = fleet.models.get(name)
         pipeline, model_id = (model.pipeline, model.id) if model else (name, "default")
         entries.append({"pipeline": pipeline, "model_id": model_id, **common.price_entry(price)})
     origin = derived("the caps by model", (*node.path, "max_model_prices"))
-    return (PlannedFile(PRICES_FILE, {"capabilities_prices": entries}, origin),)
+    return (PlannedFile(PRICES_FILE, {"capabilities_prices": entries}, origin, places),)
 
 
 def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
@@ -109,28 +125,17 @@ def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
     yield Argument("remoteSignerUrl", f"http://{listener}", origin)
 
 
-def _renditions(node: Node, gateway: Gateway) -> Iterator[Planned]:
-    if gateway.ladder is not None:
-        origin = derived("the ladder", (*node.path, "ladder"))
-        yield Argument("transcodingOptions", common.own_file(node, RENDITIONS_FILE), origin)
+def _renditions(fleet: Fleet, node: Node) -> Iterator[Planned]:
+    chosen = gateway_rungs(fleet, node.name)
+    if chosen is not None:
+        yield Argument("transcodingOptions", common.own_file(node, RENDITIONS_FILE), chosen.origin)
 
 
-def _renditions_file(fleet: Fleet, node: Node, gateway: Gateway) -> tuple[PlannedFile, ...]:
-    if gateway.ladder is None:
+def _renditions_file(fleet: Fleet, node: Node) -> tuple[PlannedFile, ...]:
+    chosen = gateway_rungs(fleet, node.name)
+    if chosen is None:
         return ()
-    entries = [_rendition(rendition) for rendition in fleet.ladders[gateway.ladder].profiles]
-    origin = derived("the ladder", (*node.path, "ladder"), ("ladders", gateway.ladder))
-    return (PlannedFile(RENDITIONS_FILE, entries, origin),)
-
-
-def _rendition(rendition: Rendition) -> dict[str, object]:
-    """A rendition with the keys that say something. A written fpsDen, even 1, narrows the choice of orchestrators."""
-    entry = {key: value for key, value in rendition if value is not None}
-    if entry.get("fpsDen") == 1:
-        del entry["fpsDen"]
-    if entry.get("quality") == 0:
-        del entry["quality"]
-    return entry
+    return (PlannedFile(RENDITIONS_FILE, entries(chosen.value), chosen.origin, rung_places(chosen.value)),)
 
 
 def _runner_versions(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:

@@ -6,15 +6,16 @@ In: a fleet and a node with AI settings. Out: arguments and `aiModels.json`, in 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from compiler.diagnostics import Path
 from compiler.lower.common import account, own_file, price_entry
 from compiler.lower.mapping import Planned
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.node import AiSettings
-from compiler.origin import derived, given
+from compiler.origin import Origin, derived, given
 from compiler.plan import Argument, PlannedFile
 
 MODELS_FILE = "aiModels.json"
@@ -38,11 +39,13 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
     if not settings.models:
         return ()
     entries: list[dict[str, Any]] = []
+    places: dict[Path, Origin] = {}
     for index, use in enumerate(settings.models):
-        model = fleet.models[use.use]
+        model, own = fleet.models[use.use], (*node.path, "models", index)
         entry: dict[str, Any] = {"pipeline": model.pipeline, "model_id": model.id}
         price = effective.model_price(fleet, node, index, use) if priced else None
         if price is not None:
+            places |= {(len(entries), key): price.origin for key in ("price_per_unit", "pixels_per_unit", "currency")}
             entry |= price_entry(price.value)
         if use.warm:
             entry["warm"] = True
@@ -52,12 +55,27 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
             entry["url"] = str(use.url)
         if use.warm and model.optimization:
             entry["optimization_flags"] = dict(sorted(model.optimization.items()))
+        places |= _places(len(entries), entry, own, use.use)
         entries.append(entry)
         for name, special in sorted(use.gateway_prices.items() if priced else ()):
             only_price = {"pipeline": model.pipeline, "model_id": model.id, **price_entry(special)}
+            places[(len(entries),)] = derived("the price for one gateway", (*own, "gateway_prices", name))
             entries.append({**only_price, "gateway": account(fleet, name)})
     paths = [("models", use.use) for use in settings.models]
-    return (PlannedFile(MODELS_FILE, entries, derived("the models offered", (*node.path, "models"), *paths)),)
+    origin = derived("the models offered", (*node.path, "models"), *paths)
+    return (PlannedFile(MODELS_FILE, entries, origin, places),)
+
+
+def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Path, Origin]:
+    """Where the keys of an entry come from: those of the model from its table, the others from the node's list."""
+    of_model = {"pipeline": "pipeline", "model_id": "id", "optimization_flags": "optimization"}
+    places: dict[Path, Origin] = {(index,): derived("the models offered", own, ("models", model))}
+    for key in entry:
+        if key in of_model:
+            places[index, key] = derived("the model offered", (*own, "use"), ("models", model, of_model[key]))
+        elif key in ("warm", "capacity", "url"):
+            places[index, key] = given(*own, key)
+    return places
 
 
 def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Planned]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.diagnostics import Path
 from compiler.lower import common
 from compiler.lower.mapping import Planned
 from compiler.lower.models import model_arguments, models_file
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
-from compiler.origin import derived, given
+from compiler.origin import Origin, derived, given
 from compiler.plan import Argument, PlannedFile, Service
 
 PRICES_FILE = "prices.json"
@@ -81,7 +82,11 @@ def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[P
         for name, price in sorted(orchestrator.gateway_prices.items())
     ]
     origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
-    return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin),)
+    names = sorted(orchestrator.gateway_prices)
+    places: dict[Path, Origin] = {
+        ("gateways", index): given(*node.path, "gateway_prices", name) for index, name in enumerate(names)
+    }
+    return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin, places),)
 
 
 def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:

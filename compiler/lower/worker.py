@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.lower import common
-from compiler.lower.gateway import orchestrator_address
+from compiler.lower.gateway import address_paths, orchestrator_address
 from compiler.lower.mapping import Planned, secret
 from compiler.lower.models import model_arguments, models_file
 from compiler.model.fleet import Fleet, Node
@@ -46,7 +46,7 @@ def lower_ai_worker(fleet: Fleet, node: Node, worker: AiWorker) -> Service:
 def _orchestrator(fleet: Fleet, node: Node, worker: Transcoder | AiWorker) -> Iterator[Planned]:
     path = (*node.path, "orchestrator")
     if worker.orchestrator in fleet.orchestrators:
-        origin = derived("the service address of that orchestrator", path)
+        origin = derived("the service address of that orchestrator", path, *address_paths(fleet, worker.orchestrator))
         yield Argument("orchAddr", orchestrator_address(fleet, worker.orchestrator), origin)
         shared = fleet.orchestrators[worker.orchestrator].secret
         if worker.secret is None and shared is not None:

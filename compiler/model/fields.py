@@ -287,7 +287,8 @@ class SecretRef(Base):
 _REFERENCE_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
 
 
-def _secret(value: Any) -> SecretRef:
+def parse_secret(value: Any) -> SecretRef:
+    """Read a secret reference. What stands in its place may be the secret, so that no message shows it."""
     if isinstance(value, SecretRef):
         return value
     if not isinstance(value, dict):
@@ -312,7 +313,7 @@ def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRe
     def validate(value: Any) -> q.Url | SecretRef:
         if isinstance(value, str):
             return _parsed(lambda text: q.parse_url(text, schemes))(value)
-        return _secret(value)
+        return parse_secret(value)
 
     return validate
 
@@ -321,7 +322,7 @@ def _url(schemes: tuple[str, ...]) -> Callable[[Any], q.Url]:
     return _parsed(lambda text: q.parse_url(text, schemes))
 
 
-_SECRET_SCHEMA: dict[str, Any] = {
+SECRET_SCHEMA: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
     "minProperties": 1,
@@ -366,12 +367,12 @@ Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema
 Address = Annotated[q.EthAddress, Parsed(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
 HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
 Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
-Secret = Annotated[SecretRef, Parsed(_secret), WithJsonSchema(_SECRET_SCHEMA)]
+Secret = Annotated[SecretRef, Parsed(parse_secret), WithJsonSchema(SECRET_SCHEMA)]
 HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
 
 
 def _or_secret(example: str) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"type": "string", "examples": [example]}, _SECRET_SCHEMA]})
+    return WithJsonSchema({"anyOf": [{"type": "string", "examples": [example]}, SECRET_SCHEMA]})
 
 
 HttpUrlOrSecret = Annotated[

@@ -12,13 +12,16 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, Field
 
 from compiler.diagnostics import Path
+from compiler.model.avatar import Avatars
 from compiler.model.fields import Base, Currency, Name, Rate, refuse
 from compiler.model.gateway import Gateway
 from compiler.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
 from compiler.model.ladder import Ladder
+from compiler.model.monitoring import Monitoring
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.signer import Redeemer, RewardCaller, Signer
+from compiler.model.stream import Stream
 from compiler.model.worker import AiWorker, Transcoder
 
 NODE_TABLES = (
@@ -45,6 +48,18 @@ class Node(NamedTuple):
     def path(self) -> Path:
         """The key path of the node's table."""
         return (self.table, self.name)
+
+
+class Stack(NamedTuple):
+    """The avatar stack of a host where it stands in the spec: its name and its settings."""
+
+    name: str
+    settings: Avatars
+
+    @property
+    def path(self) -> Path:
+        """The key path of the stack's table."""
+        return ("avatars", self.name)
 
 
 def _version(value: int) -> int:
@@ -77,8 +92,16 @@ class Fleet(Base):
     reward_callers: dict[Name, RewardCaller] = Field(
         default_factory=dict, description="Processes that only call reward or initialize rounds, by name."
     )
+    avatars: dict[Name, Avatars] = Field(default_factory=dict, description="Avatar stacks of hosts, by name.")
     ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
+    streams: dict[Name, Stream] = Field(
+        default_factory=dict, description="Streams of the stream API, by a name of their own in this spec."
+    )
     rollout: Rollout = Field(default_factory=Rollout, description="In which steps a new release reaches the hosts.")
+    monitoring: Monitoring | None = Field(
+        None,
+        description="How the fleet is watched; without this table it is watched as soon as a node has monitor = true.",
+    )
     silence: tuple[Silence, ...] = Field((), description="Warnings that the owners have decided to live with.")
 
     @cached_property
@@ -101,6 +124,19 @@ class Fleet(Base):
         return {host: tuple(nodes) for host, nodes in sorted(found.items())}
 
     @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """All avatar stacks, sorted by name."""
+        return tuple(Stack(name, settings) for name, settings in sorted(self.avatars.items()))
+
+    @cached_property
+    def stacks_by_host(self) -> dict[str, tuple[Stack, ...]]:
+        """The avatar stacks of each host that has any, sorted by name; a rule refuses a second one."""
+        found: dict[str, list[Stack]] = {}
+        for stack in self.stacks:
+            found.setdefault(stack.settings.host, []).append(stack)
+        return {host: tuple(stacks) for host, stacks in sorted(found.items())}
+
+    @cached_property
     def nodes_by_wallet(self) -> dict[str, tuple[Node, ...]]:
         """The nodes that hold each wallet, sorted by name."""
         found: dict[str, list[Node]] = {}
@@ -119,8 +155,17 @@ class Fleet(Base):
         return {name: tuple(nodes) for name, nodes in sorted(found.items())}
 
     @cached_property
+    def streams_by_gateway(self) -> dict[str, tuple[str, ...]]:
+        """The names of the streams that are sent to each gateway of this fleet, sorted."""
+        found: dict[str, list[str]] = {}
+        for name, stream in sorted(self.streams.items()):
+            if stream.gateway in self.gateways:
+                found.setdefault(str(stream.gateway), []).append(name)
+        return {gateway: tuple(names) for gateway, names in found.items()}
+
+    @cached_property
     def answers(self) -> defaultdict[object, dict[str, Any]]:
-        """What was worked out about the nodes, by question and name of the node; `effective.py` keeps it here."""
+        """What was worked out about nodes and stacks, by question and name; `effective.py` and its sibling keep it."""
         return defaultdict(dict)
 
     @property

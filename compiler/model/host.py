@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
+from compiler.model.avatar_fields import AvatarTagField
 from compiler.model.fields import (
     AbsolutePath,
     Address,
@@ -32,6 +33,7 @@ from compiler.model.fields import (
     Wei,
     refuse,
 )
+from compiler.model.monitoring import GpuExporter
 
 
 class FleetSettings(Base):
@@ -49,6 +51,9 @@ class FleetSettings(Base):
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(
         None, description="Container image of the node without a tag; the node release becomes its tag."
+    )
+    avatar_release: AvatarTagField | None = Field(
+        None, description="Release of the avatar stack that the fleet runs, such as v1.3.6; needed where avatars are."
     )
 
 
@@ -73,6 +78,16 @@ class Host(Base):
     runtime: Literal["docker", "systemd"] = Field(description="How nodes run here: in containers or as systemd units.")
     region: Name | None = Field(None, description="Region label, used for grouping and monitoring.")
     gpus: tuple[Gpu, ...] = Field((), description="The GPUs of this host, in the order of their ids.")
+    gpu_exporter: GpuExporter | None = Field(
+        None, description="Program on this host that serves metrics of its GPUs; the node serves none of their memory."
+    )
+    blackbox_port: Integer | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="Port of a blackbox exporter on this host, such as 9115; through it avatar slots are asked whether "
+        "they answer. fleetc does not install it.",
+    )
     ssh_user: UserName = Field("root", description="User that Ansible logs in as.")
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
     become: Flag = Field(False, description="Whether Ansible has to become root with sudo after logging in.")
@@ -98,9 +113,9 @@ class Wallet(Base):
     minimum_balance: Wei | None = Field(None, description="Balance below which the account must be topped up.")
     deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
     reserve: Wei | None = Field(None, description="Reserve that backs the tickets of a gateway with this account.")
-    reward_by: Annotated[str, Parsed(_reward_by), WithJsonSchema({"type": "string"})] | None = Field(
-        None, description='The one node that calls reward for this account; "none" when no node does.'
-    )
+    reward_by: (
+        Annotated[str, Parsed(_reward_by), WithJsonSchema({"anyOf": [{"const": "none"}, {"type": "string"}]})] | None
+    ) = Field(None, description='The one node that calls reward for this account; "none" when no node does.')
 
 
 class Model(Base):

@@ -113,7 +113,9 @@ class NodeSettings(Base):
         None, description="Whether metrics carry the client's address; this implies a label for each stream."
     )
     environment: dict[VariableName, Text] = Field(
-        default_factory=dict, description="Further environment variables of the process; never secrets."
+        default_factory=dict,
+        description="Further environment variables of the process, such as LD_LIBRARY_PATH for a program with GPU "
+        "support whose libraries lie elsewhere; never secrets.",
     )
     secret_environment: dict[VariableName, Secret] = Field(
         default_factory=dict,

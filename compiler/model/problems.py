@@ -88,6 +88,11 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
     secret = _says_secret(path)
     if kind == "extra_forbidden":
         keys = _known_keys(root, path[:-1])
+        model = _model_at(root, path[:-1])
+        assigned = getattr(model, "assigned", {})
+        if last in assigned:
+            place = Label(path, on_key=True, secret=_says_secret(path, keys))
+            return error("assigned-by-service", f"{last} is assigned by the service", place, help=assigned[last])
         meant = same_but_for_spelling(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
         return error(
@@ -130,12 +135,13 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
-            f"{last} is one of a few words",
+            f"{_called(path)} is one of a few words",
             Label(path, secret=secret),
             help=f'did you mean "{spelled or near}"?' if spelled or near else otherwise,
             fix=fix_set(path, spelled) if spelled else None,
         )
-    return error("invalid-value", f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}", Label(path, secret=secret))
+    message = f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+    return error("invalid-value", message, Label(path, secret=secret), help=_description(root, path))
 
 
 def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:

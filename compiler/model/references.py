@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Fix, Label, Path, error, fix_rename
-from compiler.model.fleet import Fleet, Node
+from compiler.model.fleet import Fleet, Node, Stack
 from compiler.model.gateway import Buyer, Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
@@ -18,26 +18,38 @@ from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
 from compiler.upstream import NETWORKS, PIPELINES
+from compiler.upstream.avatar import HIGHEST_SLOT
+from compiler.upstream.avatar import NEWEST_RELEASE as NEWEST_AVATAR_RELEASE
 
 
 def too_many_nodes(raw: dict[str, Any], tables: tuple[str, ...], limit: int) -> list[Diagnostic]:
-    """Refuse a spec with more nodes than the limit, before any work is done on them."""
+    """Refuse a spec with more nodes and avatar slots than the limit, before any work is done on them."""
     count = sum(len(raw[table]) for table in tables if isinstance(raw.get(table), dict | list))
-    if count <= limit:
+    slots = _count_slots(raw.get("avatars"))
+    if count + slots <= limit:
         return []
     return [
         error(
             "too-many-nodes",
-            f"the spec has {count} nodes, more than {limit}",
+            f"the spec has {count} nodes{f' and {slots} avatar slots' if slots else ''}, more than {limit}",
             Label(()),
             help="split the fleet",
         )
     ]
 
 
+def _count_slots(tables: Any) -> int:
+    """The slots of raw avatar tables; what is no sound number is left to the language."""
+    stacks = tables.values() if isinstance(tables, dict) else ()
+    written = [table.get("slots") for table in stacks if isinstance(table, dict)]
+    lists = sum(len(slots) for slots in written if isinstance(slots, list))
+    return lists + sum(slots for slots in written if type(slots) is int and 0 < slots <= HIGHEST_SLOT + 1)
+
+
 def check_references(fleet: Fleet) -> list[Diagnostic]:
     """All faults of names and references, in no particular order."""
-    return [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet)]
+    found = [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet), *_streams(fleet)]
+    return [*found, *_stacks(fleet), *_monitoring(fleet)]
 
 
 def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "", fix: Fix | None = None) -> Diagnostic:
@@ -53,7 +65,8 @@ def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "", 
 
 def _names(fleet: Fleet) -> Iterator[Diagnostic]:
     seen: dict[str, Path] = {name: ("hosts", name) for name in fleet.hosts}
-    for node in fleet.nodes:
+    named: tuple[Node | Stack, ...] = (*fleet.nodes, *fleet.stacks)
+    for node in named:
         before = seen.setdefault(node.name, node.path)
         if before != node.path:
             yield error(
@@ -61,7 +74,7 @@ def _names(fleet: Fleet) -> Iterator[Diagnostic]:
                 f'the name "{node.name}" stands for two things',
                 Label(node.path, "here again"),
                 [Label(before, "first here")],
-                "hosts and nodes share directories, units and one Ansible inventory: rename one of them",
+                "hosts, nodes and avatar stacks share directories, units and one Ansible inventory: rename one of them",
             )
 
 
@@ -78,6 +91,13 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"known: {', '.join(sorted(NETWORKS))}; another one needs its contract: controller = ...",
             ),
         )
+
+
+def _monitoring(fleet: Fleet) -> Iterator[Diagnostic]:
+    host = fleet.monitoring.host if fleet.monitoring else None
+    if host is not None and host not in fleet.hosts:
+        otherwise = "for a Prometheus outside this fleet, write where it receives: receiver"
+        yield _unknown("host", host, ("monitoring", "host"), fleet.hosts, otherwise)
 
 
 def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -122,6 +142,23 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
     for name in settings.min_runner_versions:
         if name not in fleet.models:
             yield _unknown("model", name, (*node.path, "min_runner_versions", name), fleet.models)
+
+
+def _streams(fleet: Fleet) -> Iterator[Diagnostic]:
+    for name, stream in sorted(fleet.streams.items()):
+        path = ("streams", name)
+        if stream.gateway is not None and stream.gateway not in fleet.gateways:
+            yield _unknown("gateway", stream.gateway, (*path, "gateway"), fleet.gateways)
+        if stream.ladder is not None and stream.ladder not in fleet.ladders:
+            yield _unknown("ladder", stream.ladder, (*path, "ladder"), fleet.ladders)
+        if stream.ladder is not None and stream.profiles is not None:
+            yield error(
+                "two-lists-of-renditions",
+                f"stream {name} has a ladder and a list of profiles",
+                Label((*path, "profiles")),
+                [Label((*path, "ladder"), "the ladder")],
+                "they are two ways to write one thing: keep one",
+            )
 
 
 def _redeemer(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
@@ -199,6 +236,35 @@ def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:
             yield _unknown("orchestrator", text, path, fleet.orchestrators, "outside this fleet, write host:port")
     except QuantityError as problem:
         yield error("invalid-value", problem.message, Label(path), help=problem.help)
+
+
+def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
+    for stack in fleet.stacks:
+        settings = stack.settings
+        if settings.host not in fleet.hosts:
+            yield _unknown("host", settings.host, (*stack.path, "host"), fleet.hosts)
+        if settings.avatar_release is None and fleet.fleet.avatar_release is None:
+            yield error(
+                "avatar-release-missing",
+                f"no release is named for the avatar stack {stack.name}",
+                Label(stack.path, "this stack", on_key=True),
+                help=f'write avatar_release = "{NEWEST_AVATAR_RELEASE}" in [fleet], or another release here',
+            )
+        registration = settings.registration
+        if registration is None or registration.orchestrator is None:
+            continue
+        path = (*stack.path, "registration", "orchestrator")
+        known = fleet.orchestrators.get(registration.orchestrator)
+        if known is None:
+            otherwise = "for one outside this fleet, write its address"
+            yield _unknown("orchestrator", registration.orchestrator, path, fleet.orchestrators, otherwise)
+        elif known.wallet is None:
+            yield error(
+                "orchestrator-without-account",
+                f"orchestrator {registration.orchestrator} has no wallet, so nobody could be paid",
+                Label(path),
+                help="give the orchestrator a wallet, or write the address of an account here",
+            )
 
 
 def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -115,11 +115,11 @@ def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
 def _secret_variables(plan: Plan, hosts: tuple[str, ...]) -> dict[str, str]:
     """The environment variables that secrets refer to. Their values are handed on and never looked at."""
     needed = {
-        secret.reference: f"{host.name}/{service.name}"
+        secret.reference: f"{host.name}/{owner}"
         for host in plan.hosts
         if host.name in hosts
-        for service in host.services
-        for secret in service.secrets
+        for owner, secrets in host.secrets()
+        for secret in secrets
         if secret.kind == "env"
     }
     missing = sorted(name for name in needed if not os.environ.get(name))

@@ -15,9 +15,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +40,8 @@ class Event(NamedTuple):
 class RunResult:
     """What the runner reported.
 
-    `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed.
+    `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
+    what the tasks that were asked for returned, by host and task.
     """
 
     status: str
@@ -49,6 +50,7 @@ class RunResult:
     failures: tuple[Event, ...] = ()
     changed: tuple[str, ...] = ()
     last_words: tuple[str, ...] = ()
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,13 @@ def run_playbook(
     options: RunOptions,
     variables: Mapping[str, str],
     on_event: Callable[[Event], None],
+    asked: Collection[str] = (),
 ) -> RunResult:
     """Run `playbook` of the Ansible project in `project`.
 
     `variables` are environment variables that the playbook looks secrets up in. They reach Ansible's process alone: the
-    file in which the runner notes its environment is removed before a task starts.
+    file in which the runner notes its environment is removed before a task starts. `asked` are names of tasks whose
+    results are wanted.
     """
     import ansible_runner
 
@@ -88,6 +92,7 @@ def run_playbook(
     interrupted = threading.Event()
     failures: list[Event] = []
     changed: list[str] = []
+    answers: dict[str, dict[str, Mapping[str, Any]]] = {}
 
     stats: dict[str, Mapping[str, int]] = {}
 
@@ -97,6 +102,8 @@ def run_playbook(
             stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
         if event is not None:
+            if event.kind in ("ok", "changed") and event.task in asked:
+                answers.setdefault(event.host, {})[event.task] = data["event_data"].get("res") or {}
             if event.kind in ("failed", "unreachable"):
                 failures.append(event)
             if event.kind == "changed":
@@ -133,7 +140,7 @@ def run_playbook(
         shutil.rmtree(work, ignore_errors=True)
     if interrupted.is_set():
         raise InterruptedRunError
-    return RunResult(runner.status, runner.rc, stats or None, tuple(failures), tuple(changed), last_words)
+    return RunResult(runner.status, runner.rc, stats or None, tuple(failures), tuple(changed), last_words, answers)
 
 
 def _command_line(options: RunOptions) -> str:

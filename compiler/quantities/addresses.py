@@ -21,6 +21,8 @@ HostName = NewType("HostName", str)
 """An IPv4 or IPv6 address or a DNS name, in lower case, IPv6 compressed and without brackets."""
 Port = NewType("Port", int)
 """A TCP or UDP port, 1 to 65535."""
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _PORT = r"[1-9][0-9]{0,4}"
 _MAX_PORT = 65535
@@ -93,7 +95,7 @@ def is_public_address(host: HostName) -> bool:
     return "." in host and not host.endswith(_PRIVATE_SUFFIXES)
 
 
-def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _ip(text: str) -> IpAddress | None:
     """The address that a text is, without zone."""
     if "%" in text or not (":" in text or text[-1:].isdecimal()):  # most texts are names, and an exception is slow
         return None
@@ -101,6 +103,57 @@ def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
+
+
+def parse_ip(value: object) -> IpAddress:
+    """Read one IPv4 or IPv6 address: no name, no zone, no port, no IPv4 address in IPv6 spelling."""
+    text = need_text(value, "an address", "203.0.113.10")
+    address = _ip(text)
+    if address is None:
+        meant = text.partition("/")[0]
+        advice = f'write only the address, "{meant}"' if "/" in text and _ip(meant) else 'write it like "203.0.113.10"'
+        raise QuantityError(f"{shown(text)} is not an IP address", advice)
+    return _undisguised(address, text)
+
+
+def parse_ipv4(value: object) -> ipaddress.IPv4Address:
+    """Read one IPv4 address, for readers that know no other."""
+    address = parse_ip(value)
+    if isinstance(address, ipaddress.IPv6Address):
+        raise QuantityError("only IPv4 addresses are read here", 'write it like "203.0.113.10"')
+    return address
+
+
+def parse_network(value: object) -> IpNetwork:
+    """Read a network such as "203.0.113.0/29", or one address, which is a network of its own. No host bits."""
+    text = need_text(value, "a network", "203.0.113.0/29")
+    base, slash, prefix = text.partition("/")
+    address = _ip(base)
+    if address is None:
+        raise QuantityError(
+            f"{shown(text)} is neither an IP address nor a network",
+            'write it like "203.0.113.10" or "203.0.113.0/29"; a name stands for nothing where addresses are compared',
+        )
+    _undisguised(address, base)
+    if not slash:
+        return ipaddress.ip_network(address)
+    if not re.fullmatch(r"0|[1-9][0-9]{0,2}", prefix) or int(prefix) > address.max_prefixlen:
+        limit = address.max_prefixlen
+        raise QuantityError(f"{shown(prefix)} is not a prefix length", f"write a number from 0 to {limit}")
+    network = ipaddress.ip_network((address, int(prefix)), strict=False)
+    if network.network_address != address:
+        raise QuantityError(
+            f"{shown(text)} has bits set beyond its prefix",
+            f'write "{network}" for the network, or "{address}" for the one address',
+        )
+    return network
+
+
+def _undisguised(address: IpAddress, text: str) -> IpAddress:
+    mapped = getattr(address, "ipv4_mapped", None)
+    if mapped is not None:
+        raise QuantityError(f"{shown(text)} is an IPv4 address in disguise", f'write "{mapped}"')
+    return address
 
 
 # ------------------------------------------------------------------------------------------- ports, listeners
@@ -178,6 +231,11 @@ def parse_listener(value: object) -> Listener:
     ":8935" is refused because the node fills in 127.0.0.1 in some roles and all addresses in others.
     """
     text = need_text(value, "a listener", "127.0.0.1:8935")
+    if "://" in text:
+        raise QuantityError(
+            f"{shown(text)} is a URL, and only a host and a port belong here",
+            'take the scheme and the path away, as in "127.0.0.1:8935"',
+        )
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]") or (":" in host and not host.startswith("[")):
         raise QuantityError(

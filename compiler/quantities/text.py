@@ -32,12 +32,13 @@ def shown(text: str) -> str:
 def need_text(value: object, what: str, example: str) -> str:
     """The value when it is a text of bearable length; a QuantityError that shows the form otherwise.
 
-    TOML numbers are refused although Python could convert them: a unit is missing, and a float is not exact.
+    TOML numbers are refused although Python could convert them: a unit is missing, and a float is not exact. An example
+    with a space in it is a number and its unit; a port or an address has none.
     """
     if type(value) is not str:
         number = type(value) in (int, Decimal, float)
         raise QuantityError(
-            f"{what} is written as text with its unit" if number else f"{what} is written as text",
+            f"{what} is written as text with its unit" if number and " " in example else f"{what} is written as text",
             f'write it in quotes, for example "{example}"',
         )
     if len(value) > _MAX_TEXT:

@@ -1,7 +1,9 @@
 """A wallet that gateways pay from has no deposit.
 
 Why: a gateway whose deposit is zero stops routing and says nothing: it drops every orchestrator, and no error reaches
-the sender of a stream. Funds in the account, also bridged ones, are no deposit until they are set aside as one.
+the sender of a stream. Funds in the account, also bridged ones (a bridge to the chain confirms within 15 minutes as a
+rule), are no deposit until they are set aside as one: option 11 of the node's own menu, livepeer_cli, asks for the
+deposit and the reserve, and option 1 shows them.
 
 Example:
 

@@ -1,6 +1,7 @@
 """A gateway on a chain has no highest price.
 
 Why: the node takes an unset cap for zero, and zero for "any price". One dear orchestrator can then empty the deposit.
+For a first test, 300 wei a pixel is a cap that has been suggested.
 
 Example:
 

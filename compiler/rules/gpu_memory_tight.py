@@ -1,4 +1,4 @@
-"""Warm models take more than 85 % of the memory of their GPU.
+"""Warm models and avatar slots take more than 85 % of the memory of their GPU.
 
 Why: models need room to work in, and transcoding on the same GPU needs some as well. Above 85 % under normal load,
 work wants GPUs of its own, or fails with "CUDA out of memory" on a busy day.

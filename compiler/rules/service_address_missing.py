@@ -1,7 +1,8 @@
 """An orchestrator has no full public address.
 
 Why: without one the node asks a web service for its own address, and without a port it listens on a random one.
-Gateways then call an address where nobody answers.
+Gateways then call an address where nobody answers. On a chain the address is also registered, and only the 100
+orchestrators with the most stake, the active set, are sent work.
 
 Fix: `fleetc check --fix` adds the documented port 8935 when the orchestrator has no listener of its own choice and no
 other node of its host has that port.

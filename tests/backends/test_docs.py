@@ -20,6 +20,7 @@ from compiler.plan import (
     SecretVariable,
 )
 from tests.backends import support
+from tests.support import ROOT, compile_text
 from tests.test_encoding import PageReader
 
 
@@ -120,6 +121,31 @@ def test_no_odd_text_is_markup() -> None:
     assert sorted(row[1] for row in table(page, "Secrets")) == shown
     assert [row[2] for row in table(page, "Silenced warnings")] == [visible(v) for v in support.ODD_VALUES if v]
     assert page.count("```") == 2
+
+
+def test_avatars_have_their_tables_ports_secrets_and_places_in_the_picture() -> None:
+    tree = compile_text((ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")).tree
+    assert tree is not None
+    page = support.text(tree, "FLEET.md")
+    assert "2 hosts, 0 nodes, 5 avatar slots." in page
+    rows = [row for row in table(page, "Avatars") if len(row) == 10]
+    assert rows[1:3] == [
+        ["gpu-1", "1", "orin", "1", "vtuber-orin", "8081", "9878", "8890", "not published", "172.30.1.0/24"],
+        ["gpu-1", "3", "Mira", "0", "vtuber-mira", "8083", "9880", "8892", "7780", "172.30.3.0/24"],
+    ]
+    callers = [row[1:] for row in table(page, "Avatars") if len(row) == 4 and row[0] == "gpu-1"]
+    assert ["198.51.100.90/32", "yes", "yes"] in callers
+    assert ["203.0.113.77/32", "yes", "no"] in callers
+    assert ["127.0.0.1/32", "no", "yes"] in callers
+    ports = {(row[0], row[1], row[2]): row[4:] for row in table(page, "Ports and firewall")}
+    assert ports["gpu-1", "8083", "tcp"] == ["the allowlist of the stack", "signaling of slot 3", "stage"]
+    assert ports["gpu-1", "7780", "tcp"][0] == "programs of this host only"
+    assert ports["gpu-1", "49160-49200", "udp"][1] == "relayed media of TURN"
+    assert ports["gpu-2", "8080", "tcp"][0] == "everyone"
+    assert ["env", "TURN_PASSWORD", "TURN_PASS", "avatar", "gpu-1"] in table(page, "Secrets")
+    picture = page.split("```mermaid\n")[1].split("```")[0]
+    assert '    slot_3_gpu_1["slot 3 Mira on GPU 0 signaling 8083"]\n' in picture
+    assert "## Avatars" not in page_of(support.plan())
 
 
 def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.backends.release import Releases, releases
+from compiler.artifacts import Releases
+from compiler.backends.release import releases
 from compiler.plan import Argument, Plan, Variable
 from compiler.tree import Artifact
 from tests.backends import support
@@ -42,6 +43,19 @@ def test_digest_depends_on_name_mode_and_content_of_each_file() -> None:
 
 def test_host_without_services_has_a_release_too() -> None:
     assert set(digests(support.plan()).hosts) == {"edge-1", "gpu-1", "spare-1"}
+
+
+def test_avatar_stack_counts_for_its_host_and_is_no_service() -> None:
+    def found(content: bytes) -> Releases:
+        files = [Artifact("hosts/h/avatar/slots/slot-03.env", content), Artifact("hosts/h/gw/a", b"1")]
+        return releases(["h"], files)
+
+    before, after = found(b"A=1\n"), found(b"A=2\n")
+    assert set(before.services) == {"gw"}
+    assert before.services == after.services
+    assert before.hosts != after.hosts
+    changed = [path for path in before.files if before.files[path] != after.files[path]]
+    assert changed == ["hosts/h/avatar/slots/slot-03.env"]
 
 
 def test_place_of_a_service_does_not_change_its_digest() -> None:

@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, and `check`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, and `review`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from tests.bench import measure
+from tests.bench.review import review_report
 
 
 def main() -> int:
@@ -21,7 +22,8 @@ def main() -> int:
     compiling = commands.add_parser("compile", help="measure fleetc compile beside a plain Jinja2 loop and a copy")
     compiling.add_argument("--profile", action="store_true", help="say instead where the time of one compile goes")
     checking = commands.add_parser("check", help="measure fleetc check")
-    for measuring in (compiling, checking):
+    reviewing = commands.add_parser("review", help="measure fleetc diff beside a compile")
+    for measuring in (compiling, checking, reviewing):
         measuring.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
         measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
         measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
@@ -40,6 +42,8 @@ def main() -> int:
         return _stages(arguments.spec)
     if arguments.command == "check":
         report = measure.check_report(arguments.nodes, arguments.rounds)
+    elif arguments.command == "review":
+        report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:
         return _profile(arguments.nodes)
     else:

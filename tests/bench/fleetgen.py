@@ -110,7 +110,7 @@ def _add_hosts(hosts: Table, site: int) -> None:
 
 
 def _add_gateways(gateways: Table, site: int) -> None:
-    common = {"wallet": _wallet("payer", site), "block_polling_interval": "20s", "monitor": True, "http_ingest": True}
+    common = {"wallet": _wallet("payer", site), "block_polling_interval": "20s", "http_ingest": True}
     gateways[f"live-{site:05}"] = {
         "host": f"edge-{site:05}",
         "mode": "video",
@@ -146,7 +146,6 @@ def _add_video(spec: Table, site: int) -> None:
             "price": f"{price} wei / pixel",
             "max_sessions": 8,
             "gpus": [0],
-            "monitor": True,
         }
         if letter == "a":
             node["gateway_prices"] = {f"live-{site:05}": "1100 wei / pixel"}
@@ -159,7 +158,6 @@ def _add_video(spec: Table, site: int) -> None:
         "price": "1350 wei / pixel",
         "max_sessions": "auto",
         "secret": SECRET,
-        "monitor": True,
     }
     for gpu in range(2):
         spec["transcoders"][f"encode-{gpu}-{site:05}"] = {
@@ -168,7 +166,6 @@ def _add_video(spec: Table, site: int) -> None:
             "cli": f"127.0.0.1:{6935 + gpu}",
             "gpus": [gpu],
             "max_sessions": 8,
-            "monitor": True,
         }
 
 
@@ -182,5 +179,4 @@ def _add_ai(orchestrators: Table, site: int) -> None:
             "gpus": [0, 1],
             "models": [{"use": name, "warm": True, "capacity": 1} for name in models],
             "environment": {"GOMEMLIMIT": "12GiB"},
-            "monitor": True,
         }

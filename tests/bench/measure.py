@@ -101,7 +101,7 @@ class Report:
 def compile_report(nodes: int, rounds: int) -> Report:
     """Measure everything for a fleet of SMALL and one of `nodes` nodes. Raises RuntimeError when a command fails."""
     with memory_directory() as work:
-        report = Report(nodes, rounds, _file_system(work), 0, 0, sys.version.split()[0])
+        report = new_report(nodes, rounds, work)
         for size in sorted({SMALL, nodes}):
             _measure_size(report, work, size)
         _measure_starts(report, work)
@@ -114,11 +114,16 @@ def check_report(nodes: int, rounds: int) -> Report:
     with memory_directory() as work:
         report = Report(nodes, rounds, _file_system(work), 1, 0, sys.version.split()[0])
         spec, name = work / "fleet.toml", f"fleetc check, {nodes} nodes"
-        _run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(nodes)], ROOT)
+        run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(nodes)], ROOT)
         report.bytes = spec.stat().st_size
-        _measure(report, {name: fleetc("check", str(spec))}, rounds, work, lambda: None)
+        measure(report, {name: fleetc("check", str(spec))}, rounds, work, lambda: None)
     report.lines = [Line(name, report.costs[name].processor_s, " s", CHECK_SECONDS)]
     return report
+
+
+def new_report(nodes: int, rounds: int, work: Path) -> Report:
+    """A report of nothing yet."""
+    return Report(nodes, rounds, _file_system(work), 0, 0, sys.version.split()[0])
 
 
 def fleetc(*arguments: str) -> list[str]:
@@ -151,20 +156,20 @@ def files_below(top: Path) -> Iterator[str]:
 
 def _measure_size(report: Report, work: Path, size: int) -> None:
     spec, tree, out = work / f"{size}.toml", work / f"tree-{size}", work / "out"
-    _run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(size)], ROOT)
+    run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(size)], ROOT)
     commands: dict[str, list[str]] = {
         f"fleetc compile, {size} nodes": fleetc("compile", str(spec), "--output", str(out)),
         f"plain Jinja2 loop, {size} nodes": peer(spec, out),
         f"copying the files, {size} nodes": [sys.executable, "-c", _COPY, str(tree), str(out)],
         f"fleetc compile that changes nothing, {size} nodes": fleetc("compile", str(spec), "--output", str(tree)),
     }
-    _run(fleetc("compile", str(spec), "--output", str(tree)), work)
-    _run(peer(spec, out), work)
+    run(fleetc("compile", str(spec), "--output", str(tree)), work)
+    run(peer(spec, out), work)
     unlike = next(differences(tree, out), None)
     if unlike is not None:
         raise RuntimeError(f"the plain loop does not write the same {unlike}")
     shutil.rmtree(out)
-    _measure(report, commands, report.rounds, work, lambda: shutil.rmtree(out, ignore_errors=True))
+    measure(report, commands, report.rounds, work, lambda: shutil.rmtree(out, ignore_errors=True))
     report.files = sum(1 for _ in files_below(tree))
     report.bytes = sum((tree / path).stat().st_size for path in files_below(tree))
     shutil.rmtree(tree)
@@ -177,23 +182,21 @@ def _measure_starts(report: Report, work: Path) -> None:
         "fleetc --version": fleetc("--version"),
         "fleetc check inventories/demo": fleetc("check", str(demo)),
     }
-    _measure(report, commands, max(QUICK_ROUNDS, report.rounds), work, lambda: None)
+    measure(report, commands, max(QUICK_ROUNDS, report.rounds), work, lambda: None)
 
 
-def _measure(
-    report: Report, commands: dict[str, list[str]], rounds: int, work: Path, clear: Callable[[], None]
-) -> None:
+def measure(report: Report, commands: dict[str, list[str]], rounds: int, work: Path, clear: Callable[[], None]) -> None:
     """Run each command once a round, every other round backwards; `clear` follows each run."""
     for name in commands:
         report.costs[name] = Cost(float("inf"), float("inf"), sys.maxsize)
     for turn in range(rounds):
         order = list(commands) if turn % 2 == 0 else list(reversed(commands))
         for name in order:
-            report.costs[name] = report.costs[name].best(_run(commands[name], work))
+            report.costs[name] = report.costs[name].best(run(commands[name], work))
             clear()
 
 
-def _run(command: list[str], directory: Path) -> Cost:
+def run(command: list[str], directory: Path) -> Cost:
     """Run a command in a process of its own and wait for it."""
     before = os.times().elapsed
     with tempfile.TemporaryFile() as output:

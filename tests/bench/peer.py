@@ -33,7 +33,8 @@ Table = dict[str, Any]
 
 def main() -> None:
     """Render a whole fleet."""
-    spec = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    text = Path(sys.argv[1]).read_text(encoding="utf-8")
+    spec = tomllib.loads(text)
     out = Path(sys.argv[2])
     environment = Environment(
         loader=FileSystemLoader(HERE / "peer_templates"),
@@ -70,6 +71,8 @@ def main() -> None:
     pairs = [(host, node) for host in hosts for node in host["nodes"]]
     values = {**fleet, **picture, **market_of(spec, nodes), "drawn": drawn, "pairs": pairs}
     write(out / "FLEET.md", templates["FLEET.md.j2"], values)
+    (out / "spec").mkdir()
+    (out / "spec/base.toml").write_text(text, encoding="utf-8")
 
 
 def write(path: Path, template: Template, values: Table) -> bytes:
@@ -133,7 +136,7 @@ def node_of(spec: Table, table: str, name: str) -> Table:
     }
     mounts = {node["data_dir"]: False}
     variables = dict(settings.get("environment", {}))
-    flags = {"cliAddr": node["cli"], "dataDir": node["data_dir"], "monitor": "true", node["role"]: "true"}
+    flags = {"cliAddr": node["cli"], "dataDir": node["data_dir"], node["role"]: "true"}
     flags["network"] = "offchain" if table == "transcoders" else spec["fleet"]["network"]
     if "wallet" in settings:
         wallet = spec["wallets"][settings["wallet"]]

@@ -13,10 +13,12 @@ import yaml
 from compiler.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run
+from tests.support import ROOT, compile_text
 
-ROLES = ("fleet_files", "fleet_secrets", "fleet_services")
+ROLES = ("fleet_avatar", "fleet_files", "fleet_observe", "fleet_secrets", "fleet_services")
+PLAYBOOKS = ("site.yml", "observe.yml")
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
-KEYWORDS = EXTENSIONS | {"name", "no_log", "diff", "changed_when", "failed_when", "check_mode"}
+KEYWORDS = EXTENSIONS | {"name", "no_log", "diff", "changed_when", "failed_when", "check_mode", "environment"}
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +42,10 @@ def tasks() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield path, task
 
 
-def test_ansible_accepts_the_project(project: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_ansible_accepts_the_project(project: Path, tmp_path: Path, playbook: str) -> None:
     done = run(
-        program("ansible-playbook"), "--syntax-check", "-i", "inventory.json", "site.yml", cwd=project, home=tmp_path
+        program("ansible-playbook"), "--syntax-check", "-i", "inventory.json", playbook, cwd=project, home=tmp_path
     )
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -51,7 +54,7 @@ def test_ansible_accepts_the_project(project: Path, tmp_path: Path) -> None:
     "options", [("--profile", "production", "-f", "pep8"), ("--strict",)], ids=["production", "strict"]
 )
 def test_linter_finds_nothing(project: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
-    done = run(program("ansible-lint"), "--offline", *options, "site.yml", cwd=project, home=tmp_path)
+    done = run(program("ansible-lint"), "--offline", *options, *PLAYBOOKS, cwd=project, home=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr
 
@@ -84,6 +87,8 @@ def test_tasks_that_handle_secret_values_are_not_logged() -> None:
         "Write the secrets",
         "Read its last log lines",
         "Read its secrets to mask them",
+        "Write the environment files of the checkout",
+        "Read what the control plane has written there",
     }
 
 
@@ -113,6 +118,23 @@ def test_emitted_variables_and_argument_specs_agree(project: Path) -> None:
             assert set(service) == set(declared["fleet_services_list"]["options"])
             for secret in service["secrets"]:
                 assert set(secret) == set(declared["fleet_secrets_services"]["options"]["secrets"]["options"])
+
+
+def test_emitted_variables_of_an_avatar_stack_are_those_that_its_role_describes() -> None:
+    spec = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
+    tree = compile_text(spec).tree
+    assert tree is not None
+    declared = loaded("roles/fleet_avatar/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    defaults = loaded("roles/fleet_avatar/defaults/main.yml")
+    for host in ("gpu-1", "gpu-2"):
+        variables = json.loads(tree.as_mapping()[f"ansible/host_vars/{host}.json"].content)
+        ours = {name: value for name, value in variables.items() if name.startswith("fleet_avatar_")}
+        # What stays at its default says where things lie and comes from nowhere in the spec.
+        assert set(defaults) - set(ours) == {f"fleet_avatar_{n}" for n in ("vault", "source", "release", "markers")}
+        assert set(ours) <= set(declared)
+        for name in ("fleet_avatar_slots", "fleet_avatar_secrets"):
+            for item in ours[name]:
+                assert set(item) == set(declared[name]["options"])
 
 
 def test_settings_of_ansible_are_the_safe_ones() -> None:

@@ -126,9 +126,52 @@ def wallet(name: str = "third", /, **settings: str | None) -> str:
     return _table(f"wallets.{name}", {**base, **settings})
 
 
+def avatars(name: str = "stage", /, **settings: str | None) -> str:
+    """An avatar stack with two slots, on GPU 1 of host gpu, that the payments service may call."""
+    base = {"host": '"gpu"', "gpu": "1", "slots": '[{ avatar = "mira" }, { avatar = "noor" }]'}
+    base |= {"allow": '["payments"]', "payments": '{ addresses = ["203.0.113.90"] }'}
+    return _table(f"avatars.{name}", {**base, **settings})
+
+
+def staged(*tables: str, **fleet: str | None) -> str:
+    """A fleet without a chain that runs avatar stacks of v1.3.6, and the given tables."""
+    return offchain(*tables, **{"avatar_release": '"v1.3.6"', **fleet})
+
+
 def host(name: str, /, **settings: str | None) -> str:
     """One more host, with docker."""
     return _table(f"hosts.{name}", {"address": '"203.0.113.30"', "runtime": '"docker"', **settings})
+
+
+def stream(name: str = "main", /, **settings: str | None) -> str:
+    """A stream of the stream API that somebody sends to it."""
+    return _table(f"streams.{name}", settings)
+
+
+def rung(name: str = "720p", /, **settings: str | None) -> str:
+    """One rendition as an inline table, sound for the stream API and for a node."""
+    base = {"name": f'"{name}"', "width": "1280", "height": "720", "bitrate": "3000000", "fps": "30", **settings}
+    return f"{{ {', '.join(f'{key} = {value}' for key, value in base.items() if value is not None)} }}"
+
+
+def small(name: str = "360p", /, **settings: str | None) -> str:
+    """A smaller rendition."""
+    return rung(name, **{"width": "640", "height": "360", "bitrate": "800000", **settings})
+
+
+def ladder(*rungs: str, name: str = "live") -> str:
+    """A ladder of renditions."""
+    return _table(f"ladders.{name}", {"profiles": listed(*rungs)})
+
+
+def listed(*items: str) -> str:
+    """An array with one item on each line."""
+    return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+
+
+def broadcast(*tables: str, **gate: str | None) -> str:
+    """A fleet off-chain with a gateway gate, an orchestrator, and the given tables; keywords go to the gateway."""
+    return offchain(free_orchestrator(), free_gateway(**gate), *tables)
 
 
 def _table(header: str, settings: dict[str, str | None]) -> str:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, host, model, offchain, silent, transcoder
+from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    avatars,
+    flagged,
+    free_orchestrator,
+    host,
+    model,
+    offchain,
+    silent,
+    staged,
+    transcoder,
+)
 
 CODE = "capacity-unknown"
 ORCH = free_orchestrator(
@@ -47,3 +59,10 @@ def test_a_model_without_size(snapshot: SnapshotAssertion) -> None:
     text = _on_box('model = "RTX 4090"', WORKER)
     assert flagged(text.replace('memory = "9 GiB"', ""), CODE, Severity.WARNING) == snapshot
     silent(text)
+
+
+def test_slots_on_a_gpu_with_unknown_numbers(snapshot: SnapshotAssertion) -> None:
+    box = host("box", gpus='[{ model = "RTX 4090", memory = "48 GiB" }]').replace("48", "24")
+    four = staged(avatars(host='"box"', gpu="0", slots="4", slot_memory='"2 GiB"'), box)
+    assert flagged(four, CODE, Severity.WARNING) == snapshot
+    silent(four.replace("slots = 4", "slots = 3"))

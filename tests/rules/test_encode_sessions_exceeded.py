@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, flagged, free_orchestrator, host, offchain, silent, transcoder
+from tests.rules.support import SECRET, avatars, flagged, free_orchestrator, host, offchain, silent, staged, transcoder
 
 CODE = "encode-sessions-exceeded"
 ORCH = free_orchestrator(host='"edge"', secret=SECRET)
@@ -45,3 +45,19 @@ def test_a_gpu_without_a_video_encoder(snapshot: SnapshotAssertion) -> None:
 
 def test_professional_gpus_have_no_limit() -> None:
     silent(_transcoders('model = "RTX A4000"', _on_box(max_sessions="50")))
+
+
+def _slots(sessions: int, *tables: str, **settings: str | None) -> str:
+    box = host("box", gpus=f'[{{ model = "RTX 4090", encode_sessions = {sessions} }}]')
+    slots = '[{ avatar = "mira" }, { avatar = "noor" }]'
+    return staged(avatars(host='"box"', gpu="0", slots=slots, **settings), box, *tables)
+
+
+def test_slots_share_the_sessions_with_streams(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slots(5, ORCH, _on_box(max_sessions="4")), CODE) == snapshot
+    silent(_slots(6, ORCH, _on_box(max_sessions="4")))
+
+
+def test_slots_that_take_more_than_one_session() -> None:
+    assert "streams and avatar slots may need 6" in flagged(_slots(5, slot_encode_sessions="3"), CODE)
+    silent(_slots(6, slot_encode_sessions="3"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent
+from tests.rules.support import SECRET, ai_worker, avatars, flagged, free_orchestrator, model, offchain, silent, staged
 
 CODE = "gpu-memory-exceeded"
 ORCH = free_orchestrator(
@@ -37,3 +37,38 @@ def test_a_container_for_each_request_at_once(snapshot: SnapshotAssertion) -> No
 
 def test_a_model_larger_than_any_gpu(snapshot: SnapshotAssertion) -> None:
     assert flagged(_worker("80 GiB", models='[{ use = "big", warm = true }]'), CODE) == snapshot
+
+
+def _slots(count: int, *tables: str, **settings: str | None) -> str:
+    slots = ", ".join(f'{{ avatar = "a{number}" }}' for number in range(count))
+    return staged(avatars(**{"slots": f"[{slots}]", "slot_memory": '"9 GiB"', **settings}), *tables)
+
+
+def test_slots_on_one_gpu(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slots(3), CODE) == snapshot
+    silent(_slots(2))
+
+
+def test_suggested_gpu_of_a_slot_repairs_the_spec() -> None:
+    found = flagged(_slots(3), CODE)
+    assert "write gpu = 0 in avatars.stage.slots.0" in found
+    moved = '[{ avatar = "a0", gpu = 0 }, { avatar = "a1" }, { avatar = "a2" }]'
+    silent(_slots(3, slots=moved))
+
+
+def test_slots_beside_warm_models(snapshot: SnapshotAssertion) -> None:
+    worker = ai_worker(gpus="[1]", models='[{ use = "big", warm = true }]')
+    text = _slots(1, model(), model("big", id='"org/big"', memory='"20 GiB"'), ORCH, worker)
+    assert flagged(text, CODE) == snapshot
+    assert "gpus = [0] in ai_workers.worker" in flagged(text, CODE)
+
+
+def test_counted_slots_have_one_place(snapshot: SnapshotAssertion) -> None:
+    assert flagged(staged(avatars(slots="4")), CODE) == snapshot
+    assert "slots = 2 in avatars.stage" in flagged(staged(avatars(slots="10")), CODE)
+    assert "take 10 times 8 GiB" in flagged(staged(avatars(slots="10")), CODE)
+    silent(staged(avatars(slots="2")))
+
+
+def test_slots_that_see_every_gpu_are_not_weighed() -> None:
+    silent(_slots(6, gpu='"all"'))

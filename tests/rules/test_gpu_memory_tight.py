@@ -5,7 +5,7 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import SECRET, ai_worker, flagged, free_orchestrator, model, offchain, silent
+from tests.rules.support import SECRET, ai_worker, avatars, flagged, free_orchestrator, model, offchain, silent, staged
 
 CODE = "gpu-memory-tight"
 ORCH = free_orchestrator(
@@ -30,3 +30,8 @@ def test_85_percent_is_fine() -> None:
 
 def test_silenced_with_a_reason() -> None:
     silent(_worker("12 GiB") + '[[silence]]\ncode = "gpu-memory-tight"\nreason = "measured for a month"\n')
+
+
+def test_slots_leave_less_than_the_guidance() -> None:
+    assert "slots of stage take 3 times 8 GiB" in flagged(staged(avatars(slots="3")), CODE, Severity.WARNING)
+    silent(staged(avatars(slots="2")))

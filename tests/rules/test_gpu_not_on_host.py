@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, flagged, free_orchestrator, host, offchain, silent, transcoder
+from tests.rules.support import SECRET, avatars, flagged, free_orchestrator, host, offchain, silent, staged, transcoder
 
 CODE = "gpu-not-on-host"
 ORCH = free_orchestrator(host='"edge"', secret=SECRET)
@@ -20,3 +20,10 @@ def test_ids_of_the_list_are_fine() -> None:
 
 def test_host_without_a_list_says_nothing() -> None:
     silent(offchain(host("bare"), ORCH, transcoder(host='"bare"', gpus="[7]")))
+
+
+def test_slot_with_a_gpu_beyond_the_list(snapshot: SnapshotAssertion) -> None:
+    slots = '[{ avatar = "mira", gpu = 2 }, { avatar = "noor", gpu = 1 }]'
+    assert flagged(staged(avatars(slots=slots)), CODE) == snapshot
+    assert flagged(staged(avatars(gpu="7", slots="3")), CODE).count("error[") == 1
+    silent(staged(avatars(host='"edge"', gpu="7")))

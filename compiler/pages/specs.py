@@ -1,24 +1,13 @@
-"""What `fleetc explain` says about messages that come from no rule: reading, the language, writing and reading files.
+"""What `fleetc explain` says about messages of reading, the language, writing and reading files.
 
-In: nothing; this is a table. Out: for each code a sentence, why it matters, and what to do instead. `explain.py` gives
-them the form that the pages of rules have.
+In: nothing; this is a table. Out: pages by code.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from compiler.pages.page import Page
 
-
-class Page(NamedTuple):
-    """The parts of a page. `fix` says when or how `fleetc check --fix` repairs it, where it ever does."""
-
-    what: str
-    why: str
-    instead: str
-    fix: str = ""
-
-
-PAGES: dict[str, Page] = {
+SPEC_PAGES: dict[str, Page] = {
     "account-used-twice": Page(
         "Two wallets are the same chain account.",
         "whether exactly one process calls reward can only be checked for one wallet.",
@@ -33,6 +22,16 @@ PAGES: dict[str, Page] = {
         "A generated file has been replaced by a link, a directory or a device.",
         "what the manifest records can no longer be read safely.",
         "Move aside what is there and compile again.",
+    ),
+    "assigned-by-service": Page(
+        "A declared stream has a field that the service writes.",
+        "the service refuses the whole request, or would have to give away somebody else's key or id.",
+        "Take the field away; the help line says where its value is found.",
+    ),
+    "avatar-release-missing": Page(
+        "A host has avatars, and no release of the avatar stack is named.",
+        "what the stack can do, and the tag of its images, follow from the release.",
+        'Write avatar_release = "v1.3.6", or another one, in [fleet] or in the table of the stack.',
     ),
     "date-value": Page(
         "A value is a date or a time, which no setting is.",
@@ -58,6 +57,11 @@ PAGES: dict[str, Page] = {
         "A key is an empty text.",
         "names become files, units and hosts, which cannot be nameless.",
         "Give it a name.",
+    ),
+    "file-exists": Page(
+        "A file that is to be written new is there already.",
+        "it is somebody's work; nothing was written.",
+        "Move it away, or name another directory; `fleetc init --ci` beside a spec writes the workflows alone.",
     ),
     "foreign-directory": Page(
         "The output directory holds files that fleetc did not write.",
@@ -102,7 +106,7 @@ PAGES: dict[str, Page] = {
         fix="when the key is `spec`, as there is one version of the language.",
     ),
     "name-used-twice": Page(
-        "A host and a node, or two nodes, have one name.",
+        "Two of the hosts, nodes and avatar stacks have one name.",
         "they share directories, units and one Ansible inventory.",
         "Rename one of them.",
     ),
@@ -115,6 +119,11 @@ PAGES: dict[str, Page] = {
         "A number is larger than TOML numbers are, or not finite.",
         "it could not be kept exactly.",
         'Write amounts as text with their unit: "5 ETH".',
+    ),
+    "orchestrator-without-account": Page(
+        "Avatars are registered for an orchestrator that has no wallet.",
+        "the payments service pays an account, and there is none.",
+        "Give the orchestrator a wallet, or write the address of an account in the registration.",
     ),
     "output-locked": Page(
         "Another fleetc is at work in the directory that holds the output.",
@@ -151,15 +160,15 @@ PAGES: dict[str, Page] = {
         "nothing was changed.",
         "Name a directory on a file system that can be written.",
     ),
-    "silenced-error": Page(
-        "The spec silences an error.",
-        "only warnings may be lived with: an error means a node that does not start, loses income or is in danger.",
-        "Repair its cause and take the silence away.",
-    ),
     "reward-caller-without-wallet": Page(
         "The node that shall call reward for a wallet uses another one.",
         "then no process calls reward for the wallet, and the rewards of every round are lost.",
         "Give that node the wallet, or name a node that has it as reward_by.",
+    ),
+    "silenced-error": Page(
+        "The spec silences an error.",
+        "only warnings may be lived with: an error means a node that does not start, loses income or is in danger.",
+        "Repair its cause and take the silence away.",
     ),
     "spec-bom": Page(
         "The spec file begins with a byte order mark.",
@@ -211,6 +220,16 @@ PAGES: dict[str, Page] = {
         "it is most likely another file.",
         "Name the right file, or split the fleet.",
     ),
+    "spec-utf-16": Page(
+        "The spec file is UTF-16.",
+        "TOML files are UTF-8, and guessing another encoding changes names.",
+        "Save the file as UTF-8 without a byte order mark.",
+    ),
+    "spec-utf-32": Page(
+        "The spec file is UTF-32.",
+        "TOML files are UTF-8, and guessing another encoding changes names.",
+        "Save the file as UTF-8 without a byte order mark.",
+    ),
     "system-refused": Page(
         "The system refused something for a reason that fleetc does not know.",
         "the former tree is still whole.",
@@ -251,10 +270,15 @@ PAGES: dict[str, Page] = {
         "there is nothing to compare with or to deploy.",
         "Compile first, or name the right directory.",
     ),
+    "tree-stale": Page(
+        "The compiled tree is not what the spec compiles to.",
+        "reviewers would see, and hosts would get, something else than the spec says.",
+        "Run `fleetc compile` and commit what it writes.",
+    ),
     "two-lists-of-renditions": Page(
-        "A gateway has a ladder and a list of built-in renditions.",
-        "the node takes one list, so half of what was written would have no effect.",
-        "Keep the ladder, or keep transcoding.",
+        "A gateway or a stream has a ladder and another list of renditions besides.",
+        "one list is taken, so half of what was written would have no effect.",
+        "Keep the ladder, or keep the list: transcoding of a gateway, profiles of a stream.",
     ),
     "two-ways-of-discovery": Page(
         "A gateway has a fixed list of orchestrators and another way to find them.",

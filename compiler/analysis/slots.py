@@ -1,0 +1,74 @@
+"""Where the ports of avatar slots meet one another, and which slot takes a port that something else needs.
+
+In: bare numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `Meeting` for each pair
+of services that meet, and who claims each port. Called by the rules about ports of slots. No fleet, no diagnostics: a
+table of facts can be recomputed with it. The time is linear in the number of slots.
+
+A service with base B takes port B + n for slot n. Two services with bases L < H meet where the slot of the lower one is
+H - L above the slot of the higher one: no slot meets itself, and one difference describes all meetings of a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+
+class Meeting(NamedTuple):
+    """Two services that take one port in different slots: `lower` has the lower base and the higher slot.
+
+    `first` and `last` are (slot of lower, slot of higher), by the port that both take; so many `pairs` in all.
+    """
+
+    lower: str
+    higher: str
+    difference: int
+    pairs: int
+    first: tuple[int, int]
+    last: tuple[int, int]
+    first_port: int
+    last_port: int
+
+
+def meetings(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> list[Meeting]:
+    """The pairs of services that meet, the most pairs first. `slots` has the slots that publish each service.
+
+    Services with one base would meet in the same slot, which is refused with a ValueError.
+    """
+    found = []
+    for one, other in combinations(sorted(bases, key=lambda service: bases[service]), 2):
+        difference = bases[other] - bases[one]
+        if not difference:
+            raise ValueError(f"{one} and {other} have one base")
+        lows = set(slots.get(one, ()))
+        highs = [slot for slot in set(slots.get(other, ())) if slot + difference in lows]
+        if highs:
+            first, last = min(highs), max(highs)
+            found.append(
+                Meeting(
+                    one,
+                    other,
+                    difference,
+                    len(highs),
+                    (first + difference, first),
+                    (last + difference, last),
+                    bases[other] + first,
+                    bases[other] + last,
+                )
+            )
+    return sorted(found, key=lambda meeting: -meeting.pairs)
+
+
+def claims(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> dict[int, list[tuple[str, int]]]:
+    """Every port that slots take, with the services and slots that claim it, in the order of `bases`."""
+    taken: dict[int, list[tuple[str, int]]] = {}
+    for service, slot in _each(bases, slots):
+        taken.setdefault(bases[service] + slot, []).append((service, slot))
+    return taken
+
+
+def _each(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> Iterator[tuple[str, int]]:
+    for service in bases:
+        for slot in sorted(set(slots.get(service, ()))):
+            yield service, slot

@@ -1,0 +1,75 @@
+"""Emits what the avatar stack of a host reads: environment files, allowlists, and arguments of each slot.
+
+In: a host. Out: `hosts/<host>/avatar/host.env`, `turn.env`, `slots/slot-NN.env` and `slots/slot-NN.compose.yaml`,
+`allow/*`. Environment files are in the form that all their readers share: Compose, Docker, systemd, shells, and
+services of the stack that search for lines. Secrets stand in none of them; a rollout adds them on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.artifacts import avatar_file
+from compiler.encoding import compose_string, env_shared
+from compiler.origin import Origin, given
+from compiler.plan import AvatarPlan, AvatarSlot, HostPlan, Variable
+from compiler.templating import Encoded, Templates, Word
+from compiler.tracing import Marks, TracedLine, trace_template, traced
+from compiler.tree import Artifact
+
+HOST_FILE = "host.env"
+TURN_FILE = "turn.env"
+_SLOT = "compose/slot.yaml.j2"
+
+
+def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+    """The files of the host's stack; nothing for a host without one."""
+    avatar = host.avatar
+    if avatar is None:
+        return
+    for name, variables in ((HOST_FILE, avatar.host_variables), (TURN_FILE, avatar.turn_variables)):
+        yield avatar_file(host, avatar, name, _text(variables), _origins(variables))
+    for slot in avatar.slots:
+        yield avatar_file(host, avatar, f"slots/{slot.name}.env", _text(slot.variables), _origins(slot.variables))
+        text = templates.render(_SLOT, _view(avatar, slot))
+        yield avatar_file(host, avatar, f"slots/{slot.name}.compose.yaml", text, [slot.origin])
+    for allowlist in avatar.allowlists:
+        lines = "".join(f"{text}\n" for text in allowlist.texts)
+        yield avatar_file(host, avatar, f"allow/{allowlist.file}", lines, [e.origin for e in allowlist.entries])
+
+
+def _text(variables: Iterable[Variable]) -> str:
+    return env_shared((variable.name, variable.value) for variable in variables)
+
+
+def _origins(variables: Iterable[Variable]) -> list[Origin]:
+    return [variable.origin for variable in variables]
+
+
+def _view(avatar: AvatarPlan, slot: AvatarSlot) -> dict[str, object]:
+    return {
+        # Inside the quotes of the template, behind variables that Compose puts in.
+        "signaling": Encoded(compose_string(slot.arguments)[1:-1]),
+        "game": avatar.game_arguments,
+        "game_variable": Word(f"{avatar.prefix}_EXTRA_ARGS"),
+        "hidden": "game" not in dict(slot.ports),
+        "unnumbered": not slot.network,
+    }
+
+
+def trace(avatar: AvatarPlan, name: str, templates: Templates) -> list[TracedLine] | None:
+    """The lines of one file of the stack with their origins; None when it has no such file."""
+    environments = {HOST_FILE: avatar.host_variables, TURN_FILE: avatar.turn_variables}
+    environments |= {f"slots/{slot.name}.env": slot.variables for slot in avatar.slots}
+    if name in environments:
+        return [traced(f"{variable.name}={variable.value}", [variable.origin]) for variable in environments[name]]
+    for listed in avatar.allowlists:
+        if name == f"allow/{listed.file}":
+            return [traced(entry.text, [entry.origin]) for entry in listed.entries]
+    for slot in avatar.slots:
+        if name == f"slots/{slot.name}.compose.yaml":
+            view = _view(avatar, slot)
+            marks: dict[str, Marks] = dict.fromkeys(view, slot.origin)
+            marks["game"] = marks["game_variable"] = given("avatars", avatar.name, "game_args")
+            return trace_template(templates, _SLOT, view, marks)
+    return None

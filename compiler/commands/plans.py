@@ -1,0 +1,265 @@
+"""The commands of sealed plans: `fleetc plan`, and what `fleetc deploy --plan` does.
+
+In: arguments of the process, through typer. Out: a summary on stdout, messages on stderr, exit codes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from compiler.commands.shared import (
+    PROBLEMS,
+    USAGE,
+    LimitOption,
+    SignerOption,
+    SignersOption,
+    compile_or_exit,
+    files_failure,
+    load_settings,
+    message,
+    plain,
+    read_sources,
+    target_of,
+)
+from compiler.formats import Format
+
+if TYPE_CHECKING:
+    from compiler.ops.plans import Around, Verified
+    from compiler.pipeline import Compiled
+    from compiler.review.side import Side
+    from compiler.sealed.make import Effects, Inputs
+    from compiler.settings import Settings
+
+_LIFETIMES = (timedelta(seconds=1), timedelta(days=31))
+
+
+def plan(
+    spec: Annotated[
+        Path, typer.Argument(help="Spec file, or a directory that holds a fleet.toml.", show_default=False)
+    ] = Path(),
+    write: Annotated[Path | None, typer.Option("-o", "--write", help="File to write the plan to.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Directory of the tree; by default rendered/ beside the spec.")
+    ] = None,
+    overlay: Annotated[
+        list[Path] | None, typer.Option("--overlay", help="Overlay file laid over the spec; may be given again.")
+    ] = None,
+    limit: LimitOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            help="What was rolled out last, and what hosts are taken to run: a tree or a revision.",
+        ),
+    ] = None,
+    observe: Annotated[
+        bool, typer.Option("--observe", help="Ask the hosts what they run; changes nothing there.")
+    ] = False,
+    expires: Annotated[str, typer.Option("--expires", help="How long the plan is good, such as 90min.")] = "24h",
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="SSH key that signs the plan, into a file .sig beside it.")
+    ] = None,
+    verify: Annotated[
+        Path | None, typer.Option("--verify", help="Make no plan: refuse this one when anything moved since.")
+    ] = None,
+    allowed_signers: SignersOption = None,
+    signer: SignerOption = None,
+) -> None:
+    """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
+
+    lifetime = _lifetime(expires)
+    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    if verify is not None:
+        if write or sign or against:
+            _wrong_usage("--verify makes no plan; leave out -o, --sign and --against")
+        _verify(spec, settings, verify, tuple(limit or ()), observe)
+        return
+    if sign is not None and write is None:
+        _wrong_usage("a signature lies beside the plan's file; say with -o where that is written")
+    _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
+
+
+def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
+    """Roll out exactly a plan, or refuse to before any host is changed."""
+    from compiler.ops import plans
+    from compiler.ops.deploy import deploy_tree
+    from compiler.ops.progress import progress
+
+    with _refusals(path):
+        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
+        message(f"the plan stands (seal {verified.seal}); asking the hosts whether they moved")
+        with progress(sys.stderr) as show:
+            verdict = plans.verify_hosts(verified, settings, show)
+        hosts = tuple(host.name for host in verified.inputs.hosts)
+        if set(verdict.reached) == set(hosts):
+            typer.echo(plain(f"nothing to do: {_count(hosts)} already run what the plan leads to"))
+            return
+        if verdict.reached:
+            message(f"{_count(verdict.reached)} already run what the plan leads to")
+        inputs = verified.inputs
+        with progress(sys.stderr) as show:
+            outcome = deploy_tree(inputs.tree, inputs.plan, settings, () if verified.plan.whole else hosts, check, show)
+    for line in outcome.lines():
+        typer.echo(line)
+    if not outcome.succeeded:
+        raise typer.Exit(PROBLEMS)
+
+
+def _make(
+    spec: Path,
+    settings: Settings,
+    limit: tuple[str, ...],
+    against: str | None,
+    observe: bool,
+    lifetime: timedelta,
+    write: Path | None,
+    key: Path | None,
+) -> None:
+    from compiler.ops import plans
+    from compiler.ops.progress import progress
+    from compiler.sealed import document, summary
+
+    inputs, compiled = _inputs(spec, settings, limit)
+    with _refusals(Path(against or spec)):
+        before = _before(spec, settings, against)
+        baseline, left = plans.recorded_baseline(inputs, before.tree() if before else None, against or "")
+        if observe:
+            with progress(sys.stderr) as show:
+                baseline = plans.observed_baseline(inputs, baseline, settings, show)
+    made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, _effects(before, spec, compiled))
+    content = document.encode(made)
+    with _refusals(write or spec):
+        removed = write is not None and plans.store(content, write, key)
+    signed = "not signed" if key is None else f"signed with {key}"
+    for line in summary.lines(made, document.seal_of(content), signed):
+        typer.echo(line)
+    if removed:
+        message(f"the signature of the plan that was in {write} before is gone with it")
+    message(f"{write} written" if write else "nothing written; -o plan.json keeps the plan")
+
+
+def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], observe: bool) -> None:
+    from compiler.ops import plans
+    from compiler.ops.progress import progress
+    from compiler.sealed import summary
+
+    with _refusals(path):
+        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
+        if observe:
+            with progress(sys.stderr) as show:
+                plans.verify_hosts(verified, settings, show)
+    for line in summary.lines(verified.plan, verified.seal, _signed(verified, settings)):
+        typer.echo(line)
+    message("the plan stands: nothing moved" if observe else "the plan stands; the hosts were not asked")
+
+
+def _signed(verified: Verified, settings: Settings) -> str:
+    if verified.signer is None:
+        return "signature not looked at: allowed_signers is not set"
+    return f"signed by {verified.signer}"
+
+
+def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
+    """What was rolled out last; None when nobody said. Raises FilesError."""
+    from compiler import files
+    from compiler.baseline import baseline
+
+    if against is None:
+        return None
+    shipped = files.read_templates(), files.read_playbooks()
+    limit = settings.max_spec_mib * 1024 * 1024
+    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit)
+
+
+def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
+    """What the plan means for each host and node, against what was rolled out last; nothing when nobody said."""
+    from compiler.review.compare import compare
+    from compiler.review.side import of_compiled
+    from compiler.sealed.make import effects_of
+
+    return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
+
+
+def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
+    """What the plan is made from, once the tree on disk is what the spec compiles to."""
+    from compiler import files
+    from compiler.model.problems import did_you_mean
+    from compiler.sealed.make import Inputs
+
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # _compiled exits otherwise
+    known = [host.name for host in compiled.plan.hosts]
+    for name in limit:
+        if name not in known:
+            _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
+    target = target_of(spec, settings)
+    try:
+        stale = files.stale(compiled.tree, target)
+        templates, playbooks = files.read_templates(), files.read_playbooks()
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    if stale:
+        for line in stale[:20]:
+            typer.echo(plain(line))
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile first")
+        raise typer.Exit(PROBLEMS)
+    sources = read_sources(spec, settings, Format.text)
+    return Inputs(sources, templates, playbooks, compiled.plan, compiled.tree, frozenset(limit)), compiled
+
+
+def _around(spec: Path, settings: Settings) -> Around:
+    from compiler import files
+    from compiler.ops.plans import Around
+
+    sources = read_sources(spec, settings, Format.text)
+    return Around(sources, files.read_templates(), files.read_playbooks(), target_of(spec, settings))
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Print why a plan is refused, or what is wrong with a file, and exit."""
+    from compiler.encoding import visible
+    from compiler.files import FilesError
+    from compiler.ops.deploy import DeployError
+    from compiler.sealed.data import PlanRefusedError
+
+    try:
+        yield
+    except PlanRefusedError as failure:
+        for refusal in failure.refusals:
+            text = f"error[{refusal.code}]: {visible(refusal.message)}\n --> {visible(str(path))}\n"
+            sys.stderr.write(f"{text} = help: {visible(refusal.help)}\n")
+        raise typer.Exit(failure.exit_code) from None
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    except DeployError as failure:
+        message(f"error: {failure}")
+        raise typer.Exit(failure.exit_code) from None
+
+
+def _lifetime(text: str) -> timedelta:
+    from compiler.quantities import QuantityError, parse_duration
+
+    try:
+        lifetime = timedelta(microseconds=parse_duration(text).microseconds)
+    except QuantityError as problem:
+        _wrong_usage(f"--expires: {problem.message}; {problem.help}")
+    if not _LIFETIMES[0] <= lifetime <= _LIFETIMES[1]:
+        _wrong_usage("--expires: a plan is good for a second at least and for 31 days at most")
+    return lifetime
+
+
+def _count(hosts: tuple[str, ...]) -> str:
+    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
+
+
+def _wrong_usage(text: str) -> NoReturn:
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)

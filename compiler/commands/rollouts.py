@@ -1,0 +1,81 @@
+"""Commands that reach hosts: deploy.
+
+In: arguments. Out: text, hosts that changed, exit codes.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compiler.commands.plans import deploy_planned
+from compiler.commands.shared import (
+    HERE,
+    PROBLEMS,
+    USAGE,
+    LimitOption,
+    OutputOption,
+    OverlayOption,
+    SignerOption,
+    SignersOption,
+    SpecArgument,
+    compile_or_exit,
+    files_failure,
+    load_settings,
+    message,
+    plain,
+    target_of,
+)
+from compiler.formats import Format
+
+
+def deploy(
+    spec: SpecArgument = HERE,
+    output: OutputOption = None,
+    overlay: OverlayOption = None,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; show what Ansible would do.")] = False,
+    limit: LimitOption = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="Carry out exactly this plan, or nothing when anything moved.")
+    ] = None,
+    allowed_signers: SignersOption = None,
+    signer: SignerOption = None,
+) -> None:
+    """Roll the compiled tree out to its hosts. The tree must be up to date with the spec."""
+    from compiler import files
+    from compiler.ops.deploy import DeployError, deploy_tree
+    from compiler.ops.progress import progress
+
+    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    if plan is None and (allowed_signers or signer):
+        message("error: --allowed-signers and --signer say who must have signed a plan; name that with --plan")
+        raise typer.Exit(USAGE)
+    if plan is not None:
+        deploy_planned(spec, settings, plan, tuple(limit or ()), check)
+        return
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # _compiled exits otherwise
+    target = target_of(spec, settings)
+    try:
+        stale = files.stale(compiled.tree, target)
+        if stale:
+            for name in stale[:20]:
+                typer.echo(plain(name))
+            message(
+                f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
+            )
+            raise typer.Exit(PROBLEMS)
+        with progress(sys.stderr) as show:
+            outcome = deploy_tree(compiled.tree, compiled.plan, settings, tuple(limit or ()), check, show)
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    except DeployError as failure:
+        message(f"error: {failure}")
+        raise typer.Exit(failure.exit_code) from None
+    for line in outcome.lines():
+        typer.echo(line)
+    if not outcome.succeeded:
+        raise typer.Exit(PROBLEMS)

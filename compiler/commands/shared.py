@@ -1,0 +1,173 @@
+"""What the commands share: their options, reading and compiling a spec, printing problems.
+
+In: arguments of the process. Out: values for the commands, or text and an exit code.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
+
+import typer
+
+from compiler.formats import Format, ReportFormat, written
+
+if TYPE_CHECKING:
+    from compiler.pipeline import Checked, Compiled
+    from compiler.render import Located
+    from compiler.settings import Settings
+    from compiler.source import Source
+
+PROBLEMS, USAGE, FAILURE = 1, 2, 3
+
+
+SpecArgument = Annotated[
+    Path,
+    typer.Argument(help="Spec file, or a directory that holds a fleet.toml.", show_default=False),
+]
+OverlayOption = Annotated[
+    list[Path] | None, typer.Option("--overlay", help="Overlay file laid over the spec; may be given again.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Directory of the tree; by default rendered/ beside the spec."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="Form of the diagnostics.")]
+ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Form of the answer.")]
+LimitOption = Annotated[list[str] | None, typer.Option("--limit", help="Only this host; may be given again.")]
+SignersOption = Annotated[Path | None, typer.Option("--allowed-signers", help="File of the people who may sign plans.")]
+SignerOption = Annotated[str | None, typer.Option("--signer", help="Who must have signed the plan.")]
+HERE = Path()
+
+
+def load_settings(**options: Any) -> Settings:
+    """The tool's settings with the options of the command over them; exits when they are wrong."""
+    from pydantic import ValidationError
+
+    from compiler import settings
+
+    try:
+        return settings.load(**options)
+    except ValidationError as failure:
+        for fault in failure.errors(include_input=False, include_url=False):
+            name = ".".join(map(str, fault["loc"]))
+            message(f"error: setting {plain(name)}: {plain(fault['msg'])}")
+        raise typer.Exit(USAGE) from None
+    except (OSError, ValueError) as failure:
+        message(f"error: the settings file cannot be read: {plain(str(failure))}")
+        raise typer.Exit(USAGE) from None
+
+
+def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
+    """The spec and its overlays; exits when one cannot be read."""
+    from compiler import files
+
+    limit = settings.max_spec_mib * 1024 * 1024
+    try:
+        base = files.find_spec(spec)
+        return [files.read_source(path, str(path), limit) for path in (base, *settings.overlay)]
+    except files.FilesError as failure:
+        files_failure(failure, form)
+
+
+def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
+    """Compile, or print the problems and exit. As text the warnings are printed at once, else they are returned."""
+    from compiler import files, render
+    from compiler.pipeline import compile_spec
+
+    sources = read_sources(spec, settings, form)
+    try:
+        templates, playbooks = files.read_templates(), files.read_playbooks()
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks)
+    if form is Format.text or compiled.tree is None:
+        report(compiled.checked, sources, settings, form, always=form is not Format.text)
+    if compiled.tree is None:
+        raise typer.Exit(PROBLEMS)
+    if form is Format.text:
+        return compiled, []
+    checked = compiled.checked
+    return compiled, render.locate(checked.diagnostics, sources, checked.document)
+
+
+def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:
+    """The one document of a command: its diagnostics, and as JSON what it did."""
+    document = compiled.checked.document
+    assert document is not None  # noqa: S101  # it compiled
+    typer.echo(written(form, found, document.sources, document, more=more), nl=False)
+
+
+def quietly(work: Any, *arguments: Any) -> Any:
+    """Run the pure core without the cyclic garbage collector, and keep what it made out of later collections.
+
+    It makes no cycles and its result is needed to the end, so that looking through it would only cost time.
+    """
+    gc.disable()
+    try:
+        return work(*arguments)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def report(
+    checked: Checked,
+    sources: list[Source],
+    settings: Settings,
+    form: Format,
+    always: bool,
+    more: dict[str, Any] | None = None,
+) -> None:
+    from compiler import render
+
+    if not checked.diagnostics and not always:
+        return
+    located = render.locate(checked.diagnostics, sources, checked.document)
+    colour = form is Format.text and coloured(settings, sys.stderr)
+    stream = sys.stderr if form is Format.text else sys.stdout
+    stream.write(written(form, located, sources, checked.document, colour, more))
+
+
+def coloured(settings: Settings, stream: TextIO) -> bool:
+    """Whether a stream gets colours: NO_COLOR, a dumb terminal and the setting are heard."""
+    if settings.color == "auto":
+        return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
+    return settings.color == "always"
+
+
+def target_of(spec: Path, settings: Settings) -> Path:
+    """The directory of the tree: the setting, or rendered/ beside the spec."""
+    from compiler import files
+
+    return settings.output or files.find_spec(spec).parent / "rendered"
+
+
+def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
+    """Print what is wrong with a file and exit; but as text behind the diagnostics found `before`."""
+    from compiler.encoding import visible
+    from compiler.render import outside
+
+    if form is Format.text:
+        text = f"error[{failure.code}]: {visible(failure.message)}\n --> {visible(failure.path)}\n"
+        sys.stderr.write(text + (f" = help: {visible(failure.help)}\n" if failure.help else ""))
+    else:
+        problem = outside(failure.code, failure.message, failure.help, failure.path)
+        typer.echo(written(form, [*before, problem]), nl=False)
+    raise typer.Exit(failure.exit_code)
+
+
+def plain(text: str) -> str:
+    """Text that is safe to print."""
+    from compiler.encoding import plain_output
+
+    return plain_output(text)
+
+
+def message(text: str) -> None:
+    """Print a line of text for people on stderr."""
+    sys.stderr.write(plain(text) + "\n")

@@ -1,0 +1,125 @@
+"""Asks hosts what they run, and changes nothing there.
+
+In: a compiled tree, names of hosts, the tool's settings. Out: a `HostState` of each host, UNKNOWN with the reason where
+it did not answer. What a host says is data: text of bearable length, shown in its visible form.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler.encoding import visible
+from compiler.files import write_tree
+from compiler.ops.deploy import ANSIBLE_DIRECTORY
+from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
+from compiler.sealed.data import OBSERVED, UNKNOWN, HostState, Process
+from compiler.settings import Settings
+from compiler.tree import Tree
+
+OBSERVE_PLAYBOOK = "observe.yml"
+
+LINK = "Look up the current release"
+MARKERS = "Look up what was started here"
+DIGESTS = "Look up which files it was started from"
+UNITS = "Look up the units of nodes"
+ACTIVE = "Look up which units are active"
+CONTAINERS = "Look up which containers run"
+TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS)
+"""The tasks of the role fleet_observe."""
+
+_RELEASES = "releases/"
+_LIMIT = 300  # characters of one text that a host says
+_MESSAGE_LIMIT = 200
+
+
+def observe(
+    tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]
+) -> dict[str, HostState]:
+    """The state of each of `hosts`, by host. No secret is needed for it, and none is read."""
+    options = RunOptions(
+        limit=tuple(hosts),
+        forks=settings.forks,
+        connect_timeout=settings.connect_timeout,
+        ssh_key=_absolute(settings.ssh_key),
+        ssh_known_hosts=_absolute(settings.ssh_known_hosts),
+    )
+    with tempfile.TemporaryDirectory(prefix="fleetc-tree-") as work:
+        copy = Path(work, "tree")
+        write_tree(tree, copy)
+        try:
+            result = run_playbook(copy / ANSIBLE_DIRECTORY, OBSERVE_PLAYBOOK, options, {}, on_event, TASKS)
+        except InterruptedRunError:
+            raise KeyboardInterrupt from None
+    return {host: _state(host, result) for host in hosts}
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return None if path is None else path.expanduser().absolute()
+
+
+def _state(host: str, result: RunResult) -> HostState:
+    failures = [event for event in result.failures if event.host == host]
+    answers = result.answers.get(host, {})
+    if failures:
+        words = "could not be reached" if failures[0].kind == "unreachable" else f"failed at: {failures[0].task}"
+        return HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT])
+    if set(answers) != set(TASKS):
+        words = result.last_words[-1] if result.last_words else "Ansible did not ask it"
+        return HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT])
+    try:
+        return said(host, answers)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return HostState(host, UNKNOWN, note="its answers make no sense")
+
+
+def said(host: str, answers: Mapping[str, Mapping[str, Any]]) -> HostState:
+    """What the answers of a host mean.
+
+    Raises KeyError, TypeError, ValueError or AttributeError where they mean nothing.
+    """
+    link = answers[LINK]["stat"]
+    release = ""
+    if link["exists"]:
+        release = _text(link["lnk_target"]).removeprefix(_RELEASES) if link["islnk"] else "not a link"
+    digests = _digests(answers[DIGESTS].get("stdout_lines", []))
+    units = {_name(file["path"]).removeprefix("livepeer-").removesuffix(".service") for file in answers[UNITS]["files"]}
+    active = _running(answers[ACTIVE], ".service")
+    containers = _running(answers[CONTAINERS], "")
+    processes = []
+    for node in sorted(_name(file["path"]) for file in answers[MARKERS]["files"]):
+        runtime, running = ("systemd", active) if node in units else ("docker", containers)
+        runs = None if running is None else node in running
+        processes.append(Process(node, digests.get(node, ""), runtime, runs))
+    return HostState(host, OBSERVED, release, tuple(processes))
+
+
+def _running(answer: Mapping[str, Any], ending: str) -> set[str] | None:
+    """Names of the nodes that run, from the first word of each line; None where the program could not tell."""
+    if answer.get("rc") != 0:
+        return None
+    words = [_text(line).split()[0] for line in answer["stdout_lines"] if line.strip()]
+    return {word.removeprefix("livepeer-").removesuffix(ending) for word in words}
+
+
+def _digests(lines: Sequence[str]) -> dict[str, str]:
+    """Digest by node, from lines such as /var/lib/fleetc/running/gate:0123..."""
+    found: dict[str, str] = {}
+    for line in lines:
+        path, _, digest = _text(line).rpartition(":")
+        found.setdefault(_name(path), digest)
+    return found
+
+
+def _name(path: str) -> str:
+    return os.path.basename(_text(path))  # noqa: PTH119  # a path of another machine
+
+
+def _text(value: str) -> str:
+    """Text from a host, as it can be stored and shown."""
+    if len(value) > _LIMIT:
+        raise ValueError("too long")
+    return visible(value)

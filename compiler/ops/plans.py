@@ -1,0 +1,246 @@
+"""Makes, stores, checks and carries out sealed plans: the disk, the clock and the hosts around `sealed/`.
+
+In: sources, what ships, the tree's directory, settings. Out: a stored plan, or a verified one; `PlanRefusedError` with
+every reason why a plan is not carried out. The time is a parameter, read at the very door.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from compiler import files
+from compiler.encoding import visible
+from compiler.ops import signatures
+from compiler.ops.observe import observe
+from compiler.ops.runner import Event
+from compiler.pipeline import compile_spec
+from compiler.plan import HostPlan
+from compiler.recorded import failure, read_opened
+from compiler.sealed import judge
+from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
+from compiler.sealed.document import decode, seal_of
+from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
+from compiler.sealed.states import RecordError, recorded_states
+from compiler.settings import Settings
+from compiler.source import Source
+from compiler.tree import MANIFEST, Tree
+
+SIGNATURE_ENDING = ".sig"
+_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 17 MB
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_AHEAD = timedelta(minutes=5)
+"""How far the clock of the machine that made a plan may be ahead of this one's."""
+
+
+def clock() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a plan is made from and held against: sources, what ships, and the directory of the tree."""
+
+    sources: Sequence[Source]
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+    target: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A plan that nothing on this machine speaks against, with what it was compiled from once more."""
+
+    plan: SealedPlan
+    seal: str
+    inputs: Inputs
+    signer: str | None
+
+
+def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Baseline, tuple[str, ...]]:
+    """What the hosts run when `tree` is what was rolled out last, and hosts that only that tree has.
+
+    `name` is what people call it. Without a tree nothing is known. Raises PlanRefusedError plan-baseline-unreadable.
+    """
+    if tree is None:
+        return Baseline("", tuple(_unknown(host, "nobody looked") for host in inputs.hosts)), ()
+    try:
+        states = recorded_states(tree)
+    except RecordError as problem:
+        message = f"the tree of {visible(name)} cannot be a baseline: {problem}"
+        advice = "name the tree that was rolled out last, as it was written"
+        raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
+    manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
+    # A host that the tree does not have was not part of the fleet: it runs nothing of it.
+    hosts = tuple(states.get(host.name, HostState(host.name, RECORDED)) for host in inputs.hosts)
+    known = {host.name for host in inputs.plan.hosts}
+    return Baseline(manifest, hosts), tuple(sorted(set(states) - known))
+
+
+def observed_baseline(
+    inputs: Inputs, baseline: Baseline, settings: Settings, on_event: Callable[[Event], None]
+) -> Baseline:
+    """The baseline as the hosts themselves say; one that does not answer is unknown."""
+    states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
+    return replace(baseline, hosts=tuple(states[host.name] for host in inputs.hosts))
+
+
+def _unknown(host: HostPlan, note: str) -> HostState:
+    return HostState(host.name, UNKNOWN, note=note)
+
+
+def make_plan(
+    inputs: Inputs, baseline: Baseline, left: Sequence[str], now: datetime, lifetime: timedelta, effects: Effects
+) -> SealedPlan:
+    """A plan made at `now`, good for `lifetime`."""
+    return make(inputs, baseline, left, now.strftime(_TIME), (now + lifetime).strftime(_TIME), effects)
+
+
+def store(content: bytes, path: Path, key: Path | None) -> bool:
+    """Write an encoded plan, and its signature beside it when there is a key; return whether an old one was removed.
+
+    Nothing is written when it cannot be signed. Raises FilesError and PlanRefusedError.
+    """
+    _need_file(path)
+    signature = None if key is None else signatures.sign(content, key)
+    beside = _signature_file(path)
+    removed = False
+    # The signature of the plan that lay here goes first: at no time does it stand beside a plan that it is not of.
+    try:
+        with suppress(FileNotFoundError):
+            beside.unlink()
+            removed = signature is None
+    except OSError as problem:
+        raise failure(problem, str(beside), "replace") from problem
+    _write(path, content)
+    if signature is not None:
+        _write(beside, signature)
+    return removed
+
+
+def _need_file(path: Path) -> None:
+    """Refuse to put a plan in the place of a directory, a link or a device: root could replace /dev/null."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise failure(problem, str(path), "write") from problem
+    except ValueError as problem:  # a NUL in the path
+        raise failure(OSError(errno.EINVAL, str(problem)), str(path), "write") from problem
+    if not stat.S_ISREG(mode):
+        message = f"{visible(str(path))} is there and is not a regular file"
+        advice = "name a file to write; without -o the plan is made and shown only"
+        raise files.FilesError("plan-not-a-file", message, path=str(path), advice=advice)
+
+
+def _signature_file(path: Path) -> Path:
+    return path.with_name(path.name + SIGNATURE_ENDING)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put a file in place whole: readers see the old content or the new."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(descriptor, 0o644)
+                file.write(content)
+                file.flush()
+                os.fsync(descriptor)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink()
+            raise
+    except OSError as problem:
+        raise failure(problem, str(path), "write") from problem
+
+
+def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str], now: datetime) -> Verified:
+    """The plan in a file, once everything on this machine has been held against it. No host is asked.
+
+    Raises FilesError and PlanRefusedError, which has all differences of the first kind of thing that differs.
+    """
+    content = _read(path, "plan-unreadable", "name the file that fleetc plan -o wrote")
+    plan = decode(content)
+    signer = _signer(path, content, settings)
+    _refuse(
+        judge.of_times(plan, now.strftime(_TIME), (now + _AHEAD).strftime(_TIME)),
+        judge.of_tool(plan, tool_of(around.templates, around.playbooks)),
+        judge.of_spec(plan, spec_of(around.sources)),
+    )
+    compiled = compile_spec(around.sources, around.templates, around.playbooks)
+    if compiled.plan is None or compiled.tree is None:
+        message = "this fleetc finds errors in the spec, which the one that made the plan did not"
+        raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
+    _refuse(judge.of_hosts(plan, [host.name for host in compiled.plan.hosts], limit))
+    chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
+    inputs = Inputs(around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen)
+    _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
+    remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
+    _refuse(judge.of_contents(plan, remade), judge.of_tree(_stale(compiled.tree, around.target)))
+    return Verified(plan, seal_of(content), inputs, signer)
+
+
+def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Event], None]) -> judge.BaselineVerdict:
+    """Ask the hosts of whose state the plan speaks, and hold what they say against it.
+
+    Raises PlanRefusedError when a host moved or cannot be asked.
+    """
+    plan = verified.plan
+    known = [state.host for state in plan.baseline.hosts if state.known != UNKNOWN]
+    observed = observe(verified.inputs.tree, known, settings, on_event) if known else {}
+    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), observed)
+    _refuse(list(verdict.refusals))
+    return verdict
+
+
+def _refuse(*found: list[Refusal]) -> None:
+    refusals = [refusal for group in found for refusal in group]
+    if refusals:
+        raise PlanRefusedError(*refusals)
+
+
+def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
+    """Who signed the plan; None where nobody has to."""
+    if settings.allowed_signers is None:
+        return None
+    allowed = settings.allowed_signers.expanduser()
+    beside = _signature_file(path)
+    if not os.path.lexists(beside):
+        message = f"the plan is not signed: there is no {visible(beside.name)} beside it, and allowed_signers is set"
+        raise PlanRefusedError(Refusal("plan-not-signed", message, "make the plan with --sign KEY, or have it signed"))
+    signature = _read(beside, "plan-signature-bad", "store the signature beside the plan as it was written")
+    return signatures.check(content, signature, allowed, settings.signer)
+
+
+def _stale(tree: Tree, target: Path) -> tuple[str, ...]:
+    """How the tree on disk differs; a manifest that cannot be read is one of the differences."""
+    try:
+        return files.stale(tree, target)
+    except files.FilesError as problem:
+        if problem.code != "manifest-unreadable":
+            raise
+        return (f"changed {MANIFEST}",)
+
+
+def _read(path: Path, code: str, advice: str) -> bytes:
+    """All of a regular file, never waiting for a FIFO or a device. Raises PlanRefusedError with `code`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            return read_opened(descriptor, _LIMIT_BYTES)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as problem:
+        reason = os.strerror(problem.errno or 0) if isinstance(problem, OSError) else "not a path"
+        raise PlanRefusedError(Refusal(code, f"{visible(str(path))} cannot be read: {reason}", advice)) from None

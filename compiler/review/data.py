@@ -1,0 +1,131 @@
+"""The review of a change as plain located values: the one thing that all reports are made from.
+
+In: nothing; made by `review/compare.py`. Out: `Review`, whose JSON form is published (`fleetc schema --of review`).
+Places are file and line here, because a review is for people and programs outside the compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "none")
+"""The classes of impact, the gravest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place of a spec and why it counts: `side` is new or old, `kind` given, default, derived or constant.
+
+    `line` and `column` count from 1; 0 is the file as a whole, and an empty `file` no place at all. `text` is the
+    source line, empty where it may hold a secret. `path` is the key path with dots.
+    """
+
+    side: str
+    kind: str
+    file: str
+    line: int
+    column: int
+    path: str
+    text: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one change means in one class of IMPACTS.
+
+    `text` is a sentence for people. `amount` is what a limit is compared with: percent for price (absolute), processes
+    for restart, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the others.
+    `who` names nodes that are concerned beyond the change's own targets.
+    """
+
+    impact: str
+    text: str
+    amount: Decimal
+    who: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a change happens: a host and a node on it; an empty node is the host, an empty host the whole fleet."""
+
+    host: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an artifact before and after; 0 and None where there is none on that side.
+
+    `change` is the place in `Review.changes` of the change that explains it, None where no single one does. A line of
+    `Change.lines` need not repeat its own.
+    """
+
+    artifact: str
+    old_line: int
+    new_line: int
+    old: str | None
+    new: str | None
+    change: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, once: equal changes of many hosts are one with many targets.
+
+    `kind` is that of the item: argument, variable, secret, file, order (of a file's entries), mount, image, port, gpus,
+    edge, service, funds, host, avatar, slot, allow, reach, stream, monitoring, fleet, rollout, silence, rate; spec is a
+    setting that no file shows, text a difference that no setting explains. `what` is its name, such as
+    -maxPricePerUnit; `old` and `new` are None where the item is absent. `lines` shows it in the artifacts of the first
+    target.
+    """
+
+    kind: str
+    what: str
+    old: str | None
+    new: str | None
+    targets: tuple[Target, ...]
+    causes: tuple[Spot, ...]
+    effects: tuple[Effect, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One artifact that is added, removed or changed, with its changed lines in order."""
+
+    path: str
+    state: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """One host of the picture with its nodes; `changed` names those that a change touches."""
+
+    host: str
+    label: str
+    nodes: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Everything that would change. `changes` are sorted gravest first; `files` by path.
+
+    `restarts` are the processes that restart (host, node) and how many live sessions each can drop at most (None is
+    not known). `baseline` says in words what it is compared with; `notes` what could not be compared, and why.
+    `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not known.
+    """
+
+    fleet: str
+    baseline: str
+    tool: str
+    changes: tuple[Change, ...]
+    files: tuple[FileChange, ...]
+    restarts: tuple[tuple[Target, int | None], ...]
+    picture: tuple[Box, ...]
+    edges: tuple[tuple[str, str, str], ...]
+    notes: tuple[str, ...]
+    files_only: bool = False

@@ -1,0 +1,248 @@
+"""What two fleets differ in that people weigh: who can reach what, what nodes can carry, and which models load again.
+
+In: the items of both plans, both fleets, and the nodes that changed. Out: `Fact`s. Called by `impact.py`, which gives
+each to the change that brings it. What prices come to is in `trade.py` beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from compiler.analysis.demand import DEFAULT_SESSIONS
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
+from compiler.model.host import Model
+from compiler.model.node import AiSettings
+from compiler.model.orchestrator import Orchestrator
+from compiler.model.worker import AiWorker, Transcoder
+from compiler.plan import AVATAR_DIRECTORY
+from compiler.review.item import Item, Key
+
+COLD_START = "30 to 120 s"
+"""How long a model takes until it answers after its container was started."""
+
+
+class Fact(NamedTuple):
+    """One thing that is different for a node. `text` does not name it, so that equal facts of many nodes are one.
+
+    `hints` are flags and the like, the likeliest first, whose change brings the fact. `who` are other nodes.
+    """
+
+    impact: str
+    node: str
+    text: str
+    amount: Decimal
+    hints: tuple[str, ...] = ()
+    who: tuple[str, ...] = ()
+
+
+# --- exposure -------------------------------------------------------------------------------------
+
+_FLAG_OF_PURPOSE = {
+    "administration": "-cliAddr",
+    "RTMP": "-rtmpAddr",
+    "WHIP": "LIVE_AI_WHIP_ADDR",
+    "WHEP": "LIVE_AI_WHEP_ADDR",
+}
+
+
+class Opening(NamedTuple):
+    """A port that others than the host itself can reach."""
+
+    host: str
+    address: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
+
+
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing."""
+    for key in [*new, *(key for key in old if key not in new)]:
+        item = new.get(key) or old[key]
+        if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
+            plain = _is_plain(new[key])
+            now, was = ("plain HTTP", "TLS") if plain else ("TLS", "plain HTTP")
+            text = f"the listener speaks {now} instead of {was}"
+            yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",))
+        if item.kind != "port":
+            continue
+        before, after = openings(old.get(key)), openings(new.get(key))
+        if before == after:
+            continue
+        wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
+        purpose = item.what.rpartition(" (")[0]
+        text = f"{item.what}: {_listed(after)}; before {_listed(before)}"
+        flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
+        yield Fact("exposure", item.node, text, Decimal(len(wider)), (flag,))
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether an orchestrator's listener speaks plain HTTP."""
+    return item.value.startswith("http://")
+
+
+def openings(item: Item | None) -> tuple[Opening, ...]:
+    """The ports of an item that are not on loopback."""
+    ends = (text.rpartition(":") for text in item.value.split(", ")) if item is not None else ()
+    return tuple(Opening(item.host, address, port) for address, _, port in ends if item and not is_loopback(address))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only processes of the host itself reach an address."""
+    plain = address.removeprefix("[").removesuffix("]")
+    try:
+        return ip_address(plain).is_loopback
+    except ValueError:
+        return plain == "localhost" or plain.endswith(".localhost")
+
+
+_EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104  # compared with, not bound
+
+
+def _reach(address: str) -> str:
+    return "everyone who reaches the host" if address in _EVERYWHERE else f"everyone who reaches {address}"
+
+
+def _covers(before: Opening, after: Opening) -> bool:
+    same = (before.host, before.port) == (after.host, after.port)
+    return same and before.address in _EVERYWHERE
+
+
+def _listed(found: tuple[Opening, ...]) -> str:
+    return ", ".join(map(str, found)) or "for the host itself at most"
+
+
+# --- capacity -------------------------------------------------------------------------------------
+
+
+def node_of(fleet: Fleet | None, name: str) -> Node | None:
+    """The node of this name, or None."""
+    found = fleet.answers[node_of] if fleet is not None else {}
+    if fleet is not None and not found:
+        found |= {node.name: node for node in fleet.nodes}
+    return found.get(name)
+
+
+class Capacity(NamedTuple):
+    """What a node can carry. `sessions` is None where nothing in the spec bounds them."""
+
+    sessions: int | None
+    slots: int
+    gpus: int
+    models: tuple[str, ...]
+
+
+def capacity_of(fleet: Fleet | None, name: str) -> Capacity:
+    """Streams at once, slots for runner containers, GPUs, and models with the containers kept warm for each."""
+    node = node_of(fleet, name)
+    if fleet is None or node is None:
+        return Capacity(0, 0, 0, ())
+    settings = node.settings
+    sessions: int | None = 0
+    if isinstance(settings, Gateway | Orchestrator | Transcoder):
+        written = settings.max_sessions
+        if written is None:
+            sessions = DEFAULT_SESSIONS if effective.serves_video(node) else 0
+        else:
+            sessions = None if isinstance(written, str) else written
+    gpus = effective.gpu_ids(fleet, node)
+    count = len(gpus) if isinstance(gpus, tuple) else 1
+    slots = 0
+    models: tuple[str, ...] = ()
+    if isinstance(settings, AiSettings):
+        runs = effective.runs_models(fleet, node).value
+        slots = max(count, 1) * (settings.containers_per_gpu or 1) if runs and settings.models else 0
+        models = tuple(sorted(_model(fleet.models[use.use], use.capacity or 1) for use in settings.models))
+    devices = getattr(settings, "netint", ())
+    return Capacity(sessions, slots, count + len(devices), models)
+
+
+def _model(model: Model, capacity: int) -> str:
+    return f"{model.id} ({model.pipeline}{f', {capacity} at once' if capacity > 1 else ''})"
+
+
+_CAPACITY_HINTS = {
+    "sessions": ("-maxSessions", "-transcoder"),
+    "slots": ("-aiRunnerContainersPerGPU", "-nvidia", "-aiWorker", "aiModels.json"),
+    "GPUs": ("-nvidia", "-netint"),
+    "models": ("aiModels.json", "-aiModels"),
+}
+
+
+def capacity(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:
+    """Sessions, slots, GPUs and models that nodes gain or lose. The amount is what is lost."""
+    for name in names:
+        before, after = capacity_of(old, name), capacity_of(new, name)
+        counts = (
+            ("sessions", before.sessions, after.sessions),
+            ("slots", before.slots, after.slots),
+            ("GPUs", before.gpus, after.gpus),
+        )
+        for what, less, more in counts:
+            if less != more:
+                text = f"{what}: {_count(more)} instead of {_count(less)}"
+                lost = max(0, (less or 0) - more) if more is not None else 0
+                amount = Decimal(0 if what == "GPUs" else lost)
+                yield Fact("capacity", name, text, amount, _CAPACITY_HINTS[what])
+        gone = [model for model in before.models if model not in after.models]
+        come = [model for model in after.models if model not in before.models]
+        if gone or come:
+            parts = [f"no longer {', '.join(gone)}"] * bool(gone) + [f"now {', '.join(come)}"] * bool(come)
+            yield Fact("capacity", name, f"models: {'; '.join(parts)}", Decimal(0), _CAPACITY_HINTS["models"])
+
+
+def _count(number: int | None) -> str:
+    return "what its workers bring" if number is None else str(number)
+
+
+# --- restarts -------------------------------------------------------------------------------------
+
+
+def live_sessions(fleet: Fleet | None, name: str) -> int | None:
+    """How many live sessions a process can hold at most; None where the spec does not say. A slot has one."""
+    stack, _, unit = name.partition("/")
+    if unit and stack == AVATAR_DIRECTORY:
+        return {"host": 0, "turn": None}.get(unit, 1)
+    node = node_of(fleet, name)
+    if fleet is None or node is None:
+        return None
+    settings = node.settings
+    if isinstance(settings, Gateway):
+        return (settings.max_sessions or DEFAULT_SESSIONS) if settings.mode == "video" else None
+    if isinstance(settings, Transcoder):
+        return settings.max_sessions or DEFAULT_SESSIONS
+    if not isinstance(settings, Orchestrator | AiWorker):
+        return 0
+    streams: int | None = 0
+    if isinstance(settings, Orchestrator) and effective.serves_video(node):
+        streams = _streams(fleet, node, settings)
+    requests: int | None = 0
+    if effective.serves_ai(node):
+        own = effective.runs_models(fleet, node).value and all(map(effective.managed, settings.models))
+        requests = capacity_of(fleet, name).slots if own else None
+    return None if streams is None or requests is None else streams + requests
+
+
+def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:
+    """What an orchestrator takes: its own bound, or with "auto" those of the transcoders of this fleet."""
+    if not isinstance(settings.max_sessions, str):
+        return settings.max_sessions or DEFAULT_SESSIONS
+    workers = fleet.workers_by_orchestrator.get(node.name, ())
+    bounds = [w.settings.max_sessions or DEFAULT_SESSIONS for w in workers if isinstance(w.settings, Transcoder)]
+    return sum(bounds) if bounds else None
+
+
+def warm_models(fleet: Fleet | None, name: str) -> tuple[str, ...]:
+    """The models that a process keeps loaded in containers of its own."""
+    node = node_of(fleet, name)
+    if fleet is None or node is None or not isinstance(node.settings, AiSettings):
+        return ()
+    if not effective.runs_models(fleet, node).value or getattr(node.settings, "serverless", None):
+        return ()
+    return tuple(use.use for use in node.settings.models if effective.warm_containers(fleet, node, use))

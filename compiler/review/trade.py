@@ -1,0 +1,237 @@
+"""What a change does to prices, to who can buy what from whom, and to what the deposits last.
+
+In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `impact.py`. Prices compare
+exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pays, and there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from compiler.analysis.acceptance import BUYS, VIDEO, Amount, Goods, Scale
+from compiler.analysis.economics import Market, market_of
+from compiler.analysis.funds import Funds, funds
+from compiler.lower.common import account
+from compiler.lower.market import hours_text, number_text
+from compiler.model import effective
+from compiler.model.fleet import Fleet
+from compiler.model.gateway import Buyer
+from compiler.model.orchestrator import Orchestrator
+from compiler.quantities import Price
+from compiler.review.facts import Fact, node_of
+
+UNBOUNDED = Decimal(100)
+"""Percent that a limit reckons with where a price comes, goes, loses its bound or cannot be compared."""
+
+_PAIRS = 200_000
+"""Up to so many pairs of gateway and orchestrator each is judged; beyond that only how much a gateway reaches."""
+_ETHER = 10**18
+
+
+def trade(old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool) -> Iterator[Fact]:
+    """All facts of price and funds about some nodes; about all of them where a rate was changed."""
+    nodes = list(names)
+    before, after = (fleet if fleet is not None and fleet.on_chain else None for fleet in (old, new))
+    if before is None and after is None:
+        return
+    yield from _prices(before, after, nodes)
+    yield from _purchases(before, after, nodes, rates)
+    yield from _funds(before, after)
+
+
+# --- prices ---------------------------------------------------------------------------------------
+
+
+class Quote(NamedTuple):
+    """A price of a node: what it is for, with hints at the flags that carry it; None is any price."""
+
+    price: Price | None
+    hints: tuple[str, ...]
+
+
+def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
+    """Every price that a node asks or pays, by what it is for."""
+    node = node_of(fleet, name)
+    found: dict[str, Quote] = {}
+    if fleet is None or node is None:
+        return found
+    settings = node.settings
+    if isinstance(settings, Buyer):
+        if settings.max_price is not None:
+            cap = settings.max_price if isinstance(settings.max_price, Price) else None
+            found["pays at most"] = Quote(cap, ("-maxPricePerUnit", "-pixelsPerUnit"))
+        for key, price in settings.max_model_prices.items():
+            found[f"pays at most for {key}"] = Quote(price, _leaf(fleet, key, "prices.json"))
+    elif isinstance(settings, Orchestrator):
+        if settings.price is not None:
+            found["asks"] = Quote(settings.price, ("-pricePerUnit", "-pixelsPerUnit"))
+        for key, price in settings.gateway_prices.items():
+            buyer = account(fleet, key)  # the node knows accounts only, so another account is another price
+            found[f"asks of account {buyer}"] = Quote(price, (f"prices.json: {buyer}", "prices.json"))
+        for index, use in enumerate(settings.models):
+            asked = effective.model_price(fleet, node, index, use)
+            hints = _leaf(fleet, use.use, "aiModels.json")
+            if asked is not None:
+                found[f"asks for {use.use}"] = Quote(asked.value, hints)
+            for key, price in use.gateway_prices.items():
+                found[f"asks for {use.use} of account {account(fleet, key)}"] = Quote(price, hints)
+    return found
+
+
+def _leaf(fleet: Fleet, key: str, file: str) -> tuple[str, ...]:
+    """Hints at the entry of a model or pipeline in a file."""
+    model = fleet.models.get(key)
+    entry = f"{model.pipeline} {model.id}" if model else f"{key} default"
+    return (f"{file}: {entry} price_per_unit", f"{file}: {entry}", file)
+
+
+def _prices(old: Fleet | None, new: Fleet | None, names: list[str]) -> Iterator[Fact]:
+    scales = [Scale(fleet.rates if fleet else {}) for fleet in (old, new)]
+    for name in names:
+        before, after = quotes(old, name), quotes(new, name)
+        for what in [*after, *(what for what in before if what not in after)]:
+            there, here = before.get(what), after.get(what)
+            if there and here and _worth(there, scales[0]) == _worth(here, scales[1]):
+                continue
+            hints = (here or there or Quote(None, ())).hints
+            text, amount = _change(what, there, here, scales)
+            yield Fact("price", name, text, amount, hints)
+
+
+def _worth(quote: Quote, scale: Scale) -> tuple[str, Amount] | None:
+    return None if quote.price is None else scale.of(quote.price)
+
+
+def _change(what: str, before: Quote | None, after: Quote | None, scales: list[Scale]) -> tuple[str, Decimal]:
+    text = f"{what} {_price(after)} instead of {_price(before)}"
+    if before is None or after is None or before.price is None or after.price is None:
+        return text, UNBOUNDED
+    (unit, old), (other, new) = scales[0].of(before.price), scales[1].of(after.price)
+    if unit != other:
+        return f"{text}; no rate compares them", UNBOUNDED
+    if not old:
+        return text, UNBOUNDED if new else Decimal(0)
+    percent = Fraction(new - old) * 100 / Fraction(old)
+    shown = number_text(abs(percent), 2)
+    about, digits = ("about ", shown.removeprefix("about ")) if shown.startswith("about") else ("", shown)
+    return f"{text} ({about}{'-' if percent < 0 else '+'}{digits} percent)", percent_amount(abs(percent))
+
+
+def percent_amount(percent: Fraction) -> Decimal:
+    """A percentage for limits: exact to a millionth, and never rounded down past a limit."""
+    scaled = -(-percent.numerator * 10**6 // percent.denominator)
+    return (Decimal(scaled) / 10**6).normalize() + 0
+
+
+def _price(quote: Quote | None) -> str:
+    if quote is None:
+        return "no price of its own"
+    return "any price" if quote.price is None else str(quote.price)
+
+
+# --- purchases ------------------------------------------------------------------------------------
+
+
+def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bool) -> Iterator[Fact]:
+    """Who can no longer buy what from whom, and who newly can."""
+    markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
+    changed = set(names)
+    if rates:
+        changed |= {name for market in markets if market for name in market.caps}
+    sides = [(m, _pairs(m, changed)) for m in markets]
+    count = sum(len(pairs) for _, pairs in sides)
+    if count > _PAIRS:
+        yield from _counted(markets, changed)
+        return
+    before, after = (_bought(market, pairs) for market, pairs in sides)
+    for ended, less, more in ((True, before, after), (False, after, before)):
+        verb = "can no longer be bought" if ended else "can newly be bought"
+        for gateway, seller, goods in sorted(less - more):
+            home, other = (seller, gateway) if seller in changed else (gateway, seller)
+            thing = "video" if goods == VIDEO else goods[1]
+            text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
+            yield Fact("price", home, text, Decimal(0), _HINTS, (other,))
+
+
+_HINTS = (
+    "-pricePerUnit", "-maxPricePerUnit", "-pixelsPerUnit", "aiModels.json", "prices.json", "-orchAddr",
+    "-orchBlocklist", "-aiServiceRegistry", "-orchWebhookUrl",
+)  # fmt: skip
+
+
+def _pairs(market: Market | None, changed: set[str]) -> list[tuple[str, str]]:
+    """The pairs of a gateway and an orchestrator that it asks of which one changed."""
+    if market is None:
+        return []
+    found = dict.fromkeys((g, s) for g in market.caps if g in changed for s in _asked(market, g))
+    sellers = [seller for seller in market.offers if seller in changed]
+    found.update(dict.fromkeys((g, s) for s in sellers for g in market.caps if market.asks(g, s)))
+    return list(found)
+
+
+def _asked(market: Market, gateway: str) -> list[str]:
+    listed = market.listed(gateway)
+    blocked = market.blocked(gateway)
+    return [seller for seller in (market.offers if listed is None else listed) if seller not in blocked]
+
+
+def _bought(market: Market | None, pairs: list[tuple[str, str]]) -> set[tuple[str, str, Goods]]:
+    if market is None:
+        return set()
+    return {
+        (gateway, seller, goods)
+        for gateway, seller in pairs
+        for goods in _goods(market, gateway, seller)
+        if market.cell(gateway, seller, goods).decision.outcome == BUYS
+    }
+
+
+def _goods(market: Market, gateway: str, seller: str) -> set[Goods]:
+    special = market.special.get(market.account[gateway] or "", {})
+    return {*market.offers[seller], *(goods for name, goods in special if name == seller)}
+
+
+def _counted(markets: list[Market | None], changed: set[str]) -> Iterator[Fact]:
+    """How many offers of all kinds each gateway reaches, where there are too many pairs to name."""
+    counts = [
+        {name: sum(verdict.within for _, verdict in market.purchases(name)) for name in market.caps} if market else {}
+        for market in markets
+    ]
+    for name in sorted({*counts[0], *counts[1]}):
+        before, after = counts[0].get(name, 0), counts[1].get(name, 0)
+        if before != after:
+            yield Fact("price", name, f"{after} offers are within its caps instead of {before}", Decimal(0), _HINTS)
+
+
+# --- funds ----------------------------------------------------------------------------------------
+
+
+def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
+    """What nodes pay from, what an hour costs and how long the deposit lasts; all nodes, for wallets are shared."""
+    before, after = ({row.node: row for row in funds(fleet)} if fleet else {} for fleet in (old, new))
+    for name in sorted({*before, *after}):
+        there, here = before.get(name), after.get(name)
+        if there == here:
+            continue
+        told = _told(there)
+        parts = [f"{word} {now} instead of {told[word]}" for word, now in _told(here).items() if now != told[word]]
+        if parts:
+            hints = ("deposit", "reserve", "expected load", "-maxPricePerUnit", "-pixelsPerUnit", "-ethAcctAddr")
+            yield Fact("funds", name, "; ".join(parts), Decimal(1), hints)
+
+
+def _told(row: Funds | None) -> dict[str, str]:
+    """What is told of a row of funds; one that is not there has nothing."""
+    cost, runway = (row.cost, row.runway) if row else (None, None)
+    plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
+    return {
+        **{word: "none" if value is None else str(value) for word, value in zip(_PLAIN, plain, strict=True)},
+        "an hour costs": "what is not known" if cost is None else f"{number_text(cost / _ETHER, 9)} ETH",
+        "the deposit lasts": "what is not known" if runway is None else hours_text(runway),
+    }
+
+
+_PLAIN = ("wallet", "deposit", "reserve")

@@ -1,0 +1,44 @@
+"""A stack with a rolling tag does not say whether slots can be controlled remotely.
+
+Why: releases before v1.3.5 have remote cluster control off, later ones on, and nobody knows which a rolling tag is. It
+is then written as off, which may not be what is meant.
+
+Example:
+
+    [fleet]
+    avatar_release = "latest"
+
+    [avatars.stage]
+    slots = 2
+
+Instead:
+
+    [fleet]
+    avatar_release = "latest"
+
+    [avatars.stage]
+    slots = 2
+    remote_cluster_control = true
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, warning
+from compiler.model import effective_avatar
+from compiler.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks whose release decides, and cannot."""
+    for stack in fleet.stacks:
+        release = effective_avatar.release_of(fleet, stack)
+        if stack.settings.remote_cluster_control is None and release.value.release is None:
+            yield warning(
+                "cluster-control-unsaid",
+                f"nobody knows whether {release.value} lets slots of {stack.name} be controlled remotely, so it is off",
+                Label(stack.path, "here", on_key=True),
+                [Label(release.origin.paths[0], "a rolling tag")],
+                "write remote_cluster_control = true or false",
+            )

@@ -1,0 +1,58 @@
+"""A host can be controlled remotely, and its allowlist is empty.
+
+Why: releases before v2026.3.1-alpha.1 take an empty list for no check at all, so anybody who reaches port 9090 could
+upgrade the host, and start and stop slots. Newer ones let in only the machine itself. What a rolling tag does is not
+known.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    allow = ["payments"]
+    payments = { addresses = ["203.0.113.90"] }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Label, error
+from compiler.model import effective_avatar
+from compiler.model.avatar_fields import PAYMENTS
+from compiler.model.fleet import Fleet, Stack
+
+_MEANINGS = {
+    True: "then only the host itself can use it",
+    False: "then anybody can use it",
+    None: "then, as far as anybody knows, everybody can use it",
+}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks that allow nobody; an allowlist with a name but no address is another rule's."""
+    for stack in fleet.stacks:
+        if effective_avatar.allowed(stack) or PAYMENTS in stack.settings.allow:
+            continue
+        controls = _controls(fleet, stack)
+        if controls:
+            place = (*stack.path, "allow") if "allow" in stack.settings.model_fields_set else stack.path
+            yield error(
+                "remote-control-without-allowlist",
+                f"{stack.name} has {' and '.join(controls)} on and an empty allowlist: "
+                f"{_MEANINGS[effective_avatar.can(fleet, stack, 'empty-allowlist-closes')]}",
+                Label(place, "nobody is named", on_key=True),
+                help='write allow = ["payments"] with payments = { addresses = ["203.0.113.90"] }, or switch it off: '
+                + ", ".join(f"{name.replace(' ', '_')} = false" for name in controls),
+            )
+
+
+def _controls(fleet: Fleet, stack: Stack) -> list[str]:
+    found = ["remote ops"] if stack.settings.remote_ops else []
+    if effective_avatar.remote_cluster_control(fleet, stack).value:
+        found.append("remote cluster control")
+    return found

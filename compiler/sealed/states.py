@@ -1,0 +1,120 @@
+"""What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
+
+In: a tree, a host of the plan, its `HostState`. Out: states, and the actions that the playbooks will take. The order
+and the conditions are those of `fleet_files` and `fleet_services`: when a role changes, this changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from compiler.plan import HostPlan, Service
+from compiler.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
+from compiler.tree import MANIFEST, Artifact, Tree
+from compiler.upstream import format_release
+
+_HOST_FILES = "ansible/host_vars/"
+
+
+class RecordError(ValueError):
+    """A tree does not say what it rolls out: it is damaged, edited, or of another version of fleetc."""
+
+
+def recorded_states(tree: Tree) -> dict[str, HostState]:
+    """What each host of a tree runs once the tree has been rolled out, by host. Raises RecordError.
+
+    Whether a process runs is not known from a tree.
+    """
+    digests = _manifest_digests(tree)
+    states = {}
+    for artifact in tree.artifacts:
+        if artifact.path.startswith(_HOST_FILES):
+            if artifact.sha256 != digests.get(artifact.path):
+                raise RecordError(f"{artifact.path} is not what the manifest lists")
+            state = _recorded_state(artifact)
+            states[state.host] = state
+    return states
+
+
+def _manifest_digests(tree: Tree) -> dict[str, str]:
+    try:
+        listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
+        return {file["path"]: file["sha256"] for file in listed}
+    except (ValueError, KeyError, TypeError) as failure:
+        raise RecordError(f"{MANIFEST} does not list its files") from failure
+
+
+def _recorded_state(artifact: Artifact) -> HostState:
+    host = artifact.path.removeprefix(_HOST_FILES).removesuffix(".json")
+    try:
+        variables = json.loads(artifact.content)
+        runtime = str(variables["fleet_services_runtime"])
+        processes = [
+            Process(str(service["name"]["__ansible_unsafe"]), str(service["digest"]), runtime, None)
+            for service in variables["fleet_services_list"]
+        ]
+        release = str(variables["fleet_files_digest"])
+    except (ValueError, KeyError, TypeError) as failure:
+        raise RecordError(f"{artifact.path} does not say what the host runs") from failure
+    return HostState(host, RECORDED, release, tuple(sorted(processes, key=lambda process: process.node)))
+
+
+def started_from(state: HostState) -> list[tuple[str, str, str]]:
+    """Node, runtime and digest of each process of a host: what there is, whether it runs or not."""
+    return [(process.node, process.runtime, process.digest) for process in state.processes]
+
+
+def is_reached(now: HostState, wanted: HostState) -> bool:
+    """Whether a host already runs what is wanted, all of it and nothing else."""
+    if (
+        now.known == UNKNOWN
+        or now.release != wanted.release
+        or any(process.running is False for process in now.processes)
+    ):
+        return False
+    return started_from(now) == started_from(wanted)
+
+
+def actions_for(host: HostPlan, now: HostState, wanted: HostState) -> tuple[Action, ...]:
+    """The steps that bring a host from what it runs `now` to what is wanted, as the playbooks take them."""
+    if now.known == UNKNOWN:
+        unknown = [Action("ensure", service.name, _digest(wanted, service)) for service in host.services]
+        return (Action("ensure", "", wanted.release), *unknown)
+    release = Action("keep" if now.release == wanted.release else "copy", "", wanted.release)
+    services = [_service_action(service, host.runtime, now, _digest(wanted, service)) for service in host.services]
+    return (release, *_retired(host, now), *services)
+
+
+def _digest(wanted: HostState, service: Service) -> str:
+    return next(process.digest for process in wanted.processes if process.node == service.name)
+
+
+def _retired(host: HostPlan, now: HostState) -> Iterator[Action]:
+    """Units first, then containers, each by name. What changes its runtime is stopped as the one and started anew."""
+    names = {service.name for service in host.services}
+    for runtime in ("systemd", "docker"):
+        kept = names if host.runtime == runtime else set()
+        for process in now.processes:
+            if process.runtime == runtime and process.node not in kept:
+                moved = process.node in names
+                reason = f"moves from {runtime} to {host.runtime}" if moved else "has no place here any more"
+                yield Action("retire", process.node, "", reason)
+
+
+def _service_action(service: Service, runtime: str, now: HostState, digest: str) -> Action:
+    there = next((p for p in now.processes if p.node == service.name and p.runtime == runtime), None)
+    if there is None:
+        return Action("start", service.name, digest, "is new here")
+    if there.running is False:
+        return Action("start", service.name, digest, "does not run")
+    if not there.digest:
+        return Action("restart", service.name, digest, "its last start was not completed")
+    if there.digest != digest:
+        return Action("restart", service.name, digest, "its files change")
+    return Action("keep", service.name, digest)
+
+
+def releases_of(hosts: tuple[HostPlan, ...]) -> list[str]:
+    """The releases of the node that the services run, oldest first."""
+    return [format_release(release) for release in sorted({s.release for host in hosts for s in host.services})]

@@ -1,0 +1,238 @@
+"""Sealed plans on real hosts: what they say is what happens, and a host that moved is refused.
+
+The tests run in their order: each leaves the hosts as the next one takes them. The farm and the fleet are those of
+`test_deploy.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compiler.sealed.data import Process, SealedPlan
+from compiler.sealed.document import decode
+from tests.farm import Farm
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout, toml_text
+
+MARKERS = "/var/lib/fleetc/running"
+SECRETS = (CANARY, SECRET, "hunter2")
+
+
+class Fleet(Rollout):
+    """The fleet of the deploy tests, with its plans."""
+
+    @property
+    def file(self) -> Path:
+        return self.directory / "plan.json"
+
+    def make(self, *options: str, **environment: str) -> SealedPlan:
+        """Make and store a plan; no secret may be in it, in its summary or in its messages."""
+        done = self.fleetc("plan", str(self.directory), "-o", str(self.file), *options, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        content = self.file.read_text(encoding="utf-8")
+        for secret in SECRETS:
+            assert secret not in done.stdout + done.stderr + content
+            assert json.dumps(secret)[1:-1] not in content
+        return decode(content.encode())
+
+    def carry_out(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.deploy("--plan", str(self.file), *options, **environment)
+
+    def refused(self, code: str, *options: str) -> str:
+        """Carrying the plan out is refused with a code, and nothing on the hosts changes."""
+        before = self.pids()
+        done = self.carry_out(*options)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert f"error[{code}]" in done.stderr, done.stderr
+        assert self.pids() == before
+        return done.stderr
+
+    def carried_out(self, *options: str) -> list[str]:
+        """Carry the plan out; names of the nodes whose process is another one afterwards."""
+        before = self.pids()
+        done = self.carry_out(*options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        after = self.pids()
+        return sorted(name for name in after if after[name] != before.get(name))
+
+
+def steps(plan: SealedPlan) -> dict[str, list[str]]:
+    return {step.host: [f"{a.do} {a.node}".strip() for a in step.actions] for step in plan.steps}
+
+
+def begun(plan: SealedPlan) -> list[str]:
+    """The nodes that the plan starts or restarts."""
+    return sorted(a.node for step in plan.steps for a in step.actions if a.do in ("start", "restart"))
+
+
+@pytest.fixture(scope="module")
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """A compiled fleet on bare hosts, with what its owner provides there; the hosts are bare again afterwards."""
+    made = Fleet(farm, tmp_path_factory.mktemp("fleet"))
+    vault = f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n"
+    (made.directory / "vault.yml").write_text(vault, encoding="utf-8")
+    for host in farm.hosts.values():
+        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
+        host.write("/etc/livepeer/password", b"hunter2", 0o600)
+        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.compile()
+    yield made
+    for _, service, host in made.services():
+        if host.docker:
+            host.run("docker", "rm", "--force", service.unit)
+        else:
+            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
+            host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
+    for host in farm.hosts.values():
+        host.run("rm", "-rf", "/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc", "/var/lib/livepeer", "/etc/livepeer")
+
+
+def test_first_rollout_from_bare_hosts(fleet: Fleet) -> None:
+    plan = fleet.make("--observe", FARM_RPC_URL="", FLEETC_VAULT_FILE="")
+    assert {(s.known, s.release, s.processes) for s in plan.baseline.hosts} == {("observed", "", ())}
+    assert plan.batches == (("one",), ("three", "two"))
+    assert steps(plan) == {
+        "one": ["copy", "start orch-a"],
+        "three": ["copy", "start edge"],
+        "two": ["copy", "start gate", "start orch-b"],
+    }
+    for host in fleet.hosts.values():
+        assert host.run("test", "-e", "/opt/fleetc").returncode == 1, "making a plan changed a host"
+    done = fleet.carry_out()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 hosts deployed" in done.stdout
+    assert sorted(fleet.pids()) == begun(plan)
+
+
+def test_a_plan_that_was_carried_out_has_nothing_left_to_do(fleet: Fleet) -> None:
+    before = fleet.pids()
+    done = fleet.carry_out(FARM_RPC_URL="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "nothing to do: 3 hosts already run what the plan leads to\n"
+    assert fleet.pids() == before
+
+
+def test_what_the_hosts_say_is_what_was_rolled_out(fleet: Fleet) -> None:
+    plan = fleet.make("--observe")
+    assert {action.do for step in plan.steps for action in step.actions} == {"keep"}
+    (one,) = [state for state in plan.baseline.hosts if state.host == "one"]
+    assert one.release == plan.steps[0].actions[0].digest
+    assert one.processes == (Process("orch-a", plan.steps[0].actions[1].digest, "systemd", True),)
+    assert {p.runtime for s in plan.baseline.hosts for p in s.processes} == {"systemd", "docker"}
+    secret_part = fleet.hosts["one"].read(f"{MARKERS}/orch-a").decode().split()[1]
+    assert len(secret_part) == 64
+    assert secret_part not in fleet.file.read_text(encoding="utf-8")
+
+
+def test_a_price_change_restarts_what_its_plan_says(fleet: Fleet) -> None:
+    fleet.write(price=1250)
+    fleet.compile()
+    plan = fleet.make("--observe")
+    assert begun(plan) == ["orch-a"]
+    assert fleet.carried_out() == ["orch-a"]
+
+
+def test_a_plan_from_the_recorded_tree_is_held_against_the_hosts(fleet: Fleet) -> None:
+    """Made without any host, as on a pull request; the rollout asks whether the tree is what the hosts run."""
+    before = fleet.directory / "before"
+    (fleet.directory / "rendered").rename(before)
+    fleet.write(price=1260)
+    fleet.compile()
+    plan = fleet.make("--against", str(before))
+    assert {state.known for state in plan.baseline.hosts} == {"recorded"}
+    assert begun(plan) == ["orch-a"]
+    fleet.hosts["two"].write(f"{MARKERS}/gate", b"0" * 64 + b" -")
+    message = fleet.refused("plan-baseline-moved")
+    assert "two is not what the plan starts from: gate (systemd) was started from" in message
+    plan = fleet.make("--observe")
+    assert begun(plan) == ["gate", "orch-a"]
+    assert fleet.carried_out() == ["gate", "orch-a"]
+
+
+def test_hosts_that_were_moved_by_hand_are_refused(fleet: Fleet) -> None:
+    fleet.write(price=1270)
+    fleet.compile()
+    plan = fleet.make("--observe")
+    one, release = fleet.hosts["one"], plan.baseline.hosts[0].release
+    one.run("ln", "-sfn", "releases/elsewhere", "/opt/fleetc/current")
+    assert "its current release was" in fleet.refused("plan-baseline-moved")
+    one.run("ln", "-sfn", f"releases/{release}", "/opt/fleetc/current")
+    marker = one.read(f"{MARKERS}/orch-a")
+    one.write(f"{MARKERS}/orch-a", b"starting")
+    assert "orch-a (systemd) was started from" in fleet.refused("plan-baseline-moved")
+    one.write(f"{MARKERS}/orch-a", marker)
+    one.write(f"{MARKERS}/stranger", b"0" * 64 + b" -")
+    assert "stranger (docker) is there and was not" in fleet.refused("plan-baseline-moved", "--check")
+    one.run("rm", f"{MARKERS}/stranger")
+    checked = fleet.carry_out("--check")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "would change" in checked.stdout
+    assert fleet.carried_out() == ["orch-a"]
+
+
+def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -> None:
+    before = fleet.pids()
+    fleet.make("--observe")
+    fleet.hosts["two"].run("systemctl", "stop", "livepeer-orch-b.service")
+    done = fleet.carry_out()
+    assert done.returncode == 1
+    assert "two is not what the plan starts from: orch-b does not run any more" in done.stderr
+    plan = fleet.make("--observe", "--limit", "two")
+    assert steps(plan) == {"two": ["keep", "keep gate", "start orch-b"]}
+    done = fleet.carry_out()
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = fleet.pids()
+    assert [name for name in after if after[name] != before[name]] == ["orch-b"]
+
+
+def test_a_host_that_is_cut_off_is_unknown_or_refused(fleet: Fleet) -> None:
+    fleet.make("--observe")
+    fleet.hosts["two"].cut_network()
+    try:
+        done = fleet.carry_out(FLEETC_CONNECT_TIMEOUT="4")
+        assert done.returncode == 1
+        assert "error[plan-host-unreachable]: what two runs cannot be told: could not be reached" in done.stderr
+        plan = fleet.make("--observe", FLEETC_CONNECT_TIMEOUT="4")
+    finally:
+        fleet.hosts["two"].restore_network()
+    assert {s.host: (s.known, s.note) for s in plan.baseline.hosts if s.host == "two"} == {
+        "two": ("unknown", "could not be reached")
+    }
+    assert steps(plan)["two"] == ["ensure", "ensure gate", "ensure orch-b"]
+    assert fleet.carried_out() == []
+
+
+def test_edited_tree_and_other_hosts_are_refused_before_any_host_is_asked(fleet: Fleet) -> None:
+    fleet.make("--observe")
+    fleet.refused("plan-for-other-hosts", "--limit", "one")
+    flags = fleet.directory / "rendered" / "hosts" / "one" / "orch-a" / "launch.flags"
+    content = flags.read_text()
+    flags.write_text(content.replace("1270", "1"))
+    done = fleet.carry_out(FLEETC_SSH_KEY="/nowhere")
+    flags.write_text(content)
+    assert done.returncode == 1
+    assert "error[plan-tree-edited]" in done.stderr
+
+
+def test_what_has_no_place_any_more_is_retired_as_planned(fleet: Fleet) -> None:
+    spec = fleet.directory / "fleet.toml"
+    text = spec.read_text(encoding="utf-8")
+    head, _, tail = text.partition("[orchestrators.orch-b]")
+    _, _, rest = tail.partition("[gateways.gate]")
+    spec.write_text(f"{head}[gateways.gate]{rest}".replace('["orch-a", "orch-b"]', '["orch-a"]'), encoding="utf-8")
+    fleet.compile()
+    try:
+        plan = fleet.make("--observe")
+        assert steps(plan)["two"] == ["copy", "retire orch-b", "restart gate"]
+        assert fleet.carried_out() == ["gate"]
+        (process,) = fleet.hosts["two"].processes("livepeer")
+        assert b"-dataDir=/var/lib/livepeer/gate" in process.argv
+    finally:
+        spec.write_text(text, encoding="utf-8")
+        fleet.compile()
+    again = fleet.deploy()
+    assert again.returncode == 0, again.stdout + again.stderr

@@ -1,0 +1,67 @@
+"""What the tests of monitoring share: the fleet in which every alert applies, and the programs of Debian's package."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from compiler.pipeline import Compiled
+from compiler.plan_monitoring import Monitoring
+from tests.support import compile_text
+
+HERE = Path(__file__).parent
+SPEC = (HERE / "fleet.toml").read_text(encoding="utf-8")
+RULES_TEST = HERE / "rules_test.yml"
+
+
+@cache
+def whole() -> Compiled:
+    """The fleet of this folder, compiled."""
+    compiled = compile_text(SPEC)
+    assert compiled.checked.diagnostics == ()
+    return compiled
+
+
+def watched(text: str = SPEC) -> Monitoring:
+    """The part of a fleet's plan that watches it."""
+    plan = (whole() if text == SPEC else compile_text(text)).plan
+    assert plan is not None and plan.monitoring is not None
+    return plan.monitoring
+
+
+def files(compiled: Compiled) -> dict[str, str]:
+    """The files of the folder monitoring, by their names in it."""
+    assert compiled.tree is not None, compiled.checked.diagnostics
+    prefix = "monitoring/"
+    found = compiled.tree.artifacts
+    return {a.path.removeprefix(prefix): a.content.decode() for a in found if a.path.startswith(prefix)}
+
+
+def lay_out(compiled: Compiled, into: Path) -> Path:
+    """Write the folder and return where it lies."""
+    for name, text in files(compiled).items():
+        path = into / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return into
+
+
+def program(name: str) -> str:
+    """The path of promtool or prometheus; without it the test is skipped, and says so."""
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed: Debian's package prometheus has it")
+    return path
+
+
+def promtool(*arguments: object, fine: bool = True) -> str:
+    """Run promtool and return what it prints; fails unless it ends as expected."""
+    command = [program("promtool"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    said = done.stdout + done.stderr
+    assert (done.returncode == 0) == fine, said
+    return said

@@ -1,0 +1,242 @@
+"""The role of the avatar stack on a host: files arrive as they should, and exactly what changed starts anew."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.backends.programs import program
+from tests.playbooks.avatar_world import CHECKOUT, World
+from tests.support import ROOT
+
+SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
+STATED = f'''project_dir = "{CHECKOUT}"
+session_dir = "/var/lib/sessions"
+recordings_dir = "/var/lib/recordings"
+
+[avatars.stage.payments]'''
+PASSWORD = "turn-password-7f3a"
+VAULT = "fleet_vault: {turn_user: turn-user-1, ops_secret: ops-secret-1, runner_token: runner-token-1}\n"
+SECRETS = ("turn-user-1", "ops-secret-1", "runner-token-1", "edge-token-1", "turn-password-", "recordings-9c1e")
+PROJECTS = ["vtuber-luna", "vtuber-orin", "vtuber-mira"]
+
+pytestmark = pytest.mark.slow
+
+
+class Fleet:
+    """The spec as it stands, rolled out again and again: each test changes one thing and looks at what that does."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.spec = SPEC.replace("[avatars.stage.payments]", STATED).replace(
+            "/etc/avatar/edge-token", "/opt/edge-token"
+        )
+        self.password = PASSWORD
+        self.first: list[dict[str, Any]] = []
+
+    def change(self, old: str, new: str) -> None:
+        """Change the spec at one place."""
+        assert self.spec.count(old) == 1, old
+        self.spec = self.spec.replace(old, new)
+
+    def rollout(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """A rollout, whatever comes of it."""
+        secrets = {"TURN_PASSWORD": self.password, "RECORDINGS_TOKEN": "recordings-9c1e"}
+        done = self.world.deploy(self.spec, "-e", f"@{self.world.directory}/vault.yml", *options, **secrets)
+        for secret in SECRETS:
+            assert secret not in done.stdout + done.stderr
+        return done
+
+    def deploy(self, *options: str) -> list[dict[str, Any]]:
+        """A rollout that must succeed, and what it asked of docker."""
+        done = self.rollout(*options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return self.world.calls()
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """A host on which nothing was done yet."""
+    for name in ("nft", "ip", "unshare", "sysctl", "ansible-playbook"):
+        program(name)
+    if os.geteuid() != 0:
+        pytest.skip("namespaces need root")
+    made = World(tmp_path_factory.mktemp("world"), program("docker-compose"))
+    (made.directory / "vault.yml").write_text(VAULT)
+    made.inside("/opt/edge-token").write_text("edge-token-1\n")
+    yield Fleet(made)
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def refusals(bare: Fleet) -> dict[str, str]:
+    """What a host without a checkout and one with an unusable secret hear; then everything is as it should be."""
+    heard = {}
+
+    def refused() -> str:
+        done = bare.rollout()
+        assert done.returncode != 0
+        return " ".join(done.stdout.split())
+
+    heard["checkout"] = refused()
+    bare.world.check_out()
+    for bare.password in ("", "turn-password- two words"):
+        heard[bare.password] = refused()
+    bare.password = PASSWORD
+    heard["calls"] = str(bare.deploy("--check", "--diff"))
+    heard["files"] = str(sorted(path.name for path in bare.world.inside("/opt").iterdir()))
+    return heard
+
+
+@pytest.fixture(scope="module")
+def fleet(bare: Fleet, refusals: dict[str, str]) -> Fleet:
+    """The host after its first rollout."""
+    bare.first = bare.deploy()
+    return bare
+
+
+def test_host_without_the_checkout_is_refused(refusals: dict[str, str]) -> None:
+    assert (
+        f"gpu-1 has no checkout of the avatar stack at {CHECKOUT}: docker-compose.unreal.yml and "
+        "docker-compose.unreal.instance.yml are not there. Clone it there, or name its directory as project_dir"
+    ) in refusals["checkout"]
+
+
+def test_missing_and_unusable_secrets_are_refused_and_not_shown(refusals: dict[str, str]) -> None:
+    said = "the avatar stack needs TURN_PASS from env TURN_PASSWORD, which"
+    assert f"{said} is missing or empty" in refusals[""]
+    assert f"{said} holds more than letters, digits and" in refusals["turn-password- two words"]
+
+
+def test_refused_and_dry_rollouts_change_nothing(refusals: dict[str, str]) -> None:
+    assert refusals["calls"] == "[]"
+    assert refusals["files"] == "['checkout', 'edge-token']"
+
+
+def test_environment_files_hold_settings_and_secrets_for_their_owner_alone(fleet: Fleet) -> None:
+    host = {"EDGE_CONFIG_TOKEN=edge-token-1", "OPS_HMAC_SECRET=ops-secret-1", "RUNNER_API_TOKEN=runner-token-1"}
+    host |= {"RECORDINGS_API_TOKEN=recordings-9c1e", "EXPERIMENTAL_REMOTE_OPS=1"}
+    turn = {f"TURN_PASS={PASSWORD}", "TURN_USER=turn-user-1", "TURN_PORT=3478"}
+    for name, wanted in ((".env", host), (".env.turn", turn)):
+        file = fleet.world.inside(CHECKOUT) / name
+        lines = file.read_text().splitlines()
+        assert wanted <= set(lines)
+        assert len({line.partition("=")[0] for line in lines}) == len(lines)
+        status = file.stat()
+        assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, 1234)
+    copied = [path for path in fleet.world.inside("/opt/fleetc").rglob("*") if path.is_file()]
+    assert len(copied) == 13
+    assert [path for path in copied if "turn-user-1" in path.read_text()] == []
+
+
+def test_first_rollout_starts_the_host_and_each_slot_with_what_the_spec_says(fleet: Fleet) -> None:
+    assert [call["project"] for call in fleet.first] == ["vtuber-host", "vtuber-host", *PROJECTS]
+    models = {call["project"]: call["model"]["services"] for call in fleet.first}
+    health = models["vtuber-host"]["orchestrator-health"]["environment"]
+    assert health["EXPERIMENTAL_REMOTE_OPS"] == "1"
+    assert health["MONITORED_SERVICES"].startswith("vtuber-turn-server,vtuber-luna-unreal-signaling,")
+    mira = models["vtuber-mira"]
+    arguments = mira["unreal-signaling"]["environment"]["SIGNALING_EXTRA_ARGS"].split()
+    assert arguments == ["--log_level_console=info", "--public_port", "8083", "--matchmaker_streamer_id", "Mira"]
+    assert mira["unreal-signaling"]["environment"]["TURN_PASS"] == PASSWORD
+    game = {"AVATAR_EXTRA_ARGS": "-ForceRes -ResX=1920 -ResY=1080", "NVIDIA_VISIBLE_DEVICES": "0"}
+    assert mira["unreal-game"]["environment"] == game
+    published = [(port["published"], port["target"]) for port in mira["unreal-game"]["ports"]]
+    assert published == [("7780", 7777), ("9880", 9877)]
+    without = [port["published"] for port in models["vtuber-orin"]["unreal-game"]["ports"]]
+    assert without == ["9878"], "a slot without command port"
+    assert mira["vtuber-script-runner"]["environment"]["RUNNER_API_TOKEN"] == "runner-token-1"
+    assert mira["vtuber-script-runner"]["image"] == "runner:v1.3.6"
+    assert mira["unreal-game"]["volumes"][0]["source"] == "/var/lib/sessions/mira"
+
+
+def test_rules_are_loaded_and_will_be_at_boot_and_ports_are_reserved(fleet: Fleet) -> None:
+    assert "tcp dport vmap" in fleet.world.run("nft", "list", "table", "inet", "fleetc_avatar")
+    assert (fleet.world.directory / "enabled").exists()
+    assert fleet.world.run("sysctl", "-n", "net.ipv4.ip_local_reserved_ports") == "49160-49200\n"
+
+
+def test_second_rollout_changes_nothing(fleet: Fleet) -> None:
+    done = fleet.rollout()
+    assert re.search(r"gpu-1 +: ok=\d+ +changed=0 ", done.stdout), done.stdout
+    assert fleet.world.calls() == []
+
+
+def test_rules_that_somebody_flushed_are_loaded_again(fleet: Fleet) -> None:
+    fleet.world.run("nft", "flush", "ruleset")
+    assert fleet.deploy() == []
+    assert "tcp dport vmap" in fleet.world.run("nft", "list", "table", "inet", "fleetc_avatar")
+
+
+def test_change_of_one_slot_recreates_that_slot(fleet: Fleet) -> None:
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
+    (call,) = fleet.deploy()
+    assert (call["project"], call["options"]) == ("vtuber-mira", ["--detach", "--quiet-pull"])
+    assert call["model"]["services"]["unreal-game"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "1"
+
+
+def test_sleeping_slot_goes_on_sleeping(fleet: Fleet) -> None:
+    fleet.world.set_states("vtuber-mira", "exited")
+    fleet.change("slot = 3, gpu = 1", "slot = 3, gpu = 0")
+    (call,) = fleet.deploy()
+    assert (call["project"], call["options"]) == ("vtuber-mira", ["--no-start", "--quiet-pull"])
+    fleet.world.set_states("vtuber-mira", "running")
+
+
+def test_other_turn_password_recreates_turn_signaling_and_recorders(fleet: Fleet) -> None:
+    fleet.password = "turn-password-other"
+    host, awake, *slots = fleet.deploy()
+    assert (host["project"], awake["project"]) == ("vtuber-host", "vtuber-host")
+    assert host["model"]["services"]["turn-server"]["environment"]["TURN_PASS"] == "turn-password-other"
+    assert [call["project"] for call in slots] == PROJECTS
+    for call in slots:
+        assert call["services"] == ["unreal-signaling", "recorder-control"]
+        assert "--no-deps" in call["options"]
+
+
+def test_switching_remote_operations_off_recreates_the_host_alone(fleet: Fleet) -> None:
+    """What the control plane has written into the environment of the checkout stays there."""
+    env, kept = fleet.world.inside(CHECKOUT) / ".env", "SIGNALING_EXTRA_ARGS=--use_matchmaker --public_port 8080"
+    env.write_text(env.read_text() + f"{kept}\n")
+    fleet.change("[avatars.stage.payments]", "remote_ops = false\n[avatars.stage.payments]")
+    calls = fleet.deploy()
+    assert {call["project"] for call in calls} == {"vtuber-host"}
+    (health,) = [call for call in calls if "orchestrator-health" in call["services"]]
+    assert health["model"]["services"]["orchestrator-health"]["environment"]["EXPERIMENTAL_REMOTE_OPS"] == "0"
+    assert kept in env.read_text().splitlines()
+
+
+def test_sleeping_host_goes_on_sleeping(fleet: Fleet) -> None:
+    power = fleet.world.inside("/var/lib/vtuber/power-state/power_state.json")
+    power.parent.mkdir(parents=True)
+    power.write_text('{"state": "sleeping"}')
+    fleet.change("remote_ops = false", "remote_ops = true")
+    asleep, awake = fleet.deploy()
+    assert asleep["options"][0] == "--no-start"
+    assert "turn-server" in asleep["services"]
+    assert awake["options"][0] == "--detach"
+    assert awake["services"] == ["orchestrator-health", "orchestrator-edge-rotator"]
+    power.unlink()
+
+
+def test_avatar_that_moves_gives_up_its_ports_first(fleet: Fleet) -> None:
+    fleet.change("slot = 3, gpu = 0", "slot = 5, gpu = 0")
+    calls = [(call["command"], call["project"]) for call in fleet.deploy()]
+    assert calls[0] == ("down", "vtuber-mira")
+    assert calls[-1] == ("up", "vtuber-mira")
+
+
+def test_stack_that_left_the_spec_is_taken_down(fleet: Fleet) -> None:
+    start, end = fleet.spec.index("[avatars.stage]"), fleet.spec.index("[avatars.solo]")
+    fleet.spec = fleet.spec[:start] + fleet.spec[end:]
+    calls = [(call["command"], call["project"]) for call in fleet.deploy()]
+    assert calls == [("down", project) for project in (*PROJECTS, "vtuber-host")]
+    assert fleet.world.run("nft", "list", "tables") == ""
+    assert not fleet.world.inside("/var/lib/fleetc/avatar").exists()
+    assert list(fleet.world.inside("/etc/systemd/system").iterdir()) == []

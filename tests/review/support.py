@@ -1,0 +1,111 @@
+"""What the tests of reviews share: comparing two spec texts in memory, and what a tree says of itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+
+from compiler.pipeline import Compiled, compile_spec
+from compiler.review.compare import compare
+from compiler.review.data import Review
+from compiler.review.side import Side, of_compiled
+from compiler.source import Source
+from tests.support import ROOT, shipped
+
+
+@cache
+def example(name: str) -> str:
+    """The spec of an example fleet."""
+    return (ROOT / "inventories" / name / "fleet.toml").read_text(encoding="utf-8")
+
+
+@cache
+def side(text: str, name: str = "fleet.toml") -> Side:
+    """A spec text as a side of a comparison. Raises AssertionError when it does not compile."""
+    compiled = compiled_or_none(text)
+    assert compiled is not None, text
+    return of_compiled(name, compiled)
+
+
+def compiled_or_none(*texts: str) -> Compiled | None:
+    """A spec and its overlays, compiled; None where they have errors."""
+    names = ("fleet.toml", *(f"overlay-{index}.toml" for index in range(1, len(texts))))
+    compiled = compile_spec([Source(*pair) for pair in zip(names, texts, strict=True)], *shipped())
+    return compiled if compiled.tree is not None else None
+
+
+def review(old: str, new: str) -> Review:
+    """The review of one text against another."""
+    return compare(side(old), side(new))
+
+
+def classes(found: Review) -> set[str]:
+    """All classes of impact in a review; "none" only where there is no other."""
+    every = {effect.impact for change in found.changes for effect in change.effects}
+    return every - {"none"} or every
+
+
+# --- what a tree says of itself, read from its page and its host variables ------------------------
+
+
+def section(tree: Side, name: str) -> list[list[str]]:
+    """The rows of the first table below a heading of FLEET.md, cells without their quotes."""
+    page = tree.files["FLEET.md"].decode()
+    part = page.split(f"\n## {name}\n", 1)[1].split("\n## ", 1)[0]
+    rows = [line for line in part.split("\n") if line.startswith("|")]
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def open_ports(tree: Side) -> set[tuple[str, ...]]:
+    """What others than the host itself can reach: host, port, protocol, address and who."""
+    return {
+        (host, port, protocol, address, reach)
+        for host, port, protocol, address, reach, *_ in section(tree, "Ports and firewall")
+        if reach not in ("loopback only", "from where rollouts start", "programs of this host only")
+    }
+
+
+_PRICE = re.compile(r"([0-9.]+) (\S+) / (?:pixel|([0-9.eE+]+) pixels)")
+
+
+def prices(tree: Side) -> dict[tuple[str, ...], object]:
+    """Every price of the page as an exact amount for one pixel and its currency; nothing where nobody pays."""
+    if '"network": "offchain"' in tree.files["manifest.json"].decode():
+        return {}
+    found: dict[tuple[str, ...], object] = {}
+    for node, way, work, price in section(tree, "Prices"):
+        match = _PRICE.fullmatch(price)
+        worth = (Fraction(match[1]) / Fraction(match[3] or "1"), match[2].lower()) if match else price
+        found[node, way, work] = worth
+    return found
+
+
+def purchases(tree: Side) -> Counter[tuple[str, str]]:
+    """How many goods each gateway buys from each orchestrator, as the page has it."""
+    return Counter((row[0], row[2]) for row in section(tree, "Who buys from whom") if row[-1] == "buys")
+
+
+def service_digests(tree: Side) -> dict[tuple[str, str], object]:
+    """What a rollout compares before it restarts a process, by host and process, as its variables have it."""
+    found: dict[tuple[str, str], object] = {}
+    for path, content in tree.files.items():
+        if not path.startswith("ansible/host_vars/"):
+            continue
+        host, values = path.rpartition("/")[2].removesuffix(".json"), json.loads(content)
+        for service in values["fleet_services_list"]:
+            found[host, service["name"]["__ansible_unsafe"]] = service["digest"]
+        if "fleet_avatar_digests" not in values:
+            continue
+        secrets = values["fleet_avatar_secrets"]
+        shared = {
+            unit: (values["fleet_avatar_digests"][unit], [s for s in secrets if s["file"] == unit])
+            for unit in ("host", "turn")
+        }
+        found |= {(host, f"avatar/{unit}"): compared for unit, compared in shared.items()}
+        for slot in values["fleet_avatar_slots"]:
+            own = slot["environment"], slot["arguments"], shared["host"][1], shared["turn"]
+            found[host, f"avatar/{slot['name']}"] = own
+    return found

@@ -1,0 +1,199 @@
+"""Affects: the lines it names are those that really change, for edits that it knows nothing of."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from compiler import backends, lower
+from compiler.diagnostics import fix_set
+from compiler.edits import toml_value
+from compiler.fixes import apply
+from compiler.pipeline import Compiled, check_spec, compile_spec
+from compiler.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
+from compiler.review.data import Line
+from compiler.review.lines import changed_tree_lines
+from compiler.source import Source, value_at
+from compiler.tree import Artifact, Tree
+from tests.mutating import Mutation, mutations
+from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
+
+SHIPPED = Shipped(*shipped())
+
+
+def loaded(name: str) -> tuple[list[Source], Compiled]:
+    sources = sources_of(ROOT / "inventories" / name / "fleet.toml")
+    return sources, compile_spec(sources, *shipped())
+
+
+def same_kind(before: object, after: object) -> bool:
+    """Whether both are values of one form: "1200 wei / pixel" and "0.5 wei / pixel", two plain words, two numbers."""
+    if isinstance(before, str) and isinstance(after, str):
+        return re.sub("[0-9][0-9.]*", "0", before) == re.sub("[0-9][0-9.]*", "0", after) or (
+            before.isalpha() and after.isalpha()
+        )
+    return type(before) is type(after)
+
+
+def same_number(before: object, after: object) -> bool:
+    """Whether two texts spell one number in two ways, as "2" and "2.0": nothing depends on that."""
+    texts = (before, after)
+    numbers = [Decimal(text) for text in texts if isinstance(text, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?", text)]
+    return len(numbers) == 2 and numbers[0] == numbers[1]
+
+
+def edits(compiled: Compiled, count: int, seed: int) -> list[Mutation]:
+    """Seeded changes of single values into others of their kind, from the JSON Schema and its odd values."""
+    document = compiled.checked.document
+    assert document is not None
+    found = [m for m in mutations(document.raw, document.raw) if m.kind == "change"]
+    plain = [
+        m
+        for m in found
+        if isinstance(m.value, str | int | Decimal)
+        and m.value != value_at(document.raw, m.path)
+        and same_kind(value_at(document.raw, m.path), m.value)
+        and not same_number(value_at(document.raw, m.path), m.value)
+    ]
+    random.Random(seed).shuffle(plain)
+    return plain[: count * 4]
+
+
+def there(lines: tuple[Line, ...] | list[Line]) -> set[tuple[str, int]]:
+    """The lines of the tree as it is that change or go."""
+    return {(line.artifact, line.old_line) for line in lines if line.old_line}
+
+
+def measure(count: int) -> tuple[int, int, int]:
+    """Lines named rightly, named wrongly and missed, over `count` sound edits of the example fleets."""
+    right = wrong = missed = done = 0
+    for name in EXAMPLES:
+        sources, compiled = loaded(name)
+        document, tree = compiled.checked.document, compiled.tree
+        assert document is not None and tree is not None
+        made = 0
+        for edit in edits(compiled, count, seed=11):
+            if made == -(-count // len(EXAMPLES)):
+                break
+            changed = apply(sources, document, [fix_set(edit.path, edit.value)])
+            fleet = check_spec(changed.sources).fleet if changed.changes else None
+            if fleet is None:
+                continue
+            other = backends.emit(lower.lower(fleet), *shipped(), changed.sources)
+            real = there(list(changed_tree_lines(tree, other)))
+            tried = affected(compiled, sources, edit.path, SHIPPED)
+            same = [one for one in tried if one.tried == toml_value(edit.value)]
+            named = there((same or tried)[0].lines)
+            right, wrong, missed = right + len(real & named), wrong + len(named - real), missed + len(real - named)
+            made += 1
+        done += made
+    assert done >= count * 3 // 4, f"only {done} edits were sound"
+    return right, wrong, missed
+
+
+def check_measure(count: int) -> None:
+    right, wrong, missed = measure(count)
+    precision, recall = right / (right + wrong), right / (right + missed)
+    assert precision >= 0.99 and recall >= 0.99, f"precision {precision:.4f}, recall {recall:.4f}"
+
+
+def test_named_lines_are_those_that_change() -> None:
+    check_measure(60)
+
+
+@pytest.mark.slow
+def test_named_lines_are_those_that_change_in_300_edits() -> None:
+    check_measure(300)
+
+
+def test_choice_is_tried_with_each_other_word() -> None:
+    sources, compiled = loaded("dual-onchain")
+    found = affected(compiled, sources, ("hosts", "gpu", "runtime"), SHIPPED)
+    assert [one.tried for one in found] == ['"docker"']
+    releases = affected(compiled, sources, ("fleet", "node_release"), SHIPPED)
+    assert len({one.tried for one in releases}) == len(releases) > 2
+
+
+def test_value_without_a_sound_alternative_is_answered_by_origin() -> None:
+    sources, compiled = loaded("demo")
+    (found,) = affected(compiled, sources, ("spec",), SHIPPED)
+    assert found.tried == ""
+    assert "by origin" in as_text([found])
+
+
+def test_item_of_a_list_is_answered_with_the_lines_of_the_list() -> None:
+    sources, compiled = loaded("dual-onchain")
+    (found,) = affected(compiled, sources, ("orchestrators", "orch", "gpus", 0), SHIPPED)
+    assert found.tried == ""
+    assert "-nvidia=0,1" in {line.old for line in found.lines}
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("orchestrators.orch.pricee", "orchestrators.orch.price"),
+        ("orchestrators.orch.models[1].use", "orchestrators.orch.models.1.use"),
+    ],
+)
+def test_misspelt_place_is_answered_with_the_nearest(asked: str, meant: str) -> None:
+    _, compiled = loaded("dual-onchain")
+    assert compiled.checked.document is not None
+    with pytest.raises(UnknownPlaceError, match=f'did you mean "{re.escape(meant)}"'):
+        places(compiled.checked.document, asked)
+
+
+def test_line_of_the_spec_names_its_values() -> None:
+    _, compiled = loaded("dual-onchain")
+    document = compiled.checked.document
+    assert document is not None
+    line = next(n for n, text in enumerate(document.sources[0].text.splitlines(), 1) if text.startswith("max_price"))
+    assert places(document, f"fleet.toml:{line}") == (("gateways", "gate", "max_price"),)
+    header = next(n for n, text in enumerate(document.sources[0].text.splitlines(), 1) if text == "[hosts.edge]")
+    assert set(places(document, f"fleet.toml:{header}")) == set(places(document, "hosts.edge"))
+
+
+@pytest.mark.parametrize("place", ["gateways.gate.maxprice", "fleet.toml:9999", "hosts.gpu.gpus.7", "", "..", "a b"])
+def test_unknown_place_is_refused(place: str) -> None:
+    _, compiled = loaded("dual-onchain")
+    assert compiled.checked.document is not None
+    with pytest.raises(UnknownPlaceError):
+        places(compiled.checked.document, place)
+
+
+def test_command_prints_lines_and_json(tmp_path: Path) -> None:
+    spec = ROOT / "inventories" / "dual-onchain"
+    text = fleetc("affects", "orchestrators.orch.max_sessions", spec)
+    assert text.returncode == 0
+    assert "hosts/gpu/orch/launch.flags:" in text.stdout
+    data = json.loads(fleetc("affects", "orchestrators.orch.max_sessions", spec, "--format", "json").stdout)
+    assert {line["artifact"] for line in data[0]["lines"]} >= {"hosts/gpu/orch/launch.flags", "manifest.json"}
+    assert fleetc("affects", "orchestrators.nobody", spec).returncode == 2
+
+
+def test_json_is_a_list_of_values() -> None:
+    sources, compiled = loaded("demo")
+    found = affected(compiled, sources, ("fleet", "name"), SHIPPED)
+    assert json.loads(as_json(found))[0]["path"] == "fleet.name"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (b"a\nb\nc\n", b"a\nX\nc\n", [(2, 2, "b", "X")]),
+        (b"a\nb\n", b"a\nx\nb\n", [(0, 2, None, "x")]),
+        (b"a\nx\nb\n", b"a\nb\n", [(2, 0, "x", None)]),
+        (None, b"a\n", [(0, 1, None, "a")]),
+        (b"a\n", None, [(1, 0, "a", None)]),
+        (b"a\nb\n", b"c\n", [(1, 1, "a", "c"), (2, 0, "b", None)]),
+        (b"a\n", b"a\n", []),
+    ],
+)
+def test_changed_lines_are_paired(old: bytes | None, new: bytes | None, expected: list[tuple[object, ...]]) -> None:
+    trees = [Tree(() if content is None else (Artifact("x", content),)) for content in (old, new)]
+    found = [(line.old_line, line.new_line, line.old, line.new) for line in changed_tree_lines(*trees)]
+    assert found == expected

@@ -1,0 +1,161 @@
+"""The page in a real headless Chromium: no errors, no requests, accessible, usable by keyboard and without script.
+
+It needs node, Chromium and the npm packages playwright-core and axe-core, in node_modules/ of the folder that
+FLEETC_TEST_TOOLS names.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler.review.html import as_html
+from tests import outside_tools
+from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
+from tests.support import shipped
+
+pytestmark = pytest.mark.browser
+
+TOOLS = outside_tools.TOOLS / "node_modules"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PAGES = {
+    "mixed": mixed(),
+    "nasty": nasty(" ".join(NASTY[:15])),
+    "empty": EMPTY,
+    "price": price_on(500),
+    "huge": huge(10_000),
+}
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the browser saw, all of it in one run. Screenshots stay beside the pages."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    needed = {"node": bool(shutil.which("node")), "Chromium": bool(browser)}
+    needed |= {name: (TOOLS / name / "package.json").is_file() for name in ("playwright-core", "axe-core")}
+    missing = [name for name, found in needed.items() if not found]
+    if missing:
+        pytest.skip(f"THE PAGE IS NOT CHECKED IN A BROWSER: no {', '.join(missing)} (packages sought in {TOOLS})")
+    place = tmp_path_factory.mktemp("pages")
+    for name, review in PAGES.items():
+        (place / f"{name}.html").write_text(as_html(review, shipped()[0]), encoding="utf-8")
+    script = Path(__file__).with_name("browser.js")
+    done = subprocess.run(
+        ["node", script, TOOLS, browser or "", place, place], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def quiet(part: dict[str, Any]) -> None:
+    """No message on the console, no error, no dialog, and nothing but the page itself was asked for."""
+    assert part["console"] == []
+    assert part["errors"] == []
+    assert part["dialogs"] == 0
+    assert part["requests"] == []
+
+
+def test_pages_are_accessible_quiet_and_fit_the_screen(seen: dict[str, Any]) -> None:
+    assert len(seen["looks"]) == 14
+    for look in seen["looks"]:
+        about = f"{look['name']} {look['scheme']} {look['width']}"
+        assert look["violations"] == [], about
+        assert look["passes"] >= 15, about
+        assert look["sideways"] <= 0, about
+        quiet(look)
+
+
+def test_light_and_dark_differ(seen: dict[str, Any]) -> None:
+    colours = {(look["scheme"], look["background"]) for look in seen["looks"]}
+    assert colours == {("light", "rgb(246, 246, 243)"), ("dark", "rgb(20, 23, 27)")}
+
+
+def test_every_part_is_reached_by_keyboard(seen: dict[str, Any]) -> None:
+    keys = seen["keys"]
+    quiet(keys)
+    assert keys["first"]["text"] == "Skip to the changes"
+    assert keys["first"]["inSight"]
+    assert keys["inOrder"]
+    assert len(keys["stops"]) > 30
+    for stop in keys["stops"]:
+        assert stop["ring"] >= 2, f"the focus on {stop} is not seen"
+        assert stop["inSight"], stop
+    assert {stop["tag"] for stop in keys["stops"]} >= {"a", "button", "input", "summary", "div"}
+    assert keys["skipped"] == "#changes changes"
+
+
+def test_keys_open_and_close(seen: dict[str, Any]) -> None:
+    keys = seen["keys"]
+    assert (keys["closed"]["summary"], keys["closed"]["open"]) == (True, False)
+    assert keys["entered"]["open"]
+    assert "fleet.toml:153:7" in keys["entered"]["text"]
+    assert (keys["escaped"]["summary"], keys["escaped"]["open"]) == (True, False), "the focus stays where it was"
+    assert keys["spaced"]["open"]
+
+
+def test_a_line_opens_its_why_and_leads_to_the_change(seen: dict[str, Any]) -> None:
+    keys = seen["keys"]
+    assert keys["why"]["open"]
+    for text in ("fleet.toml:166:9", 'price = "1450 wei / pixel"', "argument -pricePerUnit"):
+        assert text in keys["why"]["text"]
+    assert keys["followed"] == {"hash": "#c2", "open": True, "within": True}
+    assert keys["whyClosed"], "Escape closes the line and leaves the file open"
+
+
+def test_filters(seen: dict[str, Any]) -> None:
+    found = seen["filters"]
+    quiet(found)
+    everything = [f"c{index}" for index in range(7)]
+    assert found["all"]["changes"] == everything
+    assert found["all"]["status"] == ""
+    assert found["price"]["changes"] == ["c2"]
+    assert found["price"]["pressed"] == "true"
+    assert found["price"]["status"] == "Changes: 1 of 7. Groups of equal files: 2 of 8."
+    assert found["priceOrExposure"]["changes"] == ["c0", "c2"]
+    assert found["reset"] == found["all"]
+    assert found["host"]["changes"] == ["c2", "c5", "c6"], "what concerns the whole fleet concerns each host"
+    assert "hosts/eu-gpu-1/eu-video-1/launch.flags" in found["host"]["files"], "its file is one of the equal ones"
+    assert found["hosts"]["changes"] == ["c0", "c1", "c2", "c5", "c6"]
+    assert found["noHost"]["changes"] == ["c6"]
+    assert found["escaped"]["changes"] == everything
+    assert found["text"]["changes"] == []
+    assert found["text"]["none"]
+    assert found["text"]["files"] == ["hosts/us-edge/us-live/firewall.nft"]
+
+
+def test_a_box_of_the_picture_shows_its_host(seen: dict[str, Any]) -> None:
+    found = seen["filters"]
+    assert found["box"]["host"] == "eu-ai"
+    assert found["box"]["changes"] == ["c3", "c6"]
+    assert found["stillFiltered"]["changes"] == ["c3", "c6"]
+
+
+def test_page_reads_without_script(seen: dict[str, Any]) -> None:
+    found = seen["withoutScript"]
+    quiet(found)
+    assert not found["filter"], "a filter that does nothing is not shown"
+    assert found["tally"] == 8
+    assert found["effects"]
+    assert (found["before"], found["after"]) == (False, True), "a line opens all the same"
+
+
+def test_ten_thousand_changes_stay_usable(seen: dict[str, Any]) -> None:
+    found = seen["big"]
+    quiet(found)
+    assert found["status"] == "Changes: 111 of 10000. Groups of equal files: 0 of 600."
+    assert found["loaded"] < 15_000
+    assert found["filtered"] < 5_000
+
+
+def test_print_is_dark_on_white_and_has_no_controls(seen: dict[str, Any]) -> None:
+    found = seen["printed"]
+    assert found["bytes"] > 20_000
+    assert not found["nav"]
+    assert not found["filter"]
+    assert found["ink"] == "rgb(32, 36, 42)"

@@ -1,0 +1,350 @@
+"""Reviews are whole: nothing that differs is missing, nothing is told twice, and what is told is what the trees say.
+
+The oracle is the trees themselves: the tables of FLEET.md, the digests that rollouts restart by, and the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tomli_w
+
+from compiler import files
+from compiler.review.compare import compare
+from compiler.review.data import Change, Review
+from compiler.review.side import Side, of_compiled, of_recorded
+from compiler.tree import Artifact, tree_of
+from tests.mutating import mutations, spread
+from tests.review import support
+from tests.review.support import classes, compiled_or_none, example, review, side
+from tests.support import EXAMPLES
+from tests.test_releases import RICH
+
+COUNT = 25
+WHOLE = 300
+FLEETS = {**{name: example(name) for name in EXAMPLES}, "rich": RICH}
+
+TWO = example("two-regions")
+DUAL = example("dual-onchain")
+DEMO = example("demo")
+
+
+def one(found: Review, what: str) -> Change:
+    (change,) = [change for change in found.changes if change.what == what]
+    return change
+
+
+def text_of(change: Change, impact: str) -> list[str]:
+    return [effect.text for effect in change.effects if effect.impact == impact]
+
+
+# --- seeded edits ---------------------------------------------------------------------------------
+
+
+def check(old: Side, new: Side) -> None:
+    """Everything that holds for every review."""
+    found = compare(old, new)
+    differing = {path for path in {*old.files, *new.files} if old.files.get(path) != new.files.get(path)}
+    assert {file.path for file in found.files} == differing
+    assert bool(found.changes) == bool(differing)
+    plain = old.document is not None and new.document is not None and old.document.raw != new.document.raw
+    assert not plain or not [change.what for change in found.changes if change.kind == "text"]
+    for change in found.changes:
+        assert change.effects
+        assert not plain or change.causes, change.what
+    keys = Counter((c.kind, c.what, target) for c in found.changes for target in c.targets or ("",))
+    assert not [key for key, count in keys.items() if count > 1]
+    _matches_the_trees(old, new, found)
+
+
+def _matches_the_trees(old: Side, new: Side, found: Review) -> None:
+    kinds = classes(found)
+    opened = support.open_ports(old) != support.open_ports(new)
+    assert not opened or "exposure" in kinds
+    assert support.prices(old) == support.prices(new) or "price" in kinds
+    assert support.purchases(old) == support.purchases(new) or "price" in kinds
+    assert support.section(old, "Funds") == support.section(new, "Funds") or "funds" in kinds
+    before, after = support.service_digests(old), support.service_digests(new)
+    ended = {key for key, digest in before.items() if after.get(key) != digest}
+    assert {(target.host, target.node) for target, _ in found.restarts} == ended
+    assert ("restart" in kinds) == bool(ended)
+
+
+def _seeded(name: str, count: int) -> None:
+    text = FLEETS[name]
+    raw = tomllib.loads(text)
+    old = side(tomli_w.dumps(raw))
+    tried = 0
+    for mutation in spread(mutations(raw, raw), 4 * count, f"review {name}"):
+        compiled = compiled_or_none(tomli_w.dumps(mutation.apply(raw)))
+        if compiled is not None and tried < count:
+            tried += 1
+            new = of_compiled("fleet.toml", compiled)
+            try:
+                check(old, new)
+                check(new, old)
+            except AssertionError as failure:
+                raise AssertionError(f"{name}: {mutation.name}") from failure
+    assert tried >= min(count, 20)
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_review_of_seeded_edits_is_whole_and_says_what_the_trees_say(name: str) -> None:
+    _seeded(name, COUNT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FLEETS)
+def test_review_of_many_seeded_edits_is_whole_and_says_what_the_trees_say(name: str) -> None:
+    _seeded(name, WHOLE)
+
+
+@pytest.mark.parametrize("name", FLEETS)
+def test_review_of_a_fleet_against_itself_is_empty(name: str) -> None:
+    found = compare(side(FLEETS[name]), side(FLEETS[name]))
+    assert (found.changes, found.files, found.restarts, found.notes) == ((), (), (), ())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_comment_or_order_alone_is_of_class_none(name: str) -> None:
+    text = example(name)
+    for new in (text + "# the end\n", text.replace("spec = 1", "# one\nspec = 1"), text.replace("\n\n", "\n\n\n")):
+        found = review(text, new)
+        assert classes(found) == {"none"}
+        assert [(c.kind, c.what) for c in found.changes] == [("text", "spec/base.toml")]
+        assert found.changes[0].causes
+        assert found.restarts == ()
+    reordered = "spec = 1\n" + text.replace("spec = 1\n", "")
+    assert classes(review(text, reordered)) <= {"none"}
+
+
+# --- each change once -----------------------------------------------------------------------------
+
+
+def test_flag_that_shows_in_four_files_is_one_change_with_their_lines() -> None:
+    found = review(DEMO, DEMO.replace("max_sessions = 4", "max_sessions = 3"))
+    (change,) = found.changes
+    assert (change.kind, change.what, change.old, change.new) == ("argument", "-maxSessions", "4", "3")
+    shown = [line.artifact for line in change.lines]
+    assert shown == ["hosts/studio/orch/compose.yaml", "hosts/studio/orch/launch.flags"]
+    assert {line.change for file in found.files for line in file.lines if file.path.startswith("hosts/")} == {0}
+
+
+def test_equal_changes_of_many_nodes_are_one() -> None:
+    found = review(TWO, TWO.replace('block_polling_interval = "20s"', 'block_polling_interval = "10s"'))
+    (change,) = found.changes
+    assert [target.node for target in change.targets] == ["eu-live", "eu-images", "us-live"]
+    assert len(change.causes) == 3
+    assert {effect.impact: effect.amount for effect in change.effects} == {"restart": 3}
+
+
+def test_node_that_comes_or_goes_is_one_change() -> None:
+    node = (
+        '[gateways.second]\nhost = "studio"\nmode = "video"\nhttp = "0.0.0.0:9940"\nrtmp = "127.0.0.1:1940"\n'
+        'cli = "127.0.0.1:5940"\norchestrators = ["orch"]\ntranscoding = ["P240p30fps16x9"]\n'
+    )
+    come, gone = review(DEMO, DEMO + node), review(DEMO + node, DEMO)
+    for found in (come, gone):
+        (change,) = found.changes
+        assert (change.kind, change.what) == ("service", "second")
+        assert {"exposure", "capacity"} <= {effect.impact for effect in change.effects}
+    assert come.changes[0].old is None and gone.changes[0].new is None
+    assert come.restarts == ()
+    assert [target.node for target, _ in gone.restarts] == ["second"]
+    assert text_of(gone.changes[0], "restart") == ["second stops: at most 10 live sessions drop"]
+
+
+def test_node_that_moves_is_one_change_of_its_host_and_of_what_follows() -> None:
+    node = DEMO.replace("[hosts.studio]", '[hosts.annex]\naddress = "192.0.2.20"\nruntime = "docker"\n\n[hosts.studio]')
+    moved = node.replace('[gateways.gate]\nhost = "studio"', '[gateways.gate]\nhost = "annex"')
+    found = review(node, moved)
+    (change,) = found.changes
+    assert (change.kind, change.what, change.old, change.new) == ("service", "host", "studio", "annex")
+    assert {"exposure", "restart"} <= {effect.impact for effect in change.effects}
+    assert [(target.host, target.node) for target, _ in found.restarts] == [("studio", "gate")]
+
+
+def test_model_with_another_id_is_one_changed_entry() -> None:
+    found = review(DUAL, DUAL.replace("RealVisXL_V4.0_Lightning", "RealVisXL_V5.0"))
+    entries = [change for change in found.changes if change.what.startswith("aiModels.json: ")]
+    assert len(entries) == 1
+    assert "V4.0" in (entries[0].old or "") and "V5.0" in (entries[0].new or "")
+
+
+def test_order_of_models_is_a_change() -> None:
+    first, second = (
+        '  { use = "realvis", warm = true, capacity = 1 },\n',
+        '  { use = "whisper", warm = true, capacity = 1 },\n',
+    )
+    found = review(DUAL, DUAL.replace(first + second, second + first))
+    change = one(found, "aiModels.json: order")
+    assert "restart" in {effect.impact for effect in change.effects}
+
+
+def test_secrets_are_shown_as_references_and_lines_that_look_like_one_stay_hidden() -> None:
+    leak = "https://rpc.example.net/v2/ZX9kq3LmP0aQ7tYw2uVb8nRc"
+    old = DEMO.replace("[gateways.gate]", f'[gateways.gate]\nenvironment = {{ RPC = "{leak}" }}')
+    sound = compiled_or_none(old)
+    if sound is not None:
+        found = compare(of_compiled("fleet.toml", sound), side(DEMO))
+        assert leak not in repr(found)
+    change = one(review(DUAL, DUAL.replace('"ARBITRUM_RPC_URL"', '"OTHER"')), "LP_ETHURL")
+    assert (change.kind, change.old, change.new) == ("secret", "env ARBITRUM_RPC_URL", "env OTHER")
+
+
+# --- what it means --------------------------------------------------------------------------------
+
+
+def test_price_says_how_much_and_who_no_longer_buys() -> None:
+    change = one(review(DUAL, DUAL.replace('"1200 wei', '"1600 wei')), "-pricePerUnit")
+    assert text_of(change, "price") == [
+        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.33 percent)",
+        "video can no longer be bought by gate",
+    ]
+    assert max(e.amount for e in change.effects if e.impact == "price") * 3 - 100 < 1
+    back = one(review(DUAL.replace('"1200 wei', '"1600 wei'), DUAL), "-pricePerUnit")
+    assert text_of(back, "price")[0].endswith("(-25 percent)")
+    assert text_of(back, "price")[1] == "video can newly be bought by gate"
+
+
+def test_exposure_says_where_and_to_whom_before_and_after() -> None:
+    narrow = DEMO.replace('rtmp = "0.0.0.0:1935"', 'rtmp = "127.0.0.1:1935"')
+    opens = one(review(narrow, DEMO), "-rtmpAddr")
+    assert text_of(opens, "exposure") == [
+        "RTMP (tcp): port 1935 of studio, open to everyone who reaches the host; before for the host itself at most"
+    ]
+    assert [e.amount for e in opens.effects if e.impact == "exposure"] == [1]
+    closes = one(review(DEMO, narrow), "-rtmpAddr")
+    assert [e.amount for e in closes.effects if e.impact == "exposure"] == [0]
+
+
+def test_runway_is_told_of_every_node_that_shares_the_wallet() -> None:
+    change = one(review(DUAL, DUAL.replace('"0.5 ETH"', '"0.7 ETH"')), "deposit")
+    assert any("the deposit lasts" in text for text in text_of(change, "funds"))
+
+
+def test_facts_go_to_the_change_that_brings_them() -> None:
+    old = example("avatar-stage")
+    new = old.replace("203.0.113.64/29", "203.0.113.64/28", 1).replace('  { avatar = "noor", gpu = 1 },\n', "", 1)
+    found = review(old, new.replace("monitor = true\n\n[orchestrators", "[orchestrators"))
+    lists, slot = one(found, "firewall.cidr"), one(found, "slot-01")
+    assert text_of(lists, "exposure") == ["who may call the stack: now 203.0.113.64/28; no longer 203.0.113.64/29"]
+    assert text_of(slot, "capacity") == ["one slot less"]
+    assert len(text_of(slot, "exposure")) == 3
+    assert {effect.impact for effect in one(found, "-monitor").effects} == {"restart"}
+
+
+def test_runway_that_another_node_shortens_is_told_with_its_change() -> None:
+    load = 'expected_load = "10 megapixels / s"\n'
+    old = TWO.replace("max_price =", f"{load}max_price =").replace('"any"', '"1600 wei / pixel"')
+    new = old.replace('"1400 wei', '"1300 wei').replace("max_sessions = 200\n", "max_sessions = 150\n", 1)
+    found = review(old, new)
+    assert any("lasts" in text for text in text_of(one(found, "-maxPricePerUnit"), "funds"))
+    assert any("eu-live" in text for text in text_of(one(found, "-maxPricePerUnit"), "funds"))
+    assert not text_of(one(found, "-maxSessions"), "funds")
+
+
+def test_whole_fleet_effects_are_told_once() -> None:
+    found = review(TWO, TWO.replace('price = "1200 wei', 'price = "1700 wei'))
+    told = [text for change in found.changes for text in text_of(change, "price") if "no longer" in text]
+    assert len(told) == len(set(told))
+    assert told
+
+
+# --- recorded trees -------------------------------------------------------------------------------
+
+
+def recorded(text: str, edit: dict[str, bytes] | None = None, without: str = " ") -> Side:
+    """The tree of a spec as it lies in a directory, some files edited by hand or taken away."""
+    compiled = compiled_or_none(text)
+    assert compiled is not None and compiled.tree is not None
+    contents = {a.path: (edit or {}).get(a.path, a.content) for a in compiled.tree.artifacts}
+    return of_recorded("rendered", tree_of(Artifact(p, c) for p, c in contents.items() if not p.startswith(without)))
+
+
+def test_recorded_tree_compares_like_its_spec() -> None:
+    new = side(TWO.replace('"1300 wei', '"1350 wei'))
+    told, same = compare(recorded(TWO), new), compare(side(TWO), new)
+    assert [replace(change, causes=()) for change in told.changes] == [
+        replace(change, causes=()) for change in same.changes
+    ]
+    assert told.restarts == same.restarts
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_committed_tree_of_an_example_reviews_its_edits(name: str, tmp_path: Path) -> None:
+    compiled = compiled_or_none(example(name))
+    assert compiled is not None and compiled.tree is not None
+    files.write_tree(compiled.tree, tmp_path / "rendered")
+    old = of_recorded("rendered", files.read_tree(tmp_path / "rendered"))
+    assert compare(old, side(example(name))).changes == ()
+    assert classes(compare(old, side(example(name) + "# more\n"))) == {"none"}
+
+
+def test_file_edited_by_hand_is_a_change_of_text_with_a_note() -> None:
+    path = "hosts/studio/orch/launch.flags"
+    old = recorded(DEMO, {path: side(DEMO).files[path] + b"-maxSessions=99\n"})
+    found = compare(old, side(DEMO))
+    (change,) = found.changes
+    assert (change.kind, change.what, change.causes) == ("text", "launch.flags", ())
+    assert (change.old, change.new) == ("-maxSessions=99", "")
+    assert [effect.impact for effect in change.effects] == ["none"]
+    assert found.restarts == ()
+    assert found.notes == (f"edited by hand after it was written: {path}",)
+
+
+def test_edit_by_hand_beside_a_change_of_the_spec_is_told_apart() -> None:
+    path = "hosts/studio/orch/launch.flags"
+    old = recorded(DEMO, {path: side(DEMO).files[path] + b"-v=99\n"})
+    found = compare(old, side(DEMO.replace("max_sessions = 4", "max_sessions = 3")))
+    assert sorted((change.kind, change.what) for change in found.changes) == [
+        ("argument", "-maxSessions"),
+        ("text", "launch.flags"),
+    ]
+
+
+def test_tree_without_its_spec_is_compared_file_by_file() -> None:
+    old = recorded(DEMO, without="spec/")
+    found = compare(old, side(DEMO.replace("max_sessions = 4", "max_sessions = 3")))
+    assert "holds no copy of the spec" in found.notes[0]
+    assert {change.kind for change in found.changes} == {"text"}
+    assert {file.path for file in found.files} >= {"hosts/studio/orch/launch.flags", "spec/base.toml"}
+    assert [target.node for target, _ in found.restarts] == ["orch"]
+    assert "restart" in classes(found)
+
+
+def test_tree_whose_copy_of_the_spec_was_edited_is_compared_file_by_file() -> None:
+    old = recorded(DEMO, {"spec/base.toml": DEMO.replace("= 4", "= 5").encode()})
+    found = compare(old, side(DEMO))
+    assert "was edited after it was written" in found.notes[0]
+    assert {change.what for change in found.changes} == {"spec/base.toml"}
+
+
+def test_tree_of_another_version_shows_what_the_version_changed() -> None:
+    path = "hosts/studio/orch/compose.yaml"
+    plain = side(DEMO)
+    manifest = json.loads(plain.files["manifest.json"])
+    manifest["tool"]["version"] = "0.0.9"
+    old_file = plain.files[path].replace(b"max-size: 50m", b"max-size: 10m")
+    entry = next(entry for entry in manifest["files"] if entry["path"] == path)
+    entry["sha256"] = Artifact(path, old_file).sha256
+    old = recorded(DEMO, {path: old_file, "manifest.json": json.dumps(manifest).encode()})
+    found = compare(old, plain)
+    assert "was written by fleetc 0.0.9" in found.notes[0]
+    change = one(found, "compose.yaml")
+    assert (change.old, change.new) == ("        max-size: 10m", "        max-size: 50m")
+    assert [target.node for target, _ in found.restarts] == ["orch"]
+    assert "restart" in {effect.impact for effect in change.effects}
+
+
+def test_overlay_that_comes_is_named_with_its_line() -> None:
+    new = compiled_or_none(DEMO, "[orchestrators.orch]\nmax_sessions = 2\n")
+    assert new is not None
+    found = compare(side(DEMO), of_compiled("fleet.toml", new))
+    (change,) = found.changes
+    assert [(spot.file, spot.line) for spot in change.causes] == [("overlay-1.toml", 2)]

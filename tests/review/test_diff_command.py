@@ -1,0 +1,245 @@
+"""`fleetc diff` as a user runs it: against trees, specs and real git revisions, with its exit codes and messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler import git
+from compiler.recorded import FilesError
+from tests.review.support import example
+from tests.support import ROOT, fleetc
+
+DEMO = example("demo")
+EDITED = DEMO.replace("max_sessions = 4", "max_sessions = 3")
+
+
+def git_in(folder: Path, *arguments: str) -> str:
+    """Run git with nobody's settings."""
+    who = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.net"}
+    who |= {"GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.net"}
+    none = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env={**os.environ, **who, **none}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository in which the demo fleet and its tree are committed below a directory, and edited since."""
+    git_in(tmp_path, "init", "--quiet", "--initial-branch=main")
+    inner = tmp_path / "fleets" / "demo"
+    inner.mkdir(parents=True)
+    (inner / "fleet.toml").write_text(DEMO, encoding="utf-8")
+    assert fleetc("compile", inner).returncode == 0
+    git_in(tmp_path, "add", ".")
+    git_in(tmp_path, "commit", "--quiet", "--message", "one")
+    git_in(tmp_path, "tag", "v1")
+    (inner / "fleet.toml").write_text(EDITED, encoding="utf-8")
+    return inner
+
+
+def refused(done: subprocess.CompletedProcess[str], code: str, exit_code: int = 1) -> str:
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr and "internal error" not in done.stderr
+    assert code in done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_rendered_tree_is_what_a_spec_is_compared_with(folder: Path) -> None:
+    done = fleetc("diff", folder)
+    assert done.returncode == 0, done.stderr
+    assert "argument -maxSessions: 4 -> 3" in done.stdout
+    assert f"{folder}/fleet.toml:19:16" in done.stdout
+    assert fleetc("diff", folder, "--exit-code").returncode == 1
+    (folder / "fleet.toml").write_text(DEMO, encoding="utf-8")
+    same = fleetc("diff", folder, "--exit-code")
+    assert (same.returncode, same.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("against", ["HEAD", "v1", "main", "refs/tags/v1", "HEAD~0", "main@{0}"])
+def test_revision_of_git_is_compiled_from_its_spec(folder: Path, against: str) -> None:
+    done = fleetc("diff", folder, "--against", against)
+    assert "argument -maxSessions: 4 -> 3" in done.stdout, done.stderr
+    assert f"against {against}" in done.stdout
+
+
+def test_revision_is_found_from_inside_the_directory_and_through_a_link(folder: Path, tmp_path: Path) -> None:
+    assert "-maxSessions: 4 -> 3" in fleetc("diff", "--against", "HEAD", cwd=folder).stdout
+    (tmp_path / "link.toml").symlink_to(folder / "fleet.toml")
+    assert "-maxSessions: 4 -> 3" in fleetc("diff", tmp_path / "link.toml", "--against", "HEAD").stdout
+
+
+def test_overlay_is_read_at_the_revision_too(folder: Path) -> None:
+    overlay = folder / "small.toml"
+    overlay.write_text("[orchestrators.orch]\nmax_sessions = 2\n", encoding="utf-8")
+    missing = refused(fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD"), "git-file-missing")
+    assert "small.toml is no file at HEAD" in missing
+    git_in(folder, "add", ".")
+    git_in(folder, "commit", "--quiet", "--message", "two")
+    overlay.write_text("[orchestrators.orch]\nmax_sessions = 1\n", encoding="utf-8")
+    assert "-maxSessions: 2 -> 1" in fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD").stdout
+
+
+def test_spec_and_directory_are_compared_with_as_they_are(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "fleet.toml").write_text(DEMO.replace("max_sessions = 4", "max_sessions = 9"), encoding="utf-8")
+    for against in (other, other / "fleet.toml"):
+        assert "-maxSessions: 9 -> 3" in fleetc("diff", folder, "--against", against).stdout
+
+
+def test_baseline_that_is_none_says_what_to_name(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "flawed.toml").write_text(DEMO.replace('host = "studio"', 'host = "stduio"'), encoding="utf-8")
+    for against in (
+        "no-such-branch",
+        "HEAD:fleet.toml",
+        "-",
+        "--output=x",
+        "--upload-pack=touch",
+        "",
+        "a b",
+        "\x1b[31m",
+    ):
+        text = refused(fleetc("diff", folder, f"--against={against}"), "baseline-unknown")
+        assert "no revision of git" in text
+        assert "\x1b" not in text
+    refused(fleetc("diff", folder, "--against", tmp_path / "empty"), "baseline-unknown")
+    unsound = refused(fleetc("diff", folder, "--against", tmp_path / "flawed.toml"), "baseline-unsound")
+    assert 'flawed.toml:16: there is no host "stduio"' in unsound
+    refused(fleetc("diff", folder, "--against", folder / "fleet.toml" / "x"), "baseline-unknown")
+
+
+def test_empty_name_is_not_the_directory_that_one_stands_in(folder: Path) -> None:
+    refused(fleetc("diff", "--against", "", cwd=folder), "baseline-unknown")
+
+
+def test_revision_with_the_same_spec_is_no_change_when_the_spec_is_named_alone(folder: Path) -> None:
+    (folder / "fleet.toml").write_text(DEMO, encoding="utf-8")
+    for spec in ((), ("fleet.toml",), ("./fleet.toml",)):
+        done = fleetc("diff", *spec, "--against", "HEAD", "--exit-code", cwd=folder)
+        assert done.returncode == 0, done.stdout
+        assert "Nothing changes" in done.stdout
+    assert git_in(folder, "show", "HEAD:./fleet.toml") == DEMO.strip()  # how places of the old side are spelt
+
+
+def test_limits_are_broken_where_nothing_can_be_judged(folder: Path) -> None:
+    with (folder / "rendered" / "spec" / "base.toml").open("a", encoding="utf-8") as file:
+        file.write("# a note\n")
+    done = fleetc("diff", folder, "--max-impact", "price=5%")
+    assert done.returncode == 1
+    assert "the limits cannot be judged" in done.stderr
+    assert "only files are compared" in done.stdout
+    assert "instead of none" not in done.stdout
+    assert fleetc("diff", folder).returncode == 0
+
+
+def test_missing_and_mangled_trees_are_diagnostics(folder: Path) -> None:
+    (folder / "rendered" / "manifest.json").write_text("{", encoding="utf-8")
+    refused(fleetc("diff", folder), "manifest-unreadable")
+    (folder / "rendered" / "manifest.json").write_text('{"files": []}', encoding="utf-8")
+    assert fleetc("diff", folder).returncode == 0
+    (folder / "rendered").rename(folder / "gone")
+    refused(fleetc("diff", folder), "tree-missing")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        '{"files": [], "tool": 5}',
+        '{"files": [{"path": "FLEET.md", "sha256": "x", "mode": "0644"}], "tool": {"version": 7}}',
+        '{"files": [{"path": "spec/base.toml", "sha256": "x", "mode": "0644"}]}',
+        '{"files": [{"path": "hosts/a", "sha256": "x", "mode": "0644"}]}',
+    ],
+)
+def test_odd_manifest_is_no_crash(folder: Path, manifest: str) -> None:
+    (folder / "rendered" / "manifest.json").write_text(manifest, encoding="utf-8")
+    done = fleetc("diff", folder)
+    assert done.returncode == 0, done.stderr
+    assert "file" in done.stdout
+
+
+def test_outside_of_a_repository_is_a_diagnostic(tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text(DEMO, encoding="utf-8")
+    done = fleetc("diff", tmp_path, "--against", "HEAD", GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
+    refused(done, "git-unavailable")
+    none = fleetc("diff", tmp_path, "--against", "HEAD", PATH="/nonexistent")
+    assert "git cannot be run" in refused(none, "git-unavailable")
+
+
+def test_limits_fail_and_name_the_change_with_its_line(folder: Path) -> None:
+    done = fleetc("diff", folder, "--max-impact", "restart=0,capacity=none,price=5%")
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "error: the limit restart=0 is broken (it comes to 1)",
+        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:19:16)",
+        "error: the limit capacity=none is broken",
+        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:19:16)",
+    ]
+    assert fleetc("diff", folder, "--max-impact", "restart=1").returncode == 0
+    wrong = fleetc("diff", folder, "--max-impact", "restart=many")
+    assert wrong.returncode == 2
+    assert "write such as price=5%" in wrong.stderr
+
+
+def test_report_goes_into_a_file_in_the_form_asked_for(folder: Path, tmp_path: Path) -> None:
+    for form in ("text", "markdown", "html", "json"):
+        file = tmp_path / f"review.{form}"
+        done = fleetc("diff", folder, "--format", form, "-o", file)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "maxSessions" in file.read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "review.json").read_text(encoding="utf-8"))["changes"][0]["what"] == "-maxSessions"
+    refused(fleetc("diff", folder, "-o", tmp_path / "none" / "x"), "cannot write", exit_code=3)
+
+
+# --- what a repository could do to its reader -----------------------------------------------------
+
+
+def test_configuration_of_the_repository_runs_nothing(folder: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\ncat\n", encoding="utf-8")
+    trap.chmod(0o755)
+    for key in (
+        *("core.pager", "core.fsmonitor", "core.sshCommand", "core.askPass", "core.editor", "diff.external"),
+        *("diff.trap.textconv", "diff.trap.command", "filter.trap.smudge", "filter.trap.clean", "pager.show"),
+        *("gpg.program", "credential.helper", "alias.show", "alias.cat-file", "core.alternateRefsCommand"),
+    ):
+        git_in(folder, "config", key, f"!{trap}" if key.startswith("alias") else str(trap))
+    git_in(folder, "config", "core.hooksPath", str(tmp_path))
+    git_in(folder, "config", "log.showSignature", "true")
+    (folder / ".gitattributes").write_text("*.toml diff=trap filter=trap\n", encoding="utf-8")
+    done = fleetc("diff", folder, "--against", "HEAD", GIT_PAGER=str(trap), GIT_EXTERNAL_DIFF=str(trap), GIT_TRACE="1")
+    assert "-maxSessions: 4 -> 3" in done.stdout, done.stderr
+    assert not (tmp_path / "sprung").exists()
+    assert "trace" not in done.stderr
+
+
+def test_variables_of_a_hook_do_not_lead_elsewhere(folder: Path, tmp_path: Path) -> None:
+    done = fleetc(
+        "diff", folder, "--against", "HEAD", GIT_DIR=str(tmp_path / "none"), GIT_INDEX_FILE="x", GIT_PREFIX="y/"
+    )
+    assert "-maxSessions: 4 -> 3" in done.stdout, done.stderr
+
+
+def test_what_is_no_file_at_a_revision_is_told(folder: Path) -> None:
+    commit = git.commit_of("HEAD", folder)
+    assert commit is not None
+    with pytest.raises(FilesError, match="is no file at HEAD"):
+        git.read_at(commit, folder / "rendered", "HEAD")
+    with pytest.raises(FilesError, match="larger than 10 bytes"):
+        git.read_at(commit, folder / "fleet.toml", "HEAD", limit_bytes=10)
+    assert git.commit_of("-x", folder) is None
+    assert git.commit_of("HEAD^{tree}", folder) is None
+
+
+def test_every_example_is_what_its_committed_tree_says() -> None:
+    for name in ("demo", "ai-split"):
+        done = fleetc("diff", ROOT / "inventories" / name)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,139 @@
+"""Nothing of a plan is left out: every field has items or a written reason, and every flag and kind has its classes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+
+from compiler import plan, plan_monitoring
+from compiler.origin import Origin, given
+from compiler.pipeline import compile_spec
+from compiler.plan import HostPlan, Plan, Service
+from compiler.review import items, items_stacks
+from compiler.review.data import IMPACTS
+from compiler.review.impact import FUNDS, HOST, KINDS, meaning
+from compiler.review.item import Item, Place, by_its_looks, entries_of, field_names
+from compiler.review.items import items_of
+from compiler.upstream import FLAGS
+from compiler.upstream.impacts import ROWS, meaning_of
+from tests.support import EXAMPLES, ROOT, shipped, sources_of
+
+HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, plan.Market: items.MARKET}
+WHOLE = {
+    **dict.fromkeys((plan.Argument, plan.Variable, plan.SecretVariable, plan.Mount), "all of it stands in the item"),
+    **dict.fromkeys((plan.Edge, plan.FirewallRow, plan.AllowedNetwork), "all of it stands in the item"),
+    plan.Allowlist: "all of it stands in the item",
+    plan.PlannedFile: "taken apart entry by entry",
+    plan.MarketRow: "see Market.rows",
+    plan.MarketSummary: "see Market.summaries",
+}
+"""Records that are taken apart as a whole, and how."""
+LEFT_OUT = items.LEFT_OUT | items_stacks.LEFT_OUT
+
+
+def records() -> list[type]:
+    """Every record that a plan is made of."""
+    found: list[type] = []
+
+    def walk(kind: Any) -> None:
+        for inner in get_args(kind):
+            walk(inner)
+        if not isinstance(kind, type) or kind in found or get_origin(kind) is not None:
+            return
+        record = dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
+        if kind.__module__ in (plan.__name__, plan_monitoring.__name__) and record:
+            found.append(kind)
+            for hint in get_type_hints(kind).values():
+                walk(hint)
+
+    walk(Plan)
+    return found
+
+
+def test_every_record_of_the_plan_is_known() -> None:
+    names = {record.__name__ for record in records()}
+    assert {"Service", "HostPlan", "Market", "FundsRow", "AvatarPlan", "StreamPlan", "Monitoring", "Alert"} <= names
+
+
+@pytest.mark.parametrize("record", records(), ids=lambda record: record.__name__)
+def test_every_field_of_the_plan_has_items_or_a_reason(record: type) -> None:
+    """For records with code of their own the code names each field; a new one is named here."""
+    import inspect
+
+    if record in WHOLE:
+        return
+    source = inspect.getsource(items_stacks)
+    for name in field_names(record):
+        handled = name in HANDLED.get(record, items.FUNDS if record is plan.FundsRow else {})
+        reason = f"{record.__name__}.{name}" in LEFT_OUT
+        read = record not in HANDLED and record is not plan.FundsRow and f".{name}" in source
+        assert handled or reason or read or name in ("origin", "origins"), f"{record.__name__}.{name}"
+
+
+def test_every_reason_belongs_to_a_field() -> None:
+    known = {f"{record.__name__}.{name}" for record in records() for name in field_names(record)}
+    assert set(LEFT_OUT) <= known
+
+
+def test_field_that_nobody_describes_is_taken_apart_all_the_same() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Inner:
+        name: str
+        value: int
+        origin: Origin
+
+    found = list(by_its_looks(Place(("node", "n"), "h", "n", ("gateways", "n")), "fresh", (Inner("a", 1, given("x")),)))
+    assert [(item.key[2:], item.value, item.presence) for item in found] == [
+        (("fresh", "a"), "name a, value 1", True),
+        (("fresh", "a", "value"), "1", False),
+    ]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_keys_are_unique_and_every_item_has_an_origin(name: str) -> None:
+    compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
+    assert compiled.plan is not None
+    found = items_of(compiled.plan)
+    assert sum(len(service.arguments) for host in compiled.plan.hosts for service in host.services) == sum(
+        item.kind == "argument" for item in found.values()
+    )
+    assert all(item.origin.paths for item in found.values() if item.kind != "port")
+    for item in found.values():
+        assert meaning(item, "gateway").none or meaning(item, "gateway").always or meaning(item, "gateway").computed
+
+
+def test_entries_of_a_list_are_told_apart() -> None:
+    twice = [{"pipeline": "llm", "model_id": "a"}, {"pipeline": "llm", "model_id": "a", "warm": True}]
+    assert list(entries_of(twice)) == ["llm a", "llm a (2)"]
+    assert entries_of({"gateways": [{"ethaddress": "0x1"}], "other": 1}) == {
+        "0x1": {"ethaddress": "0x1"},
+        "": {"other": 1},
+    }
+
+
+def test_every_flag_has_its_classes_or_a_reason() -> None:
+    assert set(ROWS) == set(FLAGS)
+    for flag in FLAGS:
+        row = meaning_of(flag)
+        assert row.always or row.computed or row.none, flag
+        assert set(row.always) | set(row.computed) <= set(IMPACTS) - {"none", "restart"}, flag
+        for role in ROWS[flag].get("roles", {}):
+            assert role in {"gateway", "orchestrator", "transcoder", "ai-worker", "redeemer", "remote-signer"}
+
+
+def test_every_kind_of_item_has_its_classes_or_a_reason() -> None:
+    kinds = {"argument", "variable", "secret", "host", "funds", "spec"} | set(KINDS)
+    for name in EXAMPLES:
+        compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
+        assert compiled.plan is not None
+        assert {item.kind for item in items_of(compiled.plan).values()} <= kinds
+    for row in (*KINDS.values(), *HOST.values(), *FUNDS.values()):
+        assert row.none or row.always
+        assert set(row.always) | set(row.computed) <= set(IMPACTS)
+
+
+def test_flag_that_nobody_knows_restarts_and_nothing_else() -> None:
+    item = Item(("node", "n", "argument", "-new"), "h", "n", "argument", "-new", "1", given("gateways", "n"))
+    assert meaning(item, "gateway").none

@@ -1,0 +1,116 @@
+"""The words that all reports share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from compiler.review import words
+from compiler.review.data import IMPACTS, FileChange, Line, Target
+from tests.review.samples import EMPTY, mixed, price_on
+
+A, B, C, D, E = "abcde"
+
+
+@pytest.mark.parametrize(
+    ("targets", "said"),
+    [
+        ((), "in the whole fleet"),
+        (((""), ("")), "in the whole fleet"),
+        (((A, ""),), "on a"),
+        (((A, B),), "on a, node b"),
+        (((A, B), (A, C)), "on a, same on 2 nodes: b, c"),
+        (((A, B), (B, C)), "same on 2 hosts: a, b"),
+        (((A, B), (A, C), (D, E)), "same on 2 hosts (3 nodes): a, d"),
+        (tuple((host, host) for host in "abcde"), "same on 5 hosts: a, b, c and 2 more"),
+    ],
+)
+def test_where(targets: tuple[tuple[str, str], ...], said: str) -> None:
+    assert words.where([Target(*target) for target in targets if target]) == said
+
+
+def test_one_more_name_is_named() -> None:
+    assert words.names("abcd") == "a, b, c, d"
+    assert words.names("abcde") == "a, b, c and 2 more"
+
+
+def test_cut_values_show_where_they_differ() -> None:
+    base = "x" * 50_000
+    old, new = words.clip_pair(base + "1" + base, base + "2" + base, 90)
+    assert old is not None and new is not None
+    assert old != new
+    assert old.startswith("...") and "1" in old and "2" in new
+    assert len(old) < 200
+    assert words.clip_pair("a", "b", 90) == ("a", "b")
+    assert words.clip_pair(None, "b" * 300, 90) == (None, "b" * 90 + "... (210 more characters)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        ("-price=1200", "-price=1300", ("-price=", "1200", ""), ("-price=", "1300", "")),
+        ("a b c", "a c", ("a ", "b ", "c"), ("a ", "", "c")),
+        ("same", "same", ("same", "", ""), ("same", "", "")),
+        ("", "x", ("", "", ""), ("", "x", "")),
+        ("x x", "x x x", ("x x", "", ""), ("x x", " x", "")),
+    ],
+)
+def test_what_differs(old: str, new: str, before: tuple[str, str, str], after: tuple[str, str, str]) -> None:
+    assert words.differing(old, new) == (before, after)
+
+
+def test_restarts_and_sessions() -> None:
+    one, two = Target("a", "n"), Target("b", "n")
+    for restarts, said in (
+        ((), "no process restarts"),
+        (((one, 1),), "1 process restarts, at most 1 live session drops"),
+        (((one, 8), (two, 16)), "2 processes restart, at most 24 live sessions drop"),
+        (((one, None),), "1 process restarts; how many live sessions drop is not known"),
+        (
+            ((one, 8), (two, None)),
+            "2 processes restart, at most 8 live sessions drop; how many more on 1 process is not known",
+        ),
+    ):
+        assert words.restarts(replace(EMPTY, restarts=restarts)) == said
+
+
+def test_files() -> None:
+    states = ("changed", "added", "added", "removed")
+    files = tuple(FileChange(f"f{index}", state, ()) for index, state in enumerate(states))
+    assert words.files(replace(EMPTY, files=files)) == "1 file changes, 2 are added, 1 is removed"
+    assert words.files(replace(EMPTY, files=files[1:3])) == "2 files are added"
+    assert words.files(EMPTY) == "no file changes"
+    assert words.verdict(replace(EMPTY, files=files[:1])) == "No setting changes, but 1 file changes"
+
+
+def test_files_with_equal_lines_are_one_group() -> None:
+    page, flags = words.alike(price_on(500).files)
+    assert page.paths == ("FLEET.md",)
+    assert len(flags.paths) == 500
+    line = Line("x", 0, 0, None, None)
+    assert len(words.alike([FileChange("a/x", "changed", (line,)), FileChange("b/x", "added", (line,))])) == 2
+    assert len(words.alike([FileChange("a/x", "changed", (line,)), FileChange("b/y", "changed", (line,))])) == 2
+    units = [FileChange(f"hosts/h{n}/n{n}/livepeer-n{n}.service", "changed", (line,)) for n in "12"]
+    assert len(words.alike(units)) == 1, "the name of the node in that of the file makes no difference"
+    assert len(words.alike([FileChange("a/x", "changed", ()), FileChange("b/x", "changed", ())])) == 2
+    assert len(words.alike([FileChange("a/x", "changed", ()), FileChange("a/y", "changed", ())])) == 1
+
+
+def test_a_line_finds_its_change_by_itself_or_by_the_lines_of_the_change() -> None:
+    review = mixed()
+    known = words.explained(review)
+    line = review.changes[0].lines[0]
+    assert words.change_of(replace(line, change=None), known) == 0
+    assert words.change_of(replace(line, change=4), known) == 4
+    assert words.change_of(Line("elsewhere", 1, 1, "a", "b"), known) is None
+
+
+def test_verdict_counts_each_class() -> None:
+    assert words.verdict(mixed()) == (
+        "7 changes on 7 hosts: exposure (1), funds (1), price (1), chain (1), capacity (1), cold-start (1), "
+        "restart (4), none (1)"
+    )
+    only_order = replace(mixed(), changes=mixed().changes[-1:])
+    assert words.verdict(only_order) == "1 change of the fleet as a whole, none with an effect on what runs"
+    assert set(words.MEANINGS) == set(IMPACTS)

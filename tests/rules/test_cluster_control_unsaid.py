@@ -1,0 +1,23 @@
+"""Rolling tags and remote cluster control."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import avatars, flagged, silent, staged
+
+CODE = "cluster-control-unsaid"
+
+
+def test_rolling_tag(snapshot: SnapshotAssertion) -> None:
+    assert flagged(staged(avatars(), avatar_release='"latest"'), CODE, Severity.WARNING) == snapshot
+
+
+def test_said_aloud_is_fine() -> None:
+    silence = '[[silence]]\ncode = "avatar-release-unknown"\nreason = "a stage for trying out"\n'
+    silent(staged(avatars(remote_cluster_control="false"), silence, avatar_release='"latest"'))
+
+
+def test_release_decides_where_there_is_one() -> None:
+    silent(staged(avatars()))

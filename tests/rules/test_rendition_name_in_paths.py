@@ -1,0 +1,30 @@
+"""Names of renditions that do not suit paths."""
+
+from __future__ import annotations
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import broadcast, flagged, ladder, listed, rung, silent, small, stream
+
+CODE = "rendition-name-in-paths"
+
+
+@pytest.mark.parametrize("name", ["720p / sport", "a/b", "..", "ü", ".hidden"])
+def test_name_that_is_not_plain(name: str) -> None:
+    assert "a part of paths" in flagged(broadcast(stream(profiles=listed(rung(name)))), CODE, Severity.WARNING)
+
+
+def test_message(snapshot: SnapshotAssertion) -> None:
+    text = broadcast(stream(profiles=listed(small("low"), rung("LOW"))), ladder(rung("a b")))
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_twins_are_told_for_a_node_too() -> None:
+    text = broadcast(ladder(small("low"), rung("Low")), ladder='"live"')
+    assert "upper case only" in flagged(text, CODE, Severity.WARNING)
+
+
+def test_plain_names_are_fine() -> None:
+    silent(broadcast(stream(profiles=listed(small("360p_v1.0-low"), rung()))))

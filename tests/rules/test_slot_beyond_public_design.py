@@ -1,0 +1,27 @@
+"""Slots that the stack cannot serve."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import avatars, flagged, silent, staged
+
+CODE = "slot-beyond-public-design"
+
+
+def _slot(number: int) -> str:
+    return staged(avatars(slots=f'[{{ avatar = "mira" }}, {{ avatar = "noor", slot = {number} }}]'))
+
+
+def test_slot_beyond_the_command_line(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slot(21), CODE, Severity.WARNING) == snapshot
+
+
+def test_slot_beyond_the_networks(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slot(256), CODE, Severity.WARNING) == snapshot
+    assert "command line" in flagged(_slot(255), CODE, Severity.WARNING)
+
+
+def test_last_slot_of_the_command_line_is_fine() -> None:
+    silent(_slot(19))

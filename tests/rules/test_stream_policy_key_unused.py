@@ -1,0 +1,20 @@
+"""Settings of a policy that its type does not use."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import broadcast, flagged, silent, stream
+
+CODE = "stream-policy-key-unused"
+
+
+def test_webhook_of_a_public_policy(snapshot: SnapshotAssertion) -> None:
+    text = broadcast(stream(playbackPolicy='{ type = "public", webhookId = "w", webhookContext = { a = 1 } }'))
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+
+
+def test_policy_of_type_webhook_is_fine() -> None:
+    silent(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "w", webhookContext = { a = 1 } }')))
+    silent(broadcast(stream(playbackPolicy='{ type = "jwt", refreshInterval = 60 }')))

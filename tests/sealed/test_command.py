@@ -1,0 +1,215 @@
+"""`fleetc plan` as people use it: what it prints, what it stores, and what never gets into either."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from compiler import files
+from compiler.ops import plans
+from compiler.review.data import Effect
+from compiler.sealed import summary
+from compiler.sealed.data import SealedPlan
+from compiler.sealed.document import decode, encode
+from compiler.sealed.make import effects_in
+from compiler.version import __version__
+from tests.sealed.support import DAY, NOW, Workplace
+from tests.sealed.test_refusals import edit, refused
+from tests.support import fleetc
+
+
+def without_digests(text: str) -> str:
+    """The text with every digest taken out, so that another template is no other snapshot."""
+    return re.sub(r"\b[0-9a-f]{12,64}\b", "<digest>", text).replace(__version__, "<version>")
+
+
+@pytest.fixture
+def changed(place: Workplace) -> Workplace:
+    """A fleet with another price and without one host, and `before`, the tree that was rolled out last."""
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, 'price = "1200 wei / pixel"', 'price = "1250 wei / pixel"')
+    text = place.overlay.read_text(encoding="utf-8")
+    edit(place.spec, '"us-video-1", "us-video-2", ', '"us-video-1", ')
+    removed = 'remove = ["orchestrators.us-video-2", "hosts.us-gpu-2"]\n'
+    place.overlay.write_text(removed + text, encoding="utf-8")
+    place.compile()
+    return place
+
+
+def test_what_people_read(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    done = changed.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert without_digests(done.out) == snapshot
+    again = changed.run("plan", "--verify", "plan.json")
+    assert again.out.replace("signature not looked at: allowed_signers is not set", "not signed") == done.out
+    assert "the hosts were not asked" in again.err
+
+
+def test_what_people_read_when_nothing_is_known(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    done = changed.run("plan", "--limit", "eu-gpu-1", "--limit", "eu-ai")
+    assert done.code == 0, done.err
+    assert without_digests(done.out) == snapshot
+    assert "nothing written" in done.err
+    assert not changed.plan.exists()
+
+
+def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    inputs = changed.inputs()
+    baseline, left = plans.recorded_baseline(inputs, files.read_tree(Path("before")), "before")
+    effects = {
+        ("", ""): (Effect("price", "the dearest offer is 8.3 % higher", Decimal("8.3"), ("eu-live",)),),
+        ("eu-gpu-1", ""): (Effect("exposure", "port 8935 opens to everybody", Decimal(1)),),
+        ("eu-gpu-1", "eu-video-1"): (Effect("restart", "8 live sessions can drop", Decimal("1.50")),),
+    }
+    made = plans.make_plan(inputs, baseline, left, NOW, DAY, effects)
+    assert {key: tuple(value) for key, value in effects_in(made).items() if value} == effects
+    assert decode(encode(made)) == made
+    shown = "\n".join(summary.lines(made, "<seal>", "not signed"))
+    assert without_digests(shown) == snapshot
+    changed.store(made)
+    assert changed.codes() == []
+
+
+def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:
+    made = changed.made()
+    step = replace(made.steps[0], actions=tuple(replace(a, do="ensure") for a in made.steps[0].actions))
+    names = tuple(f"host-{number:03}" for number in range(500))
+    steps = tuple(replace(step, host=name) for name in names)
+    many = replace(made, batches=(names[:100], names[100:]), steps=steps)
+    lines = summary.lines(many, "", "")
+    assert len(lines) < 200
+    assert "something changes on 460 more hosts: the plan's file has them all" in lines
+
+
+def test_text_of_a_host_is_shown_and_never_obeyed(place: Workplace) -> None:
+    made = place.made()
+    state = replace(made.baseline.hosts[0], known="unknown", note="\x1b[31m::error::x\n##[group]")
+    hostile = replace(made, baseline=replace(made.baseline, hosts=(state, *made.baseline.hosts[1:])))
+    shown = "\n".join(summary.lines(decode(encode(hostile)), "", ""))
+    assert "\x1b" not in shown
+    assert "##[" not in shown
+
+
+def test_one_plan_has_one_spelling(place: Workplace) -> None:
+    made = place.made()
+    content = encode(made)
+    assert encode(decode(content)) == content
+    document = json.loads(content)
+    assert list(document) == ["plan", "seal"]
+    assert content.decode() == json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def test_the_plan_lists_every_file_once(place: Workplace) -> None:
+    made = place.made()
+    listed = [file.path for file in (*made.artifacts, *made.playbooks)]
+    on_disk = [str(p.relative_to(place.tree)) for p in place.tree.rglob("*") if p.is_file()]
+    assert sorted(listed) == sorted(on_disk)
+    assert {file.path for file in made.playbooks} >= {"ansible/site.yml", "ansible/observe.yml", "ansible/ansible.cfg"}
+
+
+CANARY = "CANARY-51d0-7be2"
+
+
+def test_no_secret_gets_into_a_plan(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values lie in the environment, in a vault and in the files that wallets name; only the names are in the plan."""
+    references = {f"{secret.kind} {secret.reference}" for secret in place.made().secrets}
+    assert "env ARBITRUM_RPC_URL" in references
+    vault = place.directory / "vault.yml"
+    vault.write_text(f"fleet_vault:\n  ARBITRUM_RPC_URL: {CANARY}\n")
+    monkeypatch.setenv("ARBITRUM_RPC_URL", f"https://rpc.example.net/{CANARY}")
+    monkeypatch.setenv("FLEETC_VAULT_FILE", str(vault))
+    monkeypatch.setenv("FLEETC_SSH_KEY", str(place.key))
+    done = place.run("plan", "-o", "plan.json", "--against", "rendered", "--sign", place.key)
+    assert done.code == 0, done.err
+    secret_key = place.key.read_text().splitlines()[1]
+    for text in (done.out, done.err, place.plan.read_text(), place.signature.read_text()):
+        assert CANARY not in text
+        assert secret_key not in text
+    assert '"reference": "ARBITRUM_RPC_URL"' in place.plan.read_text()
+
+
+def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real playbook over ssh to a port where nobody listens."""
+    loopback = 'address = "127.0.0.\\1"\nssh_port = 1'
+    text = re.sub(r'address = "[0-9.]+[.]([0-9]+)"', loopback, place.spec.read_text(encoding="utf-8"))
+    text = text.replace('"127.0.0.10"', '"127.0.1.10"', 1).replace('"127.0.0.12"', '"127.0.1.12"', 1)
+    text = text.replace('"127.0.0.13"', '"127.0.1.13"', 1).replace('"127.0.0.14"', '"127.0.1.14"', 1)
+    place.spec.write_text(text, encoding="utf-8")
+    place.compile()
+    monkeypatch.setenv("FLEETC_CONNECT_TIMEOUT", "3")
+    done = place.run("plan", "--observe", "--limit", "eu-ai", "--limit", "us-ai", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert "unknown for eu-ai, us-ai: could not be reached" in done.out
+    assert {state.known for state in place.read().baseline.hosts} == {"unknown"}
+    made = place.run("plan", "--against", "rendered", "--limit", "eu-ai", "-o", "plan.json")
+    assert made.code == 0
+    deployed = place.run("deploy", "--plan", "plan.json")
+    assert deployed.code == 1
+    assert "error[plan-host-unreachable]: what eu-ai runs cannot be told: could not be reached" in deployed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--expires", "soon"), '"soon" is not a duration'),
+        (("--expires", "2d"), "48 h"),
+        (("--expires", "0s"), "31 days at most"),
+        (("--expires", "1000h"), "31 days at most"),
+        (("--verify", "plan.json", "-o", "x"), "leave out -o"),
+        (("--sign", "key"), "say with -o"),
+    ],
+)
+def test_wrong_usage(place: Workplace, options: tuple[str, ...], words: str) -> None:
+    done = place.run("plan", *options)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:
+    done = place.run("deploy", "--allowed-signers", "signers")
+    assert done.code == 2
+    assert "--plan" in done.err
+
+
+@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("nowhere/plan.json", 3)])
+def test_a_place_where_no_plan_can_be_written(place: Workplace, target: str, code: int) -> None:
+    done = place.run("plan", "-o", target)
+    assert done.code == code
+    assert done.err.startswith("error[")
+
+
+def test_a_device_is_no_plan(place: Workplace) -> None:
+    assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "/dev/zero"))
+    assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "rendered"))
+
+
+def test_the_command_in_a_process_of_its_own(place: Workplace) -> None:
+    made = fleetc("plan", place.spec, "--overlay", place.overlay, "-o", place.plan, "--expires", "1s")
+    assert made.returncode == 0, made.stderr
+    plan: SealedPlan = place.read()
+    assert plan.created < plan.expires
+    time.sleep(1.1)
+    held = fleetc("plan", place.spec, "--overlay", place.overlay, "--verify", place.plan)
+    assert held.returncode == 1
+    assert "error[plan-expired]" in held.stderr
+
+
+def test_plan_takes_the_place_of_files_alone(place: Workplace) -> None:
+    os.mkfifo("pipe")
+    Path("link.json").symlink_to("elsewhere.json")
+    for name in (".", "/", "", "rendered", "pipe", "link.json"):
+        done = place.run("plan", "-o", name)
+        assert done.code == 1, name
+        assert "error[plan-not-a-file]" in done.err, name
+    assert Path("pipe").is_fifo() and Path("link.json").is_symlink()

@@ -1,0 +1,1 @@
+"""Streams as the API answers them against streams as they are declared."""
