@@ -86,3 +86,37 @@ def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
         for r in (fleetc(*arguments, LC_ALL="C"), fleetc(*arguments, LC_ALL="C.UTF-8"))
     }
     assert len(runs) == 1
+
+
+TRACED = """
+import sys
+from compiler import backends
+from compiler.source import Source
+from tests.support import compile_text, shipped
+
+text = sys.stdin.read()
+compiled = compile_text(text)
+assert compiled.plan is not None, compiled.checked.diagnostics
+for line in backends.trace(compiled.plan, "FLEET.md", *shipped(), [Source("fleet.toml", text)]):
+    print(line.text, line.origins, line.presence)
+"""
+
+
+def test_reasons_do_not_depend_on_the_hash_seed() -> None:
+    """Workers of an orchestrator outside the fleet: several reasons for one node of the picture."""
+    import subprocess
+    import sys
+
+    text = (ROOT / "inventories" / "ai-split" / "fleet.toml").read_text(encoding="utf-8")
+    outside = 'orchestrator = "orch.example.org:8935"\nsecret = { host_file = "/etc/livepeer/secret" }'
+    text = text.replace('orchestrator = "orch"', outside).replace('max_sessions = "auto"', "max_sessions = 8")
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", TRACED],
+            cwd=ROOT, env=os.environ | {"PYTHONHASHSEED": seed}, input=text, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(runs) == 1
+    (line,) = [line for line in runs.pop().splitlines() if '(["orch.example.org:8935"])' in line]
+    assert all(f"'{worker}'" in line for worker in ("t-1", "t-2", "w-1", "w-2")), line

@@ -123,7 +123,6 @@ def picture_marks(plan: Plan) -> dict[str, Marks]:
         regions = derived("hosts and nodes counted by region", ("hosts",))
         return {"regions": Together([regions]), "links": Together([regions])}
     outside = {end for edge in plan.edges for end in (edge.source, edge.target)} - table_of.keys()
-    sources = {name: ends(*{e.source for e in plan.edges if e.target == name}) for name in outside}
     return {
         "hosts": [
             {
@@ -133,6 +132,9 @@ def picture_marks(plan: Plan) -> dict[str, Marks]:
             }
             for host in plan.hosts
         ],
-        "outside": [sources[name] for name in sorted(outside)],
+        "outside": [
+            ends(*(end for e in plan.edges if name in (e.source, e.target) for end in (e.source, e.target)))
+            for name in sorted(outside)
+        ],
         "edges": [ends(edge.source, edge.target) for edge in plan.edges],
     }

@@ -32,6 +32,7 @@ from compiler.lower.scope import (
     sessions_share,
     slots_answer,
     window,
+    without_ai_orchestrator,
     without_orchestrator,
 )
 from compiler.model.gateway import Gateway
@@ -256,13 +257,14 @@ def _work(scope: Scope) -> Iterator[Alert]:
         yield Alert(
             name="NoAiOrchestrator",
             group="work",
-            expr=f"{summed(scope.kept, available)} == 0",
+            # The gauge counts what is configured or discovered, whether it answers or not; only requests tell that.
+            expr=f"{rising(scope.kept, without_ai_orchestrator(scope), '5m')} or {summed(scope.kept, available)} == 0",
             wait="5m",
             severity=CRITICAL,
-            summary=said("Gateway <node> knows no orchestrator for AI"),
+            summary=said("Gateway <node> finds no orchestrator for AI"),
             description=said(
-                "Its requests fail. Look whether its orchestrators answer, whether its discovery in the spec finds "
-                "any, and whether max_model_prices admits them."
+                "Its requests fail. Look whether its orchestrators answer and offer the model, whether its discovery in"
+                " the spec finds any, and whether max_model_prices admits them."
             ),
             threshold=Decimal(0),
             origins=(derived("gateways for AI", *(n.path for n in ai)),),
@@ -303,6 +305,7 @@ def _rewards(scope: Scope) -> Iterator[Alert]:
         return
     span = window(scope.round_minutes)
     mine = (scope.name, equals("reward", "caller"))
+    reading = series("up", (*mine, NODES))
     yield Alert(
         name="RewardNotCalled",
         group="rewards",
@@ -322,7 +325,8 @@ def _rewards(scope: Scope) -> Iterator[Alert]:
     yield Alert(
         name="RewardCallerAway",
         group="rewards",
-        expr=f"max_over_time({series('up', (*mine, NODES))}[{span}]) == 0",
+        # A node that was not there a round ago has not been away for one.
+        expr=f"max_over_time({reading}[{span}]) == 0 and {reading} offset {span}",
         wait="0m",
         severity=CRITICAL,
         summary=said("Node <node> has called no reward for a round"),

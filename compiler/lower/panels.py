@@ -24,6 +24,7 @@ from compiler.lower.scope import (
     sessions_share,
     slots_answer,
     window,
+    without_ai_orchestrator,
     without_orchestrator,
 )
 from compiler.model import effective
@@ -151,15 +152,26 @@ def _orchestrators(scope: Scope, alerts: dict[str, Alert]) -> Iterator[Panel]:
     if "NoAiOrchestrator" in alerts:
         alert = alerts["NoAiOrchestrator"]
         chosen = (scope.name, equals("role", "gateway"), *CHOSEN)
-        known = summed(scope.kept, series("livepeer_ai_orchestrators_available_total", chosen))
+        labels = (*scope.kept, "model_name")
+        known = summed(labels, series("livepeer_ai_orchestrators_available_total", chosen))
         yield Panel(
             title="Orchestrators for AI",
             group=alert.group,
             unit="short",
-            queries=(Query(known, _NODE),),
-            description="How many each gateway knew when it last looked.",
+            queries=(Query(known, "{{node}} {{model_name}}"),),
+            description="How many each gateway knew when it last looked, whether they answer or not.",
             threshold=Decimal(1),
             below=True,
+            origins=alert.origins,
+        )
+        failed = summed(labels, f"increase({without_ai_orchestrator(scope, *CHOSEN)}[5m])")
+        yield Panel(
+            title="AI requests without an orchestrator",
+            group=alert.group,
+            unit="short",
+            queries=(Query(failed, "{{node}} {{model_name}}"),),
+            description="In the last 5 minutes.",
+            threshold=alert.threshold,
             origins=alert.origins,
         )
     buyers = [n for n in (*sellers_of_sessions(scope), *ai_gateways(scope)) if n.table == "gateways"]

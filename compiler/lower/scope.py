@@ -107,6 +107,12 @@ def without_orchestrator(scope: Scope, *more: str) -> str:
     return series("livepeer_segment_transcode_failed_total", found)
 
 
+def without_ai_orchestrator(scope: Scope, *more: str) -> str:
+    """The counter of AI requests that a gateway found no orchestrator for; the node's text goes on with a timeout."""
+    code = matches("error_code", "no orchestrators available.*")
+    return series("livepeer_ai_request_errors", (scope.name, equals("role", "gateway"), code, *more))
+
+
 def sellers_of_sessions(scope: Scope) -> tuple[Node, ...]:
     """The gateways and orchestrators for video that are read."""
     nodes = (r.node for r in scope.readings if r.node is not None)
