@@ -118,5 +118,5 @@ def test_reasons_do_not_depend_on_the_hash_seed() -> None:
         for seed in ("1", "2", "3")
     }  # fmt: skip
     assert len(runs) == 1
-    (line,) = [line for line in runs.pop().splitlines() if '(["orch.example.org:8935"])' in line]
+    (line,) = [line for line in runs.pop().splitlines() if '(["orch' in line]
     assert all(f"'{worker}'" in line for worker in ("t-1", "t-2", "w-1", "w-2")), line

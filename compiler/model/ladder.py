@@ -45,7 +45,7 @@ class Rendition(Base):
         None,
         ge=0,
         le=1_000_000,
-        description="Frames a second; 0 keeps those of the source. Streams need it. 29.97 is fps = 30000, fpsDen = 1001.",
+        description="Frames a second; 0 keeps those of the source. Streams need it; 29.97 is fps 30000, fpsDen 1001.",
     )
     fpsDen: Integer | None = Field(  # noqa: N815  # spelled as the node and the stream API do
         None, ge=1, le=1_000_000, description="What fps is divided by, for rates such as 30000/1001."

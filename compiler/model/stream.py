@@ -318,7 +318,7 @@ class RecordingProfile(Base):
     height: Integer | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
     fps: Integer | None = Field(
-        None, ge=0, description="Frames a second; 0 keeps those of the source. 29.97 is fps = 30000, fpsDen = 1001."
+        None, ge=0, description="Frames a second; 0 keeps those of the source. 29.97 is fps 30000, fpsDen 1001."
     )
     fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")  # noqa: N815
     quality: Integer | None = Field(
