@@ -1,7 +1,7 @@
 """What the backends share: paths of a service's files, spec tables behind a value, exact JSON text.
 
-In: plain values and origins. Out: text for artifacts. Called by every file of `backends/`, which import nothing of
-one another.
+In: plain values and origins. Out: text for artifacts. Called by the files of `backends/`, which import nothing of
+one another, and by other writers of JSON and numbers.
 """
 
 from __future__ import annotations

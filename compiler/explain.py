@@ -1,7 +1,7 @@
 """The pages of `fleetc explain`: one for each code that any message of the compiler can have.
 
 In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `commands/` and
-the documentation.
+`reference.py`.
 """
 
 from __future__ import annotations

@@ -13,12 +13,11 @@ from itertools import groupby
 from typing import Any
 
 from compiler.encoding import promql_string
-from compiler.plan_monitoring import Panel
+from compiler.plan_monitoring import VARIABLES, Panel
 
 SCHEMA_VERSION = 39
 """Grafana's number of the form; newer releases read it and bring it up to date."""
 
-VARIABLES = ("host", "node", "role", "region")
 ROWS = {
     "nodes": "Nodes",
     "funds": "Deposits and payments",

@@ -1,8 +1,8 @@
 """Recognises secrets by their looks: keys in URLs, private keys, tokens, key files, recovery phrases.
 
 In: any text. Out: what kind of secret it seems to hold, or "" (`find`), and whether a key is called like one
-(`names_secret`). Called by the rule that refuses secrets in a spec, by the model and its quantities, and by
-`render.py`, which never prints a source line that holds one. It knows forms only, so a plain word is not found: fields
+(`names_secret`). Called by the rule that refuses secrets in a spec, and by all that
+prints or reports text from outside, which never repeats one. It knows forms only, so a plain word is not found: fields
 that are secrets take references and nothing else. No form takes more than linear time.
 """
 

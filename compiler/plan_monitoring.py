@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from compiler.origin import Chosen, Origin
 
+VARIABLES = ("host", "node", "role", "region")
+"""Labels of what is watched that a reader of the dashboard filters by."""
+
 
 class Live(str):
     """What an alert fills in when it fires, in the words of its template language, such as `$labels.node`."""

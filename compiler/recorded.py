@@ -2,7 +2,7 @@
 
 In: descriptors of directories, a manifest's bytes, a tree. Out: `FilesError`, manifest entries, a
 `Comparison`. This is the reading half of the disk door: nothing here changes a file, follows a link or waits
-for one. Called by the other modules of the door, behind `files.py`.
+for one. Called by the other modules that meet the disk; `FilesError` is the error of all of them.
 """
 
 from __future__ import annotations

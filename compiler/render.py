@@ -2,7 +2,7 @@
 
 In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and
 carets, or JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by
-`commands/` alone.
+`commands/`, and by every report that shows lines of a spec.
 """
 
 from __future__ import annotations

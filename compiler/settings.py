@@ -1,8 +1,8 @@
 """The tool's own settings: environment, a file, and options, options strongest.
 
 In: `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml` in the working
-directory, and the options of a command. Out: `Settings`. Read by `commands/` alone; nothing here changes what a spec
-means.
+directory, and the options of a command. Out: `Settings`. Read by `commands/` and `ops/`; nothing here changes what a
+spec means.
 """
 
 from __future__ import annotations

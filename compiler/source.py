@@ -2,7 +2,7 @@
 
 In: `Source` texts, decoded and with LF line ends (`files.py` does both); the first is the base, later ones
 are overlays. Out: a `Document`, or diagnostics whose places are all `Offset`s, so that they can be shown
-without a document (with `LineMap`). Called by `pipeline.py`.
+without a document (with `LineMap`). Called by `pipeline.py`, and for the specs that a tree keeps.
 """
 
 from __future__ import annotations

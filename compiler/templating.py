@@ -104,6 +104,11 @@ class Templates:
             kind = type(node).__name__
             if kind not in _ALLOWED_SYNTAX:
                 raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
+        for comparison in tree.find_all(nodes.Compare):
+            if [operand.op for operand in comparison.ops] not in (["eq"], ["ne"]):
+                raise TemplateError(
+                    f"line {comparison.lineno}: two values are compared with == or != alone"
+                )
         return tree
 
     def finalizer(self, name: str) -> Callable[[object], object]:

@@ -194,8 +194,6 @@ class _Tracer:
         left = self._value(node.expr, scope)
         (operand,) = node.ops
         right = self._value(operand.expr, scope)
-        if operand.op not in ("eq", "ne"):
-            raise TemplateError(f"template {self._name}: values are compared for equality only, not by {operand.op}")
         value = (left.value == right.value) is (operand.op == "eq")
         return _Known(value, together(flat(left.marks), flat(right.marks)))
 

@@ -147,6 +147,9 @@ def test_undefined_name_is_an_error_that_names_it(text: str) -> None:
         "{{ range(3) }}",
         "{{ a ~ 'x' }}",
         "{{ a + 'x' }}",
+        "{% if a < b %}{% endif %}",
+        "{% if a in b %}{% endif %}",
+        "{% if a == b == c %}{% endif %}",
         "{{ 'x' if a else 'y' }}",
         "{% set b = a %}",
         "{% include 'other' %}",
@@ -164,7 +167,7 @@ def test_undefined_name_is_an_error_that_names_it(text: str) -> None:
 )
 def test_all_but_text_for_and_if_is_refused(text: str) -> None:
     with pytest.raises(TemplateError):
-        render(text, a="a")
+        render(text, a="a", b="b", c="c")
 
 
 def test_absent_can_be_told_from_zero() -> None:

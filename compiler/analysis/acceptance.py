@@ -1,8 +1,8 @@
 """The node's acceptance rule: does a gateway with this cap buy at this offer? The one home of that question.
 
 In: prices as the spec has them, the stated rates, and one gateway or orchestrator. Out: `Entry` values with exact
-amounts for one pixel, and a `Decision` on a pair of them. Called by `economics.py` and `payers.py` beside this file,
-and by the rules about single prices.
+amounts for one pixel, and a `Decision` on a pair of them. Called by the other files here that sum up prices,
+by the rules about single prices, and by reviews of them.
 
 What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
 the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With

@@ -94,8 +94,8 @@ def _answer(path: Path, status: int | None) -> Answer:
     except NotJsonError as problem:
         place = f" at line {problem.line}, column {problem.column}" if problem.line else ""
         advice = "save the body of the answer as it came; with another status than 200, write --status"
-        message = f"this is not JSON{place}: {problem}"
-        raise files.FilesError("answer-not-json", message, path=files.answer_name(path), advice=advice) from None
+        text = f"this is not JSON{place}: {problem}"
+        raise files.FilesError("answer-not-json", text, path=files.answer_name(path), advice=advice) from None
 
 
 def _bindings(path: Path | None) -> tuple[Binding, ...] | None:

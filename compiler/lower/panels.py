@@ -29,10 +29,7 @@ from compiler.lower.scope import (
 )
 from compiler.model import effective
 from compiler.origin import derived
-from compiler.plan_monitoring import Alert, Panel, Query
-
-VARIABLES = ("host", "node", "role", "region")
-"""Labels that a reader of the dashboard filters by."""
+from compiler.plan_monitoring import VARIABLES, Alert, Panel, Query
 
 CHOSEN = tuple(matches(name, f"${name}") for name in VARIABLES)
 _HOSTS = tuple(matches(name, f"${name}") for name in ("host", "region"))

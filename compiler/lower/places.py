@@ -1,6 +1,6 @@
 """Origins of single values inside planned files.
 
-In: rungs of ladders with their places in the spec, or a planned value beside the spec's. Out: origins by place in the
+In: rungs of ladders with their places in the spec. Out: origins by place in the
 file. Called by the files of this package that plan JSON.
 """
 

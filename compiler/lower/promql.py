@@ -1,7 +1,7 @@
 """Expressions of PromQL, put together from names of metrics and matchers of labels.
 
-In: names that `upstream/metrics.toml` lists, label names of ours, values as data. Out: text. Called by `alerts.py` and
-`panels.py`.
+In: names that `upstream/metrics.toml` lists, label names of ours, values as data. Out: text. Called by `alerts.py`,
+`panels.py` and `scope.py`.
 
 A node writes most counters at their first event, so the first value of such a counter is no increase to Prometheus:
 `rising` counts a series that is new as risen too.

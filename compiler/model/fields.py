@@ -347,7 +347,6 @@ Text = Annotated[StrictStr, AfterValidator(_text)]
 Integer = StrictInt
 Flag = StrictBool
 AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
-EnvName = Annotated[StrictStr, AfterValidator(_env_name)]
 VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
 Image = Annotated[StrictStr, AfterValidator(_image)]
 UserName = Annotated[StrictStr, AfterValidator(_user)]

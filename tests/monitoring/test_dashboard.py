@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compiler.grafana import SCHEMA_VERSION, VARIABLES, dashboard
-from compiler.lower import panels
+from compiler.grafana import SCHEMA_VERSION, dashboard
+from compiler.plan_monitoring import VARIABLES
 from compiler.upstream.metrics import metrics
 from tests.monitoring.support import SPEC, files, promtool, watched, whole
 from tests.support import compile_text
@@ -68,7 +68,6 @@ def test_no_data_source_is_named() -> None:
     variables = {variable["name"]: variable for variable in loaded()["templating"]["list"]}
     assert list(variables) == ["datasource", *VARIABLES]
     assert variables["datasource"]["type"] == "datasource"
-    assert VARIABLES == panels.VARIABLES
 
 
 def test_uid_follows_from_the_name_of_the_fleet_alone() -> None:
