@@ -28,8 +28,8 @@ demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, say what was w
 test: $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-test-hosts: $(INSTALLED) ## Deploy to real test hosts (root; network namespaces, systemd-nspawn, sshd, Docker)
-	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest tests/hosts
+test-hosts: $(INSTALLED) ## Deploy to real test hosts, all but the slow ones (root; network namespaces, systemd-nspawn, sshd, Docker)
+	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -m "not slow" tests/hosts
 
 test-all: $(INSTALLED) lint ## Everything
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest

@@ -136,6 +136,7 @@ def test_a_price_change_restarts_what_its_plan_says(fleet: Fleet) -> None:
     assert fleet.carried_out() == ["orch-a"]
 
 
+@pytest.mark.slow
 def test_a_plan_from_the_recorded_tree_is_held_against_the_hosts(fleet: Fleet) -> None:
     """Made without any host, as on a pull request; the rollout asks whether the tree is what the hosts run."""
     before = fleet.directory / "before"
@@ -174,6 +175,7 @@ def test_hosts_that_were_moved_by_hand_are_refused(fleet: Fleet) -> None:
     assert fleet.carried_out() == ["orch-a"]
 
 
+@pytest.mark.slow
 def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -> None:
     before = fleet.pids()
     fleet.make("--observe")
@@ -189,6 +191,7 @@ def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -
     assert [name for name in after if after[name] != before[name]] == ["orch-b"]
 
 
+@pytest.mark.slow
 def test_a_host_that_is_cut_off_is_unknown_or_refused(fleet: Fleet) -> None:
     fleet.make("--observe")
     fleet.hosts["two"].cut_network()
@@ -218,6 +221,7 @@ def test_edited_tree_and_other_hosts_are_refused_before_any_host_is_asked(fleet:
     assert "error[plan-tree-edited]" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_has_no_place_any_more_is_retired_as_planned(fleet: Fleet) -> None:
     spec = fleet.directory / "fleet.toml"
     text = spec.read_text(encoding="utf-8")
