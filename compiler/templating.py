@@ -106,9 +106,7 @@ class Templates:
                 raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
         for comparison in tree.find_all(nodes.Compare):
             if [operand.op for operand in comparison.ops] not in (["eq"], ["ne"]):
-                raise TemplateError(
-                    f"line {comparison.lineno}: two values are compared with == or != alone"
-                )
+                raise TemplateError(f"line {comparison.lineno}: two values are compared with == or != alone")
         return tree
 
     def finalizer(self, name: str) -> Callable[[object], object]:

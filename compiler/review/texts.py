@@ -5,6 +5,7 @@ In: two sides, the evidence, and the deltas that are known. Out: further deltas 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from compiler.origin import Origin
@@ -13,6 +14,7 @@ from compiler.review.deltas import Delta
 from compiler.review.evidence import Evidence
 from compiler.review.item import Item
 from compiler.review.lines import Pair
+from compiler.review.moved import service_of
 from compiler.review.side import SPEC_FOLDER, Side
 from compiler.tree import MANIFEST
 
@@ -21,6 +23,9 @@ _SHOWN = 12
 
 _HOST_VARS = "ansible/host_vars/"
 """They differ in the digests of other files, which tell it themselves."""
+
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+"""Bookkeeping, which says nothing to people and looks like a secret."""
 
 NO_ORIGIN = Origin("constant", ())
 """Of text that no setting makes."""
@@ -56,6 +61,9 @@ def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator
 def _of_pairs(path: str, pairs: Sequence[Pair], old: Side, new: Side) -> Delta:
     parts = path.split("/")
     host, node = (parts[1], parts[2]) if parts[0] == "hosts" and len(parts) > 3 else ("", "")
+    process = service_of(path)
+    if process is not None:  # a stack has one for each slot, and its folder is none
+        node = process.node
     if path.startswith(_HOST_VARS):
         host = parts[-1].removesuffix(".json")
     before = _joined([pair.old for pair in pairs]) if path in old.files else None
@@ -64,7 +72,7 @@ def _of_pairs(path: str, pairs: Sequence[Pair], old: Side, new: Side) -> Delta:
 
 
 def _joined(lines: Sequence[str | None]) -> str:
-    found = [shown(line) for line in lines if line is not None]
+    found = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
     more = [f"({len(found) - _SHOWN} lines more)"] if len(found) > _SHOWN else []
     return "\n".join([*found[:_SHOWN], *more])
 

@@ -15,14 +15,16 @@ import pytest
 import tomli_w
 
 from compiler import files
+from compiler.pipeline import compile_spec
 from compiler.review.compare import compare
 from compiler.review.data import Change, Review
 from compiler.review.side import Side, of_compiled, of_recorded
+from compiler.source import Source
 from compiler.tree import Artifact, tree_of
 from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, shipped
 from tests.test_releases import RICH
 
 COUNT = 25
@@ -348,3 +350,28 @@ def test_overlay_that_comes_is_named_with_its_line() -> None:
     found = compare(side(DEMO), of_compiled("fleet.toml", new))
     (change,) = found.changes
     assert [(spot.file, spot.line) for spot in change.causes] == [("overlay-1.toml", 2)]
+
+
+def test_tree_of_another_version_restarts_the_slots_whose_files_it_changed() -> None:
+    path = "hosts/stage-1/avatar/slots/slot-01.env"
+    plain = side(example("avatar-stage"))
+    manifest = json.loads(plain.files["manifest.json"])
+    manifest["tool"]["version"] = "0.0.9"
+    old_file = b"# older\n" + plain.files[path]
+    entry = next(entry for entry in manifest["files"] if entry["path"] == path)
+    entry["sha256"] = Artifact(path, old_file).sha256
+    old = recorded(example("avatar-stage"), {path: old_file, "manifest.json": json.dumps(manifest).encode()})
+    found = compare(old, plain)
+    assert [(target.host, target.node) for target, _ in found.restarts] == [("stage-1", "avatar/slot-01")]
+    change = one(found, "slot-01.env")
+    assert [target.node for target in change.targets] == ["avatar/slot-01"]
+    assert "restart" in {effect.impact for effect in change.effects}
+
+
+def test_spec_under_another_name_shows_its_name_and_no_digest() -> None:
+    other = compile_spec([Source("other.toml", DEMO)], *shipped())
+    (change,) = compare(side(DEMO), of_compiled("other.toml", other)).changes
+    assert change.what == "manifest.json"
+    assert '"fleet.toml"' in (change.old or "") and '"other.toml"' in (change.new or "")
+    assert "(digest)" in (change.old or "")
+    assert [effect.impact for effect in change.effects] == ["none"]
