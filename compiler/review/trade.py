@@ -141,12 +141,11 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
     changed = set(names)
     if rates:
         changed |= {name for market in markets if market for name in market.caps}
-    sides = [(m, _pairs(m, changed)) for m in markets]
-    count = sum(len(pairs) for _, pairs in sides)
-    if count > _PAIRS:
-        yield from _counted(markets, changed)
+    sides = [{} if market is None else _pairs(market, changed) for market in markets]
+    if None in sides:
+        yield from _counted(markets)
         return
-    before, after = (_bought(market, pairs) for market, pairs in sides)
+    before, after = (_bought(market, asked or {}) for market, asked in zip(markets, sides, strict=True))
     for ended, less, more in ((True, before, after), (False, after, before)):
         verb = "can no longer be bought" if ended else "can newly be bought"
         for gateway, seller, goods in sorted(less - more):
@@ -162,28 +161,29 @@ _HINTS = (
 )  # fmt: skip
 
 
-def _pairs(market: Market | None, changed: set[str]) -> list[tuple[str, str]]:
-    """The pairs of a gateway and an orchestrator that it asks of which one changed."""
-    if market is None:
-        return []
-    found = dict.fromkeys((g, s) for g in market.caps if g in changed for s in _asked(market, g))
+def _pairs(market: Market, changed: set[str]) -> dict[str, list[str]] | None:
+    """The orchestrators that each gateway asks, as far as one of the two changed; None where they are too many."""
     sellers = [seller for seller in market.offers if seller in changed]
-    found.update(dict.fromkeys((g, s) for s in sellers for g in market.caps if market.asks(g, s)))
-    return list(found)
+    found: dict[str, list[str]] = {}
+    count = 0
+    for gateway in market.caps:
+        listed, blocked = market.listed(gateway), market.blocked(gateway)
+        own = gateway in changed
+        known = listed if listed is not None else market.offers if own else sellers
+        found[gateway] = [s for s in known if s not in blocked and (own or s in changed)]
+        count += len(found[gateway])
+        if count > _PAIRS:
+            return None
+    return found
 
 
-def _asked(market: Market, gateway: str) -> list[str]:
-    listed = market.listed(gateway)
-    blocked = market.blocked(gateway)
-    return [seller for seller in (market.offers if listed is None else listed) if seller not in blocked]
-
-
-def _bought(market: Market | None, pairs: list[tuple[str, str]]) -> set[tuple[str, str, Goods]]:
+def _bought(market: Market | None, asked: dict[str, list[str]]) -> set[tuple[str, str, Goods]]:
     if market is None:
         return set()
     return {
         (gateway, seller, goods)
-        for gateway, seller in pairs
+        for gateway, sellers in asked.items()
+        for seller in sellers
         for goods in _goods(market, gateway, seller)
         if market.cell(gateway, seller, goods).decision.outcome == BUYS
     }
@@ -194,7 +194,7 @@ def _goods(market: Market, gateway: str, seller: str) -> set[Goods]:
     return {*market.offers[seller], *(goods for name, goods in special if name == seller)}
 
 
-def _counted(markets: list[Market | None], changed: set[str]) -> Iterator[Fact]:
+def _counted(markets: list[Market | None]) -> Iterator[Fact]:
     """How many offers of all kinds each gateway reaches, where there are too many pairs to name."""
     counts = [
         {name: sum(verdict.within for _, verdict in market.purchases(name)) for name in market.caps} if market else {}
