@@ -84,6 +84,8 @@ BAD: dict[str, Settings] = {
     "edge-polled-too-often": {"edge": f'{{ {CONTROL}, poll_interval = "4 s" }}'},
     "gateway-ipv6": {"docker_gateways": '["::1"]'},
     "slot-networks-too-small": {"slot_networks": '"172.30.0.0/24"'},
+    "slot-networks-public": {"slot_networks": '"8.8.0.0/16"'},
+    "slot-networks-loopback": {"slot_networks": '"127.0.0.0/16"'},
     "slot-memory-too-small": {"slot_memory": '"512 MiB"'},
     "slot-memory-odd": {"slot_memory": '"8000000 kB"'},
     "token-written-out": {"runner_token": '"hunter2hunter2"'},

@@ -21,6 +21,9 @@ PAYMENTS = "payments"
 
 _TAG = re.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _LOOKS_LIKE_A_RELEASE = re.compile(r"[vV]?[0-9]+(\..*)?")
+_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+"""Networks that nobody on the internet has: RFC 1918, and the shared address space of RFC 6598."""
+
 _LEADING_ZERO = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
@@ -110,6 +113,11 @@ def _slot_networks(value: Any) -> IPv4Network:
     if not isinstance(network, IPv4Network) or network.prefixlen != 16:
         raise q.QuantityError(
             "slots share out one IPv4 network with 256 times 256 addresses", 'write it like "172.30.0.0/16"'
+        )
+    if not any(network.subnet_of(private) for private in _PRIVATE):
+        raise q.QuantityError(
+            f"{network} is not a private network: whoever has these addresses is no longer reached from the host",
+            'write one inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, such as "172.30.0.0/16"',
         )
     return network
 
