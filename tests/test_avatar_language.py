@@ -126,7 +126,10 @@ GOOD: dict[str, Settings] = {
     "id-63-characters": _slots(f'avatar = "{"a" * 63}"'),
     "date-release": {"avatar_release": '"v2026.3.1-alpha.1"'},
     "memory": {"slot_memory": '"1 GiB"'},
-    "edge-polled-every-5-s": {"edge": f'{{ {CONTROL}, poll_interval = "5 s", wake_settle = "60 s" }}'},
+    "edge-polled-every-5-s": {
+        "edge": f'{{ {CONTROL}, poll_interval = "5 s", wake_settle = "60 s" }}',
+        "registration": f"{{ {ACCOUNT} }}",
+    },
     "turn": {"turn": f'{{ {TURN}, port = 3479, relay_ports = "49201-49240", realm = "stage.example" }}'},
     "registration": {
         "registration": f'{{ {ACCOUNT}, capability = "avatar", contact_email = "ops@example.net", '
