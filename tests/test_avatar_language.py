@@ -238,6 +238,7 @@ def test_gpu_of_a_slot_its_table_or_its_host() -> None:
         ("v1.3.10", True, False),
         ("v2026.2.28-alpha.1", True, False),
         ("latest", False, True),
+        ("sha-abc1234", False, False),
     ],
 )
 def test_release_decides_about_switches(release: str, control: bool, updates: bool) -> None:

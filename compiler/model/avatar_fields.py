@@ -20,6 +20,7 @@ PAYMENTS = "payments"
 """The word of an allowlist that stands for the addresses of the payments service."""
 
 _TAG = re.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_COMMIT = re.compile("sha-[0-9a-f]{7,64}")
 _LOOKS_LIKE_A_RELEASE = re.compile(r"[vV]?[0-9]+(\..*)?")
 _PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 """Networks that nobody on the internet has: RFC 1918, and the shared address space of RFC 6598."""
@@ -29,10 +30,25 @@ _LEADING_ZERO = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 @dataclass(frozen=True, slots=True)
 class AvatarTag:
-    """A tag of the stack: `release` is None for a rolling one, such as latest, whose content nobody can know."""
+    """A tag of the stack: `release` is None for a rolling one, such as latest, and for one of a commit.
+
+    What those can do is not known here. That of a commit, sha- and its digest, at least never changes.
+    """
 
     text: str
     release: AvatarRelease | None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it means the same for ever: a release, or a commit."""
+        return self.release is not None or _COMMIT.fullmatch(self.text) is not None
+
+    @property
+    def kind(self) -> str:
+        """What it is, for people."""
+        if self.release is not None:
+            return "release"
+        return "tag of a commit" if self.fixed else "rolling tag"
 
     def __str__(self) -> str:
         return self.text

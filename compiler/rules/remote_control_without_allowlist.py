@@ -1,8 +1,8 @@
 """A host can be controlled remotely, and its allowlist is empty.
 
 Why: releases before v2026.3.1-alpha.1 take an empty list for no check at all, so anybody who reaches port 9090 could
-upgrade the host, and start and stop slots. Newer ones let in only the machine itself. What a rolling tag does is not
-known.
+upgrade the host, and start and stop slots. Newer ones let in only the machine itself. What a rolling tag or that
+of a commit does is not known.
 
 Example:
 
