@@ -100,6 +100,14 @@ BAD: dict[str, Settings] = {
     "registration-unknown-orchestrator": {"registration": '{ id = "stage-1", orchestrator = "ork" }'},
     "health-check-of-an-hour": {"registration": f'{{ {ACCOUNT}, health_timeout = "1 h" }}'},
     "email-without-at": {"registration": f'{{ {ACCOUNT}, contact_email = "operator" }}'},
+    "email-with-an-ampersand": {"registration": f'{{ {ACCOUNT}, contact_email = "a&b@example.net" }}'},
+    "capability-with-a-space": {"registration": f'{{ {ACCOUNT}, capability = "avatar stage" }}'},
+    "capability-with-a-semicolon": {"registration": f'{{ {ACCOUNT}, capability = "a&b;c&d" }}'},
+    "capability-empty": {"registration": f'{{ {ACCOUNT}, capability = "" }}'},
+    "control-plane-with-an-ampersand": {"edge": f"{{ {CONTROL.replace('.net', '.net/x?a=1&b=2')} }}"},
+    "payments-with-an-ampersand": {
+        "payments": '{ addresses = ["203.0.113.90"], url = "http://203.0.113.90:8081/?a=1&b=2" }'
+    },
     "statistics-of-an-hour": {"gpu_statistics_age": '"1 h"'},
     "argument-with-a-space": {"game_args": '["-ResX=1920 -ResY=1080"]'},
     "argument-with-a-dollar": {"signaling_args": '["$HOME"]'},

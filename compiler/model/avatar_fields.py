@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any
 
+from pydantic import AfterValidator
 from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
-from compiler.model.fields import Parsed, refuse, refuse_quantity
+from compiler.encoding import SHARED_CHARACTERS, is_shared
+from compiler.model.fields import HttpUrl, Parsed, refuse, refuse_quantity
 from compiler.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
 
 PAYMENTS = "payments"
@@ -76,6 +78,26 @@ def _tag(value: Any) -> AvatarTag:
             f"{form}: letters, digits and _ . - only, at most 128",
         )
     return AvatarTag(value, None)
+
+
+_WHITE = {" ": "a space", "\n": "a line end", "\t": "a tab"}
+
+
+def shared_text(text: str) -> str:
+    """Text for an environment file of the stack, refused when it holds what the readers do not take for the same."""
+    odd = dict.fromkeys(character for character in text if not is_shared(character))
+    if odd:
+        named = " and ".join(_WHITE.get(character, f'"{character}"') for character in odd)
+        raise refuse(
+            f"the programs that read this from environment files do not agree about {named}",
+            f"write {SHARED_CHARACTERS} only",
+        )
+    return text
+
+
+def _shared_url(url: q.Url) -> q.Url:
+    shared_text(url.text)
+    return url
 
 
 def _quantity(parse: Any) -> Any:
@@ -141,6 +163,7 @@ def _slot_networks(value: Any) -> IPv4Network:
 AvatarTagField = Annotated[
     AvatarTag, Parsed(_tag), WithJsonSchema({"type": "string", "examples": ["v1.3.6", "v2026.3.1-alpha.1", "latest"]})
 ]
+SharedUrl = Annotated[HttpUrl, AfterValidator(_shared_url)]
 AllowEntry = Annotated[
     str | q.IpNetwork,
     Parsed(_quantity(_allow_entry)),
