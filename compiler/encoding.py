@@ -22,6 +22,9 @@ MAX_ARGUMENT_BYTES = 131_071
 MAX_DOCKER_LINE_BYTES = 65_535
 """Longest line of a docker env file: Go's bufio.Scanner gives up on longer ones."""
 
+SHARED_CHARACTERS = "letters, digits and _ . / : @ % + = , ? [ ] -"
+"""What all readers of environment files take for the same, for people; `is_shared` decides."""
+
 REASONS = {
     "nul": "it holds a NUL character, which no program argument, environment or file here can carry",
     "lone_surrogate": "it holds half of a surrogate pair, which is not text",
@@ -29,7 +32,7 @@ REASONS = {
     "too_long": "it is longer than the target accepts",
     "name": "the name is not one that the target accepts",
     "word": "it is not a bare word of letters, digits and _ . / : @ -",
-    "shared": "it holds more than letters, digits and _ . / : @ % + = , ? [ ] -, which some reader would misread",
+    "shared": f"it holds more than {SHARED_CHARACTERS}, which some reader would misread",
     "twice": "the name stands there twice, and readers of the file differ about which counts",
     "address": "it is neither an address nor a network",
 }
@@ -182,6 +185,11 @@ def env_compose(name: str, value: str) -> str:
 _SHARED = re.compile(r"[A-Za-z0-9_./:@%+=,?\[\]-]*")
 
 
+def is_shared(value: str) -> bool:
+    """Whether every reader of environment files takes a value for the same, without quotes."""
+    return _SHARED.fullmatch(value) is not None
+
+
 def env_shared(variables: Iterable[tuple[str, str]]) -> str:
     """A whole file of `NAME=value` lines that every reader of environment files takes for the same.
 
@@ -190,8 +198,11 @@ def env_shared(variables: Iterable[tuple[str, str]]) -> str:
     """
     lines: dict[str, str] = {}
     for name, value in variables:
-        line = _assignment(name, value, MAX_DOCKER_LINE_BYTES)
-        if not _SHARED.fullmatch(value):
+        try:
+            line = _assignment(name, value, MAX_DOCKER_LINE_BYTES)
+        except EncodingError as problem:
+            raise EncodingError(problem.reason, name) from None
+        if not is_shared(value):
             raise EncodingError("shared", name)
         if name in lines:
             raise EncodingError("twice", name)

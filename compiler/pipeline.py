@@ -62,7 +62,7 @@ def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbo
     try:
         tree = backends.emit(plan, templates, playbooks, sources)
     except backends.UnfitError as problem:
-        message = f"something on host {problem.path[-1]} cannot be written exactly: {problem}"
+        message = f"something on host {problem.host} cannot be written exactly: {problem}"
         unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
         return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)
     return Compiled(checked, plan, tree)

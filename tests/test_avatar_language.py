@@ -84,6 +84,8 @@ BAD: dict[str, Settings] = {
     "edge-polled-too-often": {"edge": f'{{ {CONTROL}, poll_interval = "4 s" }}'},
     "gateway-ipv6": {"docker_gateways": '["::1"]'},
     "slot-networks-too-small": {"slot_networks": '"172.30.0.0/24"'},
+    "slot-networks-public": {"slot_networks": '"8.8.0.0/16"'},
+    "slot-networks-loopback": {"slot_networks": '"127.0.0.0/16"'},
     "slot-memory-too-small": {"slot_memory": '"512 MiB"'},
     "slot-memory-odd": {"slot_memory": '"8000000 kB"'},
     "token-written-out": {"runner_token": '"hunter2hunter2"'},
@@ -98,6 +100,14 @@ BAD: dict[str, Settings] = {
     "registration-unknown-orchestrator": {"registration": '{ id = "stage-1", orchestrator = "ork" }'},
     "health-check-of-an-hour": {"registration": f'{{ {ACCOUNT}, health_timeout = "1 h" }}'},
     "email-without-at": {"registration": f'{{ {ACCOUNT}, contact_email = "operator" }}'},
+    "email-with-an-ampersand": {"registration": f'{{ {ACCOUNT}, contact_email = "a&b@example.net" }}'},
+    "capability-with-a-space": {"registration": f'{{ {ACCOUNT}, capability = "avatar stage" }}'},
+    "capability-with-a-semicolon": {"registration": f'{{ {ACCOUNT}, capability = "a&b;c&d" }}'},
+    "capability-empty": {"registration": f'{{ {ACCOUNT}, capability = "" }}'},
+    "control-plane-with-an-ampersand": {"edge": f"{{ {CONTROL.replace('.net', '.net/x?a=1&b=2')} }}"},
+    "payments-with-an-ampersand": {
+        "payments": '{ addresses = ["203.0.113.90"], url = "http://203.0.113.90:8081/?a=1&b=2" }'
+    },
     "statistics-of-an-hour": {"gpu_statistics_age": '"1 h"'},
     "argument-with-a-space": {"game_args": '["-ResX=1920 -ResY=1080"]'},
     "argument-with-a-dollar": {"signaling_args": '["$HOME"]'},
@@ -124,7 +134,10 @@ GOOD: dict[str, Settings] = {
     "id-63-characters": _slots(f'avatar = "{"a" * 63}"'),
     "date-release": {"avatar_release": '"v2026.3.1-alpha.1"'},
     "memory": {"slot_memory": '"1 GiB"'},
-    "edge-polled-every-5-s": {"edge": f'{{ {CONTROL}, poll_interval = "5 s", wake_settle = "60 s" }}'},
+    "edge-polled-every-5-s": {
+        "edge": f'{{ {CONTROL}, poll_interval = "5 s", wake_settle = "60 s" }}',
+        "registration": f"{{ {ACCOUNT} }}",
+    },
     "turn": {"turn": f'{{ {TURN}, port = 3479, relay_ports = "49201-49240", realm = "stage.example" }}'},
     "registration": {
         "registration": f'{{ {ACCOUNT}, capability = "avatar", contact_email = "ops@example.net", '
@@ -233,6 +246,7 @@ def test_gpu_of_a_slot_its_table_or_its_host() -> None:
         ("v1.3.10", True, False),
         ("v2026.2.28-alpha.1", True, False),
         ("latest", False, True),
+        ("sha-abc1234", False, False),
     ],
 )
 def test_release_decides_about_switches(release: str, control: bool, updates: bool) -> None:

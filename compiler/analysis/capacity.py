@@ -17,7 +17,18 @@ from itertools import chain
 from typing import NamedTuple
 from weakref import ref
 
-from compiler.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, fits, loads, of_a_slot, uses
+from compiler.analysis.demand import (
+    MEMORY,
+    SESSIONS,
+    Demand,
+    GpuLoad,
+    Use,
+    fits,
+    loads,
+    of_a_slot,
+    roaming,
+    uses,
+)
 from compiler.analysis.repairs import TRIES, Problem, repairs
 from compiler.diagnostics import Diagnostic, Label, Path, error, warning
 from compiler.model.fleet import Fleet
@@ -55,6 +66,8 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
             f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}"
         )
         yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
+    for crowd in _crowds(fleet, MEMORY, 0, 100):
+        yield error("gpu-memory-exceeded", *_of_crowd(crowd))
 
 
 def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -66,6 +79,8 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
             f"more than {GUIDANCE} % of it"
         )
         yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
+    for crowd in _crowds(fleet, MEMORY, GUIDANCE, GUIDANCE):
+        yield warning("gpu-memory-tight", *_of_crowd(crowd))
 
 
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -78,12 +93,14 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
             come = f"streams and avatar slots may need {load.sessions_used}"
         message = f"{_which(problem)} {has}, and {come}"
         yield error("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
+    for crowd in _crowds(fleet, SESSIONS, 0, 100):
+        yield error("encode-sessions-exceeded", *_of_crowd(crowd))
 
 
 def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
     """Hosts where a number is missing that decides whether a GPU can carry its work: one warning each."""
-    for host, _, found in _weighed(fleet):
-        places = list(dict.fromkeys(label for load in found for label in _missing(load)))
+    for weighed in _weighed(fleet):
+        host, places = weighed.host, list(dict.fromkeys(_missing(weighed)))
         if places:
             more = f" (and {len(places) - _NAMED} more)" if len(places) > _NAMED else ""
             yield warning(
@@ -97,7 +114,7 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
     """GPUs for which the spec writes more memory than their model is sold with."""
-    for host, _, _ in _weighed(fleet):
+    for host in (weighed.host for weighed in _weighed(fleet)):
         for index, gpu in enumerate(fleet.hosts[host].gpus):
             known = gpu_model(gpu.model) if gpu.memory is not None else None
             if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
@@ -127,11 +144,12 @@ def _largest_first(demand: Demand) -> tuple[int, list[str]]:
 
 
 class Weighed(NamedTuple):
-    """A host that lists GPUs: what its nodes ask, and the load of each GPU."""
+    """A host that lists GPUs: what its nodes ask, the load of each GPU, and what slots ask that see all of several."""
 
     host: str
     asked: list[Use]
     found: list[GpuLoad]
+    roaming: list[Use]
 
 
 _latest: list[tuple[ref[Fleet], list[Weighed]]] = []
@@ -141,7 +159,8 @@ def _weighed(fleet: Fleet) -> list[Weighed]:
     """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is kept for them."""
     if not _latest or _latest[0][0]() is not fleet:
         named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
-        _latest[:] = [(ref(fleet), [Weighed(name, asked, loads(fleet, name, asked)) for name, asked in named])]
+        weighed = [Weighed(name, asked, loads(fleet, name, asked), roaming(fleet, name)) for name, asked in named]
+        _latest[:] = [(ref(fleet), weighed)]
     return _latest[0][1]
 
 
@@ -150,7 +169,7 @@ def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Pro
 
     A node spreads its work evenly, so several GPUs are often too full for one reason.
     """
-    for _, asked, found in _weighed(fleet):
+    for _, asked, found, _ in _weighed(fleet):
         causes: dict[frozenset[Path], list[tuple[int, tuple[Demand, ...]]]] = {}
         for load in found:
             total, used = load.total(kind), load.used(kind)
@@ -202,21 +221,112 @@ def _help(problem: Problem, *goals: int) -> str:
     return f"{text} (the search stopped after {TRIES} changes of one kind)" if stopped else text
 
 
-def _missing(load: GpuLoad) -> Iterator[Label]:
-    """What must be known about a GPU and is not.
+class _Crowd(NamedTuple):
+    """Slots that see every GPU of a host and ask for more of one kind than all the GPUs have left, up to `percent`.
 
-    Let pass are streams that nobody counted and streams that every driver allows.
+    `left` is that sum over the GPUs, and `room` how many slots it would do for.
+    """
+
+    kind: str
+    percent: int
+    weighed: Weighed
+    asked: int
+    left: int
+    room: int
+
+
+def _each(use: Use, kind: str) -> int:
+    """What one slot takes of one kind."""
+    return use.drawing if kind == MEMORY else use.sessions
+
+
+def _together(uses: list[Use], kind: str) -> int:
+    return sum(_each(use, kind) * use.slots for use in uses)
+
+
+def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crowd]:
+    """The hosts whose slots that see every GPU ask for more than is left on all of them, whichever each one takes.
+
+    Where `above` is given, only those that do not ask for more than there is.
+    """
+    for weighed in _weighed(fleet):
+        if not weighed.roaming:
+            continue
+        asked = _together(weighed.roaming, kind)
+        left, all_left = _left(weighed, kind, percent), _left(weighed, kind, 100)
+        if left is None or all_left is None or asked <= sum(left) or (above and asked > sum(all_left)):
+            continue
+        each = _each(weighed.roaming[0], kind)
+        yield _Crowd(kind, percent, weighed, asked, sum(left), sum(free // each for free in left))
+
+
+def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
+    """What each GPU has left of one kind; None where one of them is unlimited or unknown."""
+    found = []
+    for load in weighed.found:
+        total = load.total(kind)
+        if not isinstance(total, int):
+            return None
+        found.append(max(0, total * percent // 100 - load.used(kind)))
+    return found
+
+
+def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
+    """Message, places and help about slots that crowd all GPUs of a host."""
+    host, uses = crowd.weighed.host, crowd.weighed.roaming
+    amount, what = (_size, " of memory") if crowd.kind == MEMORY else (_sessions, "")
+    count = sum(use.slots for use in uses)
+    share = f", at {crowd.percent} % of all their memory" if crowd.percent < 100 else ""
+    message = (
+        f"slots that see all {len(crowd.weighed.found)} GPUs of host {host} ask for {amount(crowd.asked)}{what}, "
+        f"and the GPUs have {amount(crowd.left) if crowd.left else 'nothing'} left for them{share}"
+    )
+    labels = []
+    for use in uses:
+        times = f"{use.slots} times " if use.slots > 1 else ""
+        verb = "takes" if isinstance(use.path[-1], int) else "take"
+        labels.append(Label(use.path, f"{use.name} {verb} {times}{amount(_each(use, crowd.kind))}"))
+    left_out = len(labels) - _NAMED
+    note = f"the GPUs ({left_out} more ask of them)" if left_out > 0 else "the GPUs"
+    room = f"there is room for {crowd.room} of these {count} slots" if crowd.room else "there is room for none of them"
+    help_ = f"{room}: put the others on another host, or ask less of these GPUs"
+    return message, labels[0], [*labels[1:_NAMED], Label(("hosts", host, "gpus"), note)], help_
+
+
+def _missing(weighed: Weighed) -> Iterator[Label]:
+    """What must be known about the GPUs of a host and is not."""
+    certain = sum(max(0, _certain_sessions(load) - load.sessions_used) for load in weighed.found)
+    unlimited = any(load.sessions_total == "unlimited" for load in weighed.found)
+    crowded = not unlimited and _together(weighed.roaming, SESSIONS) > certain
+    for load in weighed.found:
+        yield from _missing_of(load, bool(weighed.roaming), crowded)
+
+
+def _certain_sessions(load: GpuLoad) -> int:
+    """The sessions that a GPU allows at least."""
+    if isinstance(load.sessions_total, int):
+        return load.sessions_total
+    known = gpu_model(load.model)
+    return FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
+
+
+def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]:
+    """What must be known about one GPU and is not.
+
+    Let pass are streams that nobody counted and streams that every driver allows. `drawn_on`: slots that see every GPU
+    may take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
     """
     memory = [d for d in load.demands if d.kind == MEMORY]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
-    if memory and load.memory_total is None:
+    if (memory or drawn_on) and load.memory_total is None:
         sizes = (
             f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that is known here"
         )
         yield Label(load.path, f'memory: "{load.model}"{sizes}')
     if load.sessions_total is None:
-        fewest = FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
-        if load.sessions_used > fewest and any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands):
+        fewest = _certain_sessions(load)
+        counted = any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands)
+        if crowded or (counted and load.sessions_used > fewest):
             why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
             yield Label(load.path, f"encode_sessions: {why}")
     for demand in memory:

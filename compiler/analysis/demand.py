@@ -13,7 +13,8 @@ How the node spreads its work, from its source (starting of runners, load balanc
   sends it, which may be a stranger's. Counted is one session for each of `max_sessions` streams, the least that so many
   streams can take: a GPU that cannot carry this cannot keep the promise, whoever sends the streams.
 - An avatar slot draws and encodes on its one GPU: the memory that the stack reckons with, and one encode session unless
-  the spec says more. A slot that sees every GPU chooses for itself and is not counted.
+  the spec says more. A slot that sees every one of several GPUs falls to none of them: only all of them together can be
+  compared with what such slots ask.
 
 Not counted, because nobody states it: the memory of transcoding, cold models, and what live runners encode.
 """
@@ -68,7 +69,7 @@ class Use:
     """What one node asks of the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding.
 
     Or what avatar slots with one place in the spec ask: then `drawing` is the memory that each takes, which a node
-    leaves at 0, `sessions` what each takes, and `slots` how many they are.
+    leaves at 0, `sessions` what each takes, and `slots` how many they are; `gpus` is empty for those of `roaming`.
     """
 
     path: Path
@@ -152,22 +153,34 @@ def uses(fleet: Fleet, host: str) -> list[Use]:
         gpus = tuple(dict.fromkeys(i for i in ids if i < listed)) if not isinstance(ids, str) else ()
         if gpus:
             found.append(_use(fleet, node, gpus))
+    return found + [use for use in _slots_on(fleet, host) if use.gpus]
+
+
+def roaming(fleet: Fleet, host: str) -> list[Use]:
+    """What slots ask that see every one of several GPUs of a host: of all together, and of none for certain."""
+    return [use for use in _slots_on(fleet, host) if not use.gpus]
+
+
+def _slots_on(fleet: Fleet, host: str) -> Iterator[Use]:
+    listed = len(fleet.hosts[host].gpus)
     for stack in fleet.stacks_by_host.get(host, ()) if listed else ():
-        found += _slots(fleet, stack, listed)
-    return found
+        yield from _slots(fleet, stack, listed)
 
 
 def _slots(fleet: Fleet, stack: Stack, listed: int) -> Iterator[Use]:
-    """One use for each slot that the spec lists; one for all that it counts, which stand on one GPU."""
+    """One use for each slot that the spec lists; one for all that it counts, which name one GPU or all."""
     memory = effective_avatar.slot_memory(stack).value.count
     sessions = stack.settings.slot_encode_sessions
     found = effective_avatar.slots_of(fleet, stack)
     counted = isinstance(stack.settings.slots, int)
     for slot in found[:1] if counted else found:
-        if isinstance(slot.gpu, int) and slot.gpu < listed:
-            name = f"slots of {stack.name}" if counted else f"slot {slot.number} of {stack.name}"
-            copies = len(found) if counted else 1
-            yield Use(slot.path, name, (slot.gpu,), copies, (), sessions, True, False, memory)
+        gpu = 0 if slot.gpu == "all" and listed == 1 else slot.gpu
+        if isinstance(gpu, int) and gpu >= listed:
+            continue
+        gpus = (gpu,) if isinstance(gpu, int) else ()
+        name = f"slots of {stack.name}" if counted else f"slot {slot.number} of {stack.name}"
+        copies = len(found) if counted else 1
+        yield Use(slot.path, name, gpus, copies, (), sessions, True, False, memory)
 
 
 def _use(fleet: Fleet, node: Node, gpus: tuple[int, ...]) -> Use:

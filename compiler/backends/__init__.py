@@ -47,10 +47,14 @@ HOST_BACKENDS: tuple[Callable[[HostPlan, Templates], Iterator[Artifact]], ...] =
 
 
 class UnfitError(ValueError):
-    """Text that a target format cannot hold, such as an argument of more than 128 KiB; `path` is the host's."""
+    """Text that a target format cannot hold, such as an argument of more than 128 KiB.
 
-    def __init__(self, path: Path, reason: str) -> None:
+    `path` is the place of the spec that decides it, as far as that is known, else that of the host.
+    """
+
+    def __init__(self, host: str, path: Path, reason: str) -> None:
         super().__init__(reason)
+        self.host = host
         self.path = path
 
 
@@ -73,7 +77,16 @@ def _of_host(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         for backend in HOST_BACKENDS:
             yield from backend(host, templates)
     except EncodingError as problem:
-        raise UnfitError(("hosts", host.name), str(problem)) from None
+        raise UnfitError(host.name, _place(host, problem.subject), str(problem)) from None
+
+
+def _place(host: HostPlan, name: str) -> Path:
+    """Where the spec decides the variable of an avatar stack that has this name; the host where there is none."""
+    variables = []
+    if host.avatar is not None:
+        of_slots = (variable for slot in host.avatar.slots for variable in slot.variables)
+        variables = [*host.avatar.host_variables, *host.avatar.turn_variables, *of_slots]
+    return next((v.origin.paths[0] for v in variables if v.name == name and v.origin.paths), ("hosts", host.name))
 
 
 def trace(

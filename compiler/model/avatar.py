@@ -19,8 +19,10 @@ from compiler.model.avatar_fields import (
     CallerAddress,
     Ipv4AddressField,
     PortRangeField,
+    SharedUrl,
     SlotMemory,
     SlotNetworks,
+    shared_text,
 )
 from compiler.model.fields import (
     AbsolutePath,
@@ -29,7 +31,6 @@ from compiler.model.fields import (
     Duration,
     Flag,
     HostAddress,
-    HttpUrl,
     Integer,
     Listener,
     Name,
@@ -127,15 +128,17 @@ def _registered_id(text: str) -> str:
 
 
 def _email(text: str) -> str:
-    if not _EMAIL.fullmatch(text) or not text.isascii() or any(character in text for character in "#'\"\\$`"):
+    if not _EMAIL.fullmatch(text):
         raise refuse("this is not an email address", 'write it like "operator@example.net"')
-    return text
+    return shared_text(text)
 
 
 def _capability(text: str) -> str:
     if len(text) > 128:
         raise refuse("the capability has at most 128 characters", "shorten it")
-    return _word(text)
+    if not text:
+        raise refuse("the capability is empty", "write one, or leave it out")
+    return shared_text(text)
 
 
 def _realm(text: str) -> str:
@@ -231,14 +234,14 @@ class Payments(Base):
     addresses: Annotated[tuple[CallerAddress, ...], AfterValidator(_some_addresses)] = Field(
         description="Addresses that its calls come from; every allowlist that names payments gets them."
     )
-    url: HttpUrl | None = Field(None, description="Address of its API, such as http://203.0.113.90:8081.")
+    url: SharedUrl | None = Field(None, description="Address of its API, such as http://203.0.113.90:8081.")
 
 
 class Edge(Base):
     """The edge in front of the host: it leads viewers to slots, and its control plane may steer the host."""
 
     addresses: tuple[Ipv4AddressField, ...] = Field((), description="Addresses of the edges that viewers come through.")
-    url: HttpUrl | None = Field(
+    url: SharedUrl | None = Field(
         None, description="Control plane that the host polls; it then owns allowlists and matchmaker arguments."
     )
     token: Secret | None = Field(None, description="Token for the control plane.")

@@ -10,26 +10,47 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any
 
+from pydantic import AfterValidator
 from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
-from compiler.model.fields import Parsed, refuse, refuse_quantity
+from compiler.encoding import SHARED_CHARACTERS, is_shared
+from compiler.model.fields import HttpUrl, Parsed, refuse, refuse_quantity
 from compiler.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
 
 PAYMENTS = "payments"
 """The word of an allowlist that stands for the addresses of the payments service."""
 
 _TAG = re.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_COMMIT = re.compile("sha-[0-9a-f]{7,64}")
 _LOOKS_LIKE_A_RELEASE = re.compile(r"[vV]?[0-9]+(\..*)?")
+_PRIVATE = tuple(map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+"""Networks that nobody on the internet has: RFC 1918, and the shared address space of RFC 6598."""
+
 _LEADING_ZERO = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class AvatarTag:
-    """A tag of the stack: `release` is None for a rolling one, such as latest, whose content nobody can know."""
+    """A tag of the stack: `release` is None for a rolling one, such as latest, and for one of a commit.
+
+    What those can do is not known here. That of a commit, sha- and its digest, at least never changes.
+    """
 
     text: str
     release: AvatarRelease | None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it means the same for ever: a release, or a commit."""
+        return self.release is not None or _COMMIT.fullmatch(self.text) is not None
+
+    @property
+    def kind(self) -> str:
+        """What it is, for people."""
+        if self.release is not None:
+            return "release"
+        return "tag of a commit" if self.fixed else "rolling tag"
 
     def __str__(self) -> str:
         return self.text
@@ -57,6 +78,26 @@ def _tag(value: Any) -> AvatarTag:
             f"{form}: letters, digits and _ . - only, at most 128",
         )
     return AvatarTag(value, None)
+
+
+_WHITE = {" ": "a space", "\n": "a line end", "\t": "a tab"}
+
+
+def shared_text(text: str) -> str:
+    """Text for an environment file of the stack, refused when it holds what the readers do not take for the same."""
+    odd = dict.fromkeys(character for character in text if not is_shared(character))
+    if odd:
+        named = " and ".join(_WHITE.get(character, f'"{character}"') for character in odd)
+        raise refuse(
+            f"the programs that read this from environment files do not agree about {named}",
+            f"write {SHARED_CHARACTERS} only",
+        )
+    return text
+
+
+def _shared_url(url: q.Url) -> q.Url:
+    shared_text(url.text)
+    return url
 
 
 def _quantity(parse: Any) -> Any:
@@ -111,12 +152,18 @@ def _slot_networks(value: Any) -> IPv4Network:
         raise q.QuantityError(
             "slots share out one IPv4 network with 256 times 256 addresses", 'write it like "172.30.0.0/16"'
         )
+    if not any(network.subnet_of(private) for private in _PRIVATE):
+        raise q.QuantityError(
+            f"{network} is not a private network: whoever has these addresses is no longer reached from the host",
+            'write one inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, such as "172.30.0.0/16"',
+        )
     return network
 
 
 AvatarTagField = Annotated[
     AvatarTag, Parsed(_tag), WithJsonSchema({"type": "string", "examples": ["v1.3.6", "v2026.3.1-alpha.1", "latest"]})
 ]
+SharedUrl = Annotated[HttpUrl, AfterValidator(_shared_url)]
 AllowEntry = Annotated[
     str | q.IpNetwork,
     Parsed(_quantity(_allow_entry)),

@@ -177,14 +177,14 @@ def slot_memory(stack: Stack) -> Chosen[Bytes]:
 
 
 def remote_cluster_control(fleet: Fleet, stack: Stack) -> Chosen[bool]:
-    """Whether slots can be started and stopped remotely. What a rolling tag does is not known, so: off."""
+    """Whether slots can be started and stopped remotely. What a tag that is no release does is not known, so: off."""
     if stack.settings.remote_cluster_control is not None:
         return Chosen(stack.settings.remote_cluster_control, given(*stack.path, "remote_cluster_control"))
     release = release_of(fleet, stack)
     known = can(fleet, stack, "remote-cluster-control")
     since = ABILITIES["remote-cluster-control"]
     if known is None:
-        why = f"off, because nobody knows what is in the rolling tag {release.value}"
+        why = f"off, because nobody knows what is in the {release.value.kind} {release.value}"
     else:
         why = f"{'on from' if known else 'off before'} {since}"
     return Chosen(bool(known), default(why, *release.origin.paths))
@@ -204,9 +204,10 @@ def _updates(fleet: Fleet, stack: Stack, own: bool | None, key: str) -> Chosen[b
     if own is not None:
         return Chosen(own, given(*stack.path, key))
     release = release_of(fleet, stack)
-    if release.value.release is None:
+    if not release.value.fixed:
         return Chosen(True, default("a rolling tag follows what is newest", *release.origin.paths))
-    return Chosen(False, default("a named release stays until the spec names another", *release.origin.paths))
+    named = "release" if release.value.release is not None else "commit"
+    return Chosen(False, default(f"a named {named} stays until the spec names another", *release.origin.paths))
 
 
 def public_address(fleet: Fleet, stack: Stack) -> Chosen[HostName] | None:

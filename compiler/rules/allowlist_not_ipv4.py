@@ -9,6 +9,7 @@ Example:
     slots = 2
     allow = ["2001:db8::7"]
     edge = { url = "https://edge.example.net", token = { env = "EDGE_TOKEN" } }
+    registration = { id = "stage-1", address = "0x1111111111111111111111111111111111111111" }
 
 Instead:
 
@@ -16,6 +17,7 @@ Instead:
     slots = 2
     allow = ["198.51.100.7"]
     edge = { url = "https://edge.example.net", token = { env = "EDGE_TOKEN" } }
+    registration = { id = "stage-1", address = "0x1111111111111111111111111111111111111111" }
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 Why: whoever starts second cannot listen and stops, or answers callers of the other. Compared are the ports of every
 slot, of orchestrator-health and of TURN with its relay ports, against the nodes of the fleet on that host, the SSH
-server, and known services: those that `beside` names, and payments or an edge whose address is the host's own, are
-there and an error. Services that are often found on such hosts are a warning, unless the spec describes the nodes
-there: then their own ports count. Recorder slot 46 is 8935, and game slot 158 is 7935.
+server, the exporters of the host (`gpu_exporter`, `blackbox_port`), and known services: those that `beside` names, and
+payments or an edge whose address is the host's own, are there and an error. Services that are often found on such hosts
+are a warning, unless the spec describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game
+slot 158 is 7935.
 
 Example:
 
@@ -35,6 +36,7 @@ from compiler.model.effective import BoundPort
 from compiler.model.effective_avatar import SlotInForce
 from compiler.model.fleet import Fleet, Stack
 from compiler.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
+from compiler.upstream.metrics import exporter_ports
 
 _SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one
 _OF_THE_STACK = ("health", "turn")
@@ -53,7 +55,7 @@ class _Owner(NamedTuple):
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare each stack with all that is on its host."""
     for stack in fleet.stacks:
-        owners = [*_nodes(fleet, stack), *_host(fleet, stack), *_neighbours(fleet, stack)]
+        owners = [*_nodes(fleet, stack), *_host(fleet, stack), *_exporters(fleet, stack), *_neighbours(fleet, stack)]
         own = [bound for bound in effective_avatar.bound_ports(fleet, stack) if " of slot " not in bound.purpose]
         taken = _Slots(fleet, stack, owners, own)
         yield from taken.clashes([*owners, *map(_as_owner, own)])
@@ -78,6 +80,20 @@ def _host(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
     path = ("hosts", stack.settings.host, "ssh_port") if forwarded else ("hosts", stack.settings.host)
     note = "unless this port is forwarded to another one of the host" if forwarded else "its SSH server"
     yield _Owner(port, "tcp", "the SSH server", Label(path, note, on_key=not forwarded), not forwarded)
+
+
+def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    """The programs on the host that serve metrics, which listen on all addresses unless told otherwise."""
+    host, path = fleet.hosts[stack.settings.host], ("hosts", stack.settings.host)
+    exporter = host.gpu_exporter
+    if exporter is not None:
+        what = "the exporter of GPU metrics"
+        place = (*path, "gpu_exporter") if exporter.port is None else (*path, "gpu_exporter", "port")
+        note = f"{exporter.kind} listens on {exporter_ports()[exporter.kind]}" if exporter.port is None else what
+        yield _Owner(exporter.port or exporter_ports()[exporter.kind], "tcp", what, Label(place, note))
+    if host.blackbox_port is not None:
+        what = "the blackbox exporter"
+        yield _Owner(host.blackbox_port, "tcp", what, Label((*path, "blackbox_port"), what))
 
 
 def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:

@@ -1,7 +1,8 @@
 """Nobody knows what is in the release of an avatar stack.
 
-Why: a rolling tag such as latest is something else each day, so what its settings do cannot be checked. A release that
-this version of fleetc does not know is taken to do what the nearest older one does, which may be wrong.
+Why: a rolling tag such as latest is something else each day, so what its settings do cannot be checked. The tag of a
+commit, such as sha-1a2b3c4, stays the same, but says as little. A release that this version of fleetc does not know is
+taken to do what the nearest older one does, which may be wrong.
 
 Example:
 
@@ -40,7 +41,7 @@ def _unknown(tag: AvatarTag, place: Path) -> Diagnostic:
     if tag.release is None:
         return warning(
             "avatar-release-unknown",
-            f"{tag} is a rolling tag: nobody knows what it can do",
+            f"{tag} is a {tag.kind}: nobody knows what it can do",
             Label(place),
             help=f'write a release, such as "{NEWEST_RELEASE}"',
         )

@@ -1,4 +1,4 @@
-"""A host with a named release updates itself.
+"""A host with a named release or commit updates itself.
 
 Why: the command line updates its checkout to the newest state of the main branch, and a sleeping host upgrades itself
 afterwards. The release of the spec then no longer says what runs.
@@ -30,7 +30,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the two switches of stacks whose release is no rolling tag."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
-        if release.value.release is None:
+        if not release.value.fixed:
             continue
         for key in ("cli_auto_update", "auto_upgrade_when_sleeping"):
             if getattr(stack.settings, key):

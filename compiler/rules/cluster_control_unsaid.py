@@ -1,7 +1,7 @@
-"""A stack with a rolling tag does not say whether slots can be controlled remotely.
+"""A stack whose tag is no release does not say whether slots can be controlled remotely.
 
-Why: releases before v1.3.5 have remote cluster control off, later ones on, and nobody knows which a rolling tag is. It
-is then written as off, which may not be what is meant.
+Why: releases before v1.3.5 have remote cluster control off, later ones on, and nobody knows which of them a rolling tag
+or the tag of a commit is. It is then written as off, which may not be what is meant.
 
 Example:
 
@@ -39,6 +39,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "cluster-control-unsaid",
                 f"nobody knows whether {release.value} lets slots of {stack.name} be controlled remotely, so it is off",
                 Label(stack.path, "here", on_key=True),
-                [Label(release.origin.paths[0], "a rolling tag")],
+                [Label(release.origin.paths[0], f"a {release.value.kind}")],
                 "write remote_cluster_control = true or false",
             )

@@ -1,8 +1,9 @@
 """A host can be controlled remotely, and its allowlist is empty.
 
-Why: releases before v2026.3.1-alpha.1 take an empty list for no check at all, so anybody who reaches port 9090 could
-upgrade the host, and start and stop slots. Newer ones let in only the machine itself. What a rolling tag does is not
-known.
+Why: whoever upgrades the host, and starts and stops slots, calls from outside, and nobody there is named. fleetc writes
+the host's own addresses into the list, so that it is never empty, and a control plane adds its edges: releases before
+v2026.3.1-alpha.1 take an empty list for no check at all, and a host that lost the list would let in anybody who reaches
+port 9090. Newer ones then let in only the machine itself. What a rolling tag or that of a commit does is not known.
 
 Example:
 
@@ -26,11 +27,12 @@ from compiler.model import effective_avatar
 from compiler.model.avatar_fields import PAYMENTS
 from compiler.model.fleet import Fleet, Stack
 
-_MEANINGS = {
-    True: "then only the host itself can use it",
-    False: "then anybody can use it",
-    None: "then, as far as anybody knows, everybody can use it",
+_WITHOUT_THE_LIST = {
+    True: "",
+    False: ", and should the host lose the list, anybody can",
+    None: ", and should the host lose the list, perhaps anybody can",
 }
+"""What follows for a release, by whether an empty list closes it."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -40,11 +42,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         controls = _controls(fleet, stack)
         if controls:
+            edge = stack.settings.edge
+            edges = " and the edges that its control plane names" if edge is not None and edge.url is not None else ""
+            closes = effective_avatar.can(fleet, stack, "empty-allowlist-closes")
             place = (*stack.path, "allow") if "allow" in stack.settings.model_fields_set else stack.path
             yield error(
                 "remote-control-without-allowlist",
                 f"{stack.name} has {' and '.join(controls)} on and an empty allowlist: "
-                f"{_MEANINGS[effective_avatar.can(fleet, stack, 'empty-allowlist-closes')]}",
+                f"only the host itself{edges} can use it{_WITHOUT_THE_LIST[closes]}",
                 Label(place, "nobody is named", on_key=True),
                 help='write allow = ["payments"] with payments = { addresses = ["203.0.113.90"] }, or switch it off: '
                 + ", ".join(f"{name.replace(' ', '_')} = false" for name in controls),

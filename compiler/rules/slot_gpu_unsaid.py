@@ -1,7 +1,7 @@
 """A slot does not say which of several GPUs it uses.
 
-Why: such a slot sees them all and takes the first, so that several slots crowd on one GPU, and whether they fit cannot
-be weighed.
+Why: such a slot sees them all and takes the first, so that several slots crowd on one GPU. Whether they fit on it
+cannot be weighed, only whether all GPUs together could carry them.
 
 Example:
 

@@ -197,11 +197,19 @@ def test_each_kind_of_refused_value_is_really_misread(tmp_path: Path) -> None:
             assert not isinstance(failure, AssertionError) or "not found" in str(failure)
 
 
-def test_value_that_fits_no_file_is_a_diagnostic_that_names_the_setting() -> None:
+def test_value_that_fits_no_file_is_refused_where_it_is_written() -> None:
     flawed = SPEC.replace('"http://198.51.100.90:8081"', '"http://198.51.100.90:8081/a&b"')
-    assert check_text(flawed) == "no problems\n"
-    (problem,) = compile_text(flawed).checked.diagnostics
+    found = check_text(flawed)
+    assert 'do not agree about "&"' in found
+    assert "PAYMENTS_API_URL" not in found
+
+
+def test_line_that_is_too_long_for_its_readers_is_a_diagnostic_that_names_the_setting() -> None:
+    many = ", ".join(f'"198.51.{third}.0/24"' for third in range(30))  # written one by one for runners
+    (problem,) = compile_text(SPEC.replace('allow = ["payments"', f'allow = ["payments", {many}')).checked.diagnostics
     assert problem.code == "value-unfit"
-    assert problem.message.startswith(
-        "something on host gpu-1 cannot be written exactly: PAYMENTS_API_URL: it holds more than letters, digits and"
-    )
+    assert problem.message.startswith("something on host gpu-1 cannot be written exactly: ")
+    assert problem.message.endswith(": it is longer than the target accepts")
+    place = problem.primary.place
+    assert isinstance(place, tuple)
+    assert place[0] == "avatars"

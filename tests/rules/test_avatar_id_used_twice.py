@@ -5,7 +5,7 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import avatars, checked, flagged, silent, staged
+from tests.rules.support import avatars, checked, flagged, host, silent, staged
 
 CODE = "avatar-id-used-twice"
 
@@ -35,6 +35,35 @@ def test_one_id_behind_one_edge(snapshot: SnapshotAssertion) -> None:
 def test_one_id_behind_two_edges_is_fine() -> None:
     one, other = ('{ addresses = ["203.0.113.5"] }', '{ addresses = ["203.0.113.6"] }')
     silent(staged(avatars(edge=one), avatars("studio", edge=other, **OTHER)))
+
+
+def test_every_stack_behind_one_edge_is_compared() -> None:
+    a, b = ('{ addresses = ["203.0.113.5"] }', '{ addresses = ["203.0.113.6"] }')
+    third = host("third", public='"third.example.net"')
+    stacks = (
+        avatars("a0", edge=a),
+        avatars("b", edge=b, **OTHER),
+        avatars("c", edge=b, **{**OTHER, "host": '"third"'}),
+    )
+    assert "stands in b and in c, which have one edge" in flagged(staged(third, *stacks), CODE)
+    silent(staged(third, *stacks[:2], stacks[2].replace("203.0.113.6", "203.0.113.7")))
+
+
+def test_another_spelling_hides_no_clash() -> None:
+    edge = '{ addresses = ["203.0.113.5"] }'
+    stacks = (avatars("a0", edge=edge, slots='[{ avatar = "Mira" }]'), avatars("b", edge=edge, **OTHER))
+    third = avatars("c", edge=edge, **{**OTHER, "host": '"third"'})
+    assert "stands in b and in c" in flagged(staged(host("third"), *stacks, third), CODE)
+
+
+def test_stack_that_names_no_edge_is_compared_with_the_others() -> None:
+    one, other = ('{ addresses = ["203.0.113.5"] }', '{ addresses = ["203.0.113.6"] }')
+    stacks = (avatars("a0", edge=one), avatars("b", **OTHER), avatars("c", edge=other, **{**OTHER, "host": '"third"'}))
+    found = [d.message for d in checked(staged(host("third"), *stacks)).diagnostics if d.code == CODE]
+    assert [message.split(",")[0] for message in found] == [
+        'the avatar id "mira" stands in a0 and in b',
+        'the avatar id "mira" stands in b and in c',
+    ]
 
 
 def test_ids_of_counted_slots_are_named_after_their_table() -> None:

@@ -97,6 +97,26 @@ def test_ssh_server() -> None:
     assert "health_port" in flagged(_slot(0, health_port="22"), CODE)
 
 
+def _watched(number: int, setting: str, **settings: str) -> str:
+    own = 'public = "orch.example.net"'
+    return _slot(number, **settings).replace(own, f"{own}\n{setting}")
+
+
+def test_exporters_of_the_host(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_watched(1, "blackbox_port = 8081"), CODE) == snapshot
+    assert "recorder of slot 226" in flagged(_watched(226, "blackbox_port = 9115"), CODE)
+    assert "dcgm listens on 9400" in flagged(_watched(511, 'gpu_exporter = { kind = "dcgm" }'), CODE)
+    assert "both take port 8080" in flagged(_watched(0, 'gpu_exporter = { kind = "dcgm", port = 8080 }'), CODE)
+    assert "orchestrator-health of stage and the blackbox exporter both take port 9115" in flagged(
+        _watched(0, "blackbox_port = 9115", health_port="9115"), CODE
+    )
+
+
+def test_exporters_on_ports_of_their_own_are_fine() -> None:
+    silent(_watched(1, "blackbox_port = 9115"))
+    silent(_watched(511, 'gpu_exporter = { kind = "dcgm", port = 9401 }', gpu="1"))
+
+
 def test_health_on_a_port_of_a_slot(snapshot: SnapshotAssertion) -> None:
     assert flagged(_slot(201), CODE) == snapshot
     assert "orchestrator-health" in flagged(_slot(0, health_port="8080"), CODE)

@@ -16,8 +16,12 @@ def _release(text: str) -> str:
 
 def test_rolling_tag(snapshot: SnapshotAssertion) -> None:
     assert flagged(_release("latest"), CODE, Severity.WARNING) == snapshot
-    for tag in ("staging", "sha-abc1234", "main"):
+    for tag in ("staging", "sha-", "sha-branch", "main"):
         assert "rolling tag" in flagged(_release(tag), CODE, Severity.WARNING)
+
+
+def test_tag_of_a_commit() -> None:
+    assert "sha-abc1234 is a tag of a commit" in flagged(_release("sha-abc1234"), CODE, Severity.WARNING)
 
 
 def test_newer_release(snapshot: SnapshotAssertion) -> None:

@@ -16,6 +16,16 @@ def test_gpu_statistics_before_their_release(snapshot: SnapshotAssertion) -> Non
     silent(text.replace("v1.3.5", "v1.3.6"))
 
 
+def test_remote_ops_could_be_asked_for_before_they_were_the_default() -> None:
+    silent(staged(avatars(remote_ops="true"), avatar_release='"v1.3.1-beta.6"'))
+
+
+def test_projects_that_may_sleep_before_slots_could() -> None:
+    text = staged(avatars(power_project_prefixes='["vtuber-"]'), avatar_release='"v1.3.1-beta.3"')
+    assert "does not read power_project_prefixes: it came with v1.3.1-beta.4" in flagged(text, CODE, Severity.WARNING)
+    silent(text.replace("beta.3", "beta.4"))
+
+
 def test_runner_token_before_its_release() -> None:
     text = staged(avatars(runner_token='{ env = "TOKEN" }'), avatar_release='"v1.3.5"')
     assert CODE in {d.code for d in checked(text).diagnostics}

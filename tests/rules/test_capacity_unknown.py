@@ -66,3 +66,14 @@ def test_slots_on_a_gpu_with_unknown_numbers(snapshot: SnapshotAssertion) -> Non
     four = staged(avatars(host='"box"', gpu="0", slots="4", slot_memory='"2 GiB"'), box)
     assert flagged(four, CODE, Severity.WARNING) == snapshot
     silent(four.replace("slots = 4", "slots = 3"))
+
+
+def test_slots_that_see_every_gpu_of_which_one_is_unknown() -> None:
+    gpus = '[{ model = "RTX 4090", encode_sessions = 8 }, { model = "Unheard 1", encode_sessions = 8 }]'
+    settings = {"host": '"box"', "gpu": '"all"', "slot_memory": '"2 GiB"'}
+    found = flagged(staged(avatars(**settings, slots="4"), host("box", gpus=gpus)), CODE, Severity.WARNING)
+    assert 'memory: "Unheard 1" is not a model that is known here' in found
+    limited = host("box", gpus='[{ model = "RTX 4090" }, { model = "RTX 4090" }]')
+    found = flagged(staged(avatars(**settings, slots="7"), limited), CODE, Severity.WARNING)
+    assert found.count("encode_sessions: its driver decides, and 3 are certain") == 2
+    silent(staged(avatars(**settings, slots="6"), limited))

@@ -14,6 +14,11 @@ def test_rolling_tag(snapshot: SnapshotAssertion) -> None:
     assert flagged(staged(avatars(), avatar_release='"latest"'), CODE, Severity.WARNING) == snapshot
 
 
+def test_tag_of_a_commit() -> None:
+    text = staged(avatars(), avatar_release='"sha-abc1234"')
+    assert "a tag of a commit" in flagged(text, CODE, Severity.WARNING)
+
+
 def test_said_aloud_is_fine() -> None:
     silence = '[[silence]]\ncode = "avatar-release-unknown"\nreason = "a stage for trying out"\n'
     silent(staged(avatars(remote_cluster_control="false"), silence, avatar_release='"latest"'))

@@ -61,3 +61,14 @@ def test_slots_share_the_sessions_with_streams(snapshot: SnapshotAssertion) -> N
 def test_slots_that_take_more_than_one_session() -> None:
     assert "streams and avatar slots may need 6" in flagged(_slots(5, slot_encode_sessions="3"), CODE)
     silent(_slots(6, slot_encode_sessions="3"))
+
+
+def test_slots_that_see_every_gpu_share_the_sessions_of_all() -> None:
+    two = '[{ model = "RTX 4090", encode_sessions = 2 }, { model = "RTX 4090", encode_sessions = 2 }]'
+    settings = {"host": '"box"', "gpu": '"all"', "slot_memory": '"2 GiB"'}
+    found = flagged(staged(avatars(**settings, slots="5"), host("box", gpus=two)), CODE)
+    assert "ask for 5 encode sessions, and the GPUs have 4 encode sessions left for them" in found
+    assert "there is room for 4 of these 5 slots" in found
+    silent(staged(avatars(**settings, slots="4"), host("box", gpus=two)))
+    alone = host("box", gpus='[{ model = "RTX 4090", encode_sessions = 2 }]')
+    assert "GPU 0 of host box allows 2" in flagged(staged(avatars(**settings, slots="3"), alone), CODE)

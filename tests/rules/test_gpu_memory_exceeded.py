@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from tests.rules.support import SECRET, ai_worker, avatars, flagged, free_orchestrator, model, offchain, silent, staged
+from tests.rules.support import (
+    SECRET,
+    ai_worker,
+    avatars,
+    checked,
+    flagged,
+    free_orchestrator,
+    host,
+    model,
+    offchain,
+    silent,
+    staged,
+)
 
 CODE = "gpu-memory-exceeded"
 ORCH = free_orchestrator(
@@ -70,5 +82,34 @@ def test_counted_slots_have_one_place(snapshot: SnapshotAssertion) -> None:
     silent(staged(avatars(slots="2")))
 
 
-def test_slots_that_see_every_gpu_are_not_weighed() -> None:
-    silent(_slots(6, gpu='"all"'))
+ONE_GPU = '[{ model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 }]'
+
+
+def test_slots_that_see_the_only_gpu_stand_on_it() -> None:
+    on_one = {"host": '"box"', "gpu": '"all"'}
+    text = staged(avatars(**on_one, slots="9"), host("box", gpus=ONE_GPU))
+    assert "GPU 0 of host box has 24 GiB of memory and is asked for 72 GiB" in flagged(text, CODE)
+    assert "slots = 2 in avatars.stage" in flagged(text, CODE)
+    silent(staged(avatars(**on_one, slots="2"), host("box", gpus=ONE_GPU)))
+
+
+def test_slots_that_see_several_gpus_are_compared_with_all_of_them(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_slots(6, gpu='"all"'), CODE) == snapshot
+    silent(_slots(4, gpu='"all"'))
+    counted = flagged(staged(avatars(slots="9", gpu='"all"')), CODE)
+    assert "ask for 72 GiB of memory, and the GPUs have 48 GiB left for them" in counted
+    assert "there is room for 6 of these 9 slots" in counted
+
+
+def test_slots_that_see_several_gpus_stand_beside_slots_of_one() -> None:
+    mixed = '[{ avatar = "a", gpu = 0 }, { avatar = "b" }, { avatar = "c" }, { avatar = "d" }, { avatar = "e" }]'
+    assert "have 39 GiB left for them" in flagged(
+        _slots(0, slots=mixed.replace("]", ', { avatar = "f" }]'), gpu='"all"'), CODE
+    )
+    silent(_slots(0, slots=mixed.replace(', { avatar = "e" }', ""), gpu='"all"'))
+
+
+def test_slots_are_not_compared_with_gpus_of_unknown_memory() -> None:
+    gpus = '[{ model = "RTX 4090", encode_sessions = 8 }, { model = "Unheard 1", encode_sessions = 8 }]'
+    text = staged(avatars(host='"box"', gpu='"all"', slots="9"), host("box", gpus=gpus))
+    assert CODE not in {d.code for d in checked(text).diagnostics}

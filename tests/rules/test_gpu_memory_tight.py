@@ -35,3 +35,9 @@ def test_silenced_with_a_reason() -> None:
 def test_slots_leave_less_than_the_guidance() -> None:
     assert "slots of stage take 3 times 8 GiB" in flagged(staged(avatars(slots="3")), CODE, Severity.WARNING)
     silent(staged(avatars(slots="2")))
+
+
+def test_slots_that_see_every_gpu_and_leave_little() -> None:
+    found = flagged(staged(avatars(gpu='"all"', slots="6", slot_memory='"7 GiB"')), CODE, Severity.WARNING)
+    assert "have about 40.8 GiB left for them, at 85 % of all their memory" in found
+    silent(staged(avatars(gpu='"all"', slots="5", slot_memory='"8 GiB"')))

@@ -25,3 +25,10 @@ def test_slot_beyond_the_networks(snapshot: SnapshotAssertion) -> None:
 
 def test_last_slot_of_the_command_line_is_fine() -> None:
     silent(_slot(19))
+
+
+def test_gateway_of_a_slot_without_network_is_said() -> None:
+    found = flagged(staged(avatars(slots='[{ avatar = "mira", slot = 256 }]')), CODE, Severity.WARNING)
+    assert "Docker chooses the gateway of such a slot" in found
+    lower = flagged(staged(avatars(slots='[{ avatar = "mira", slot = 255 }]')), CODE, Severity.WARNING)
+    assert "gateway" not in lower

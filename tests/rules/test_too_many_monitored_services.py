@@ -13,7 +13,8 @@ ACCOUNT = 'id = "stage-1", address = "0x1111111111111111111111111111111111111111
 
 
 def _slots(count: int, more: str = "", turn: str | None = TURN) -> str:
-    return staged(avatars(slots=str(count), gpu='"all"', turn=turn, registration=f"{{ {ACCOUNT}{more} }}"))
+    registration = f"{{ {ACCOUNT}{more} }}"
+    return staged(avatars(slots=str(count), gpu='"all"', slot_memory='"3 GiB"', turn=turn, registration=registration))
 
 
 def test_thirteen_slots(snapshot: SnapshotAssertion) -> None:
@@ -35,4 +36,4 @@ def test_shorter_list_is_fine() -> None:
 
 
 def test_host_that_does_not_register_may_monitor_more() -> None:
-    silent(staged(avatars(slots="13", gpu='"all"')))
+    silent(staged(avatars(slots="13", gpu='"all"', slot_memory='"3 GiB"')))
