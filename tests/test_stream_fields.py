@@ -74,7 +74,7 @@ def _parameters(side: str) -> Iterator[Any]:
         undeclared = row.undeclared if row.undeclared is not None else row.bad
         for value in {"good": row.good, "bad": row.bad, "declared": declared, "undeclared": undeclared}[side]:
             if value is not None or side in ("good", "bad"):
-                yield pytest.param(row, value, id=f"{row.path}={json.dumps(value)[:40]}")
+                yield pytest.param(row, value, id=f"{row.path}={json.dumps(value, default=str)[:40]}")
 
 
 def test_table_has_every_field_of_the_resource_once() -> None:
