@@ -271,7 +271,10 @@ def read(text: str, status: int | None = None) -> Answer:
         kind = MISSING if status == 404 else UNREACHABLE
         return Answer(kind, {}, _reasons(text, status))
     raw = parse_json(text)
-    if isinstance(raw, dict) and "errors" in raw and "name" not in raw and status is None:
+    if isinstance(raw, dict) and "errors" in raw and status is None:
+        if "name" in raw:
+            reason = "it has both a name and errors, so that it may be a stream or an error: give its status"
+            return Answer(INVALID, {}, (reason,))
         return Answer(UNREACHABLE, {}, _reasons(text, None))
     if isinstance(raw, list):
         return Answer(INVALID, {}, ("it is a list: the request had no id, and the service answered with all streams",))
