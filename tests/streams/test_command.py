@@ -198,4 +198,5 @@ def test_flawed_spec_is_told_as_by_check(spec: Path) -> None:
 def test_schema_of_an_answer() -> None:
     schema = json.loads(fleetc("schema", "--of", "stream").stdout)
     assert schema["required"] == ["name"]
+    assert json.loads(fleetc("schema", "--of", "stream-error").stdout)["required"] == ["errors"]
     assert json.loads(fleetc("schema").stdout)["title"] == "fleetc spec, version 1"
