@@ -42,6 +42,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _READABLE = re.compile(r"v?[0-9]{1,8}|[a-z]{1,24}[0-9]{0,3}|[A-Z][a-z]+")
 _KEY_LENGTH = 20
 
@@ -53,16 +54,23 @@ _NO_PHRASE_WORDS = frozenset({"the", "and", "for", "are", "was", "our", "its", "
 
 _SECRET_NAME = re.compile(r"SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|STREAM_?KEY|(?:^|_)(?:TOKEN|KEY|PWD)$")
 _HARMLESS_NAME = re.compile(r"_(?:FILE|PATH|DIR)$")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def names_secret(name: str) -> bool:
-    """Whether a key or variable of this name holds a secret, and not the path of a file with one."""
-    folded = name.upper().replace("-", "_")
+    """Whether a key or variable of this name holds a secret, and not the path of a file with one.
+
+    Words may be joined by hyphens, underscores or capitals: access-token, ACCESS_TOKEN, accessToken.
+    """
+    folded = _CAMEL.sub("_", name).upper().replace("-", "_")
     return bool(_SECRET_NAME.search(folded)) and not _HARMLESS_NAME.search(folded)
 
 
-def find(text: str) -> str:
-    """What kind of secret the text seems to hold, such as "an access token"; "" when it seems to hold none."""
+def find(text: str, media: bool = False) -> str:
+    """What kind of secret the text seems to hold, such as "an access token"; "" when it seems to hold none.
+
+    In the path of an address of `media` a UUID is the id of a recording or a channel; elsewhere it may be a key.
+    """
     if len(text) < 8 or not (_SUSPECT.search(text) or (len(text) >= 64 and _LONG_KEY.search(text))):
         return ""
     for kind, form in _FORMS:
@@ -70,12 +78,12 @@ def find(text: str) -> str:
             return kind
     if '"ciphertext"' in text and ('"crypto"' in text.lower() or '"kdf"' in text):
         return "the content of a key file"
-    if any(_holds_key(url) for url in _URL.finditer(text)):
+    if any(_holds_key(url, media) for url in _URL.finditer(text)):
         return "a key in a URL"
     return "a recovery phrase" if any(map(_is_phrase, _PHRASE.findall(text))) else ""
 
 
-def _holds_key(url: re.Match[str]) -> bool:
+def _holds_key(url: re.Match[str], media: bool) -> bool:
     """Whether a URL has user info, a fragment, a query that names a key, or a path segment that looks like one."""
     authority, path, query, fragment = url.groups()
     if "@" in authority or (fragment and len(fragment) > 1):
@@ -84,7 +92,7 @@ def _holds_key(url: re.Match[str]) -> bool:
         name, _, value = pair.partition("=")
         if value and not _REFERENCE.fullmatch(value) and _KEY_NAME.search(name):
             return True
-    return any(map(_looks_random, path.split("/")))
+    return any(_looks_random(part) and not (media and _UUID.fullmatch(part)) for part in path.split("/"))
 
 
 def _looks_random(segment: str) -> bool:

@@ -1,7 +1,8 @@
 """The reference of the spec language: every table and field, and every diagnostic code with its page.
 
-In: the JSON Schema of a spec, which the model makes, and the pages of `explain.py`. Out: Markdown for
-`compiler/REFERENCE.md` (`markdown`), and the text about one field or table (`lookup`). Called by `commands/`.
+In: the JSON Schemas of a spec and of an answered stream, and the pages of `explain.py`. Out: Markdown for
+`compiler/REFERENCE.md` (`markdown`), and the text about one field or table, also about a field that only the stream
+API sets (`lookup`). Called by `commands/`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from compiler.model import json_schema
 from compiler.model.fields import NAME_PATTERN, SecretRef
 from compiler.pages import PAGES
 from compiler.spans import parse_key
+from compiler.streams import resource
+from compiler.upstream.stream_api import SERVER_OWNED
 
 _NAME = "<name>"
 _IS_NAME = re.compile(NAME_PATTERN)
@@ -224,8 +227,10 @@ def names() -> list[str]:
 
 def lookup(name: str) -> str | None:
     """The text about a field or table by its dotted name, which may hold names and places in lists; None if unknown."""
-    parts = parse_key(name)
-    found = _resolve("", [str(part) for part in parts], "") if parts else None
+    parts = [str(part) for part in parse_key(name) or ()]
+    if parts[:1] == ["streams"] and len(parts) in (2, 3) and parts[-1] in SERVER_OWNED:
+        return _assigned(parts[-1])
+    found = _resolve("", parts, "") if parts else None
     if found is None:
         return None
     title, field = found
@@ -234,6 +239,13 @@ def lookup(name: str) -> str | None:
         lines = [f"  {inner.name}: {inner.sentence}" for inner in _fields(field.target).values()]
         text += "\n" + "\n".join([_definition(field.target).get("description", ""), "", *lines]) + "\n"
     return text
+
+
+def _assigned(key: str) -> str:
+    """The text about a field of a stream that the service alone sets."""
+    field = _field(key, resource.json_schema()["properties"][key], required=False)
+    advice = f"Set by the service; where a spec has it, {SERVER_OWNED[key]}"
+    return f"streams.{_NAME}.{key}\n\n{field.sentence}\n\nType: {field.kind}\n{advice}.\n"
 
 
 def _resolve(definition: str, parts: Sequence[str], before: str) -> tuple[str, Field] | None:

@@ -145,7 +145,8 @@ def _long_number(name: str, text: str) -> Diagnostic:
 
 def _number(place: Label) -> Diagnostic:
     message = "this number is out of range: whole numbers go from -2^63 to 2^63-1, others must be finite"
-    return error("number-out-of-range", message, place, help='write an amount as text with its unit, "5 ETH"')
+    advice = 'write a number within them or, where an amount belongs, write it as text with its unit, "5 ETH"'
+    return error("number-out-of-range", message, place, help=advice)
 
 
 def _label(name: str, start: int, end: int) -> Label:

@@ -7,6 +7,7 @@ references, whole numbers have no fraction, and fields of the service are refuse
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 RESOURCE: dict[str, tuple[str, ...]] = {
@@ -98,6 +99,7 @@ _NO_TABLE: tuple[Any, ...] = ("x", 1, True, [], None)
 _NO_LIST: tuple[Any, ...] = ("x", 1, True, {}, None)
 _H264 = ("H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh")
 _EXACT = 2**53
+_TINY = Decimal("1e-400")
 
 
 def text(path: str) -> Row:
@@ -171,12 +173,17 @@ ROWS: tuple[Row, ...] = (
     ),
     word("creatorId.type", "unverified"),
     text("creatorId.value"),
-    Row("userTags", ({}, {"a": "x", "b": 1, "c": ["x", 1.5]}), _NO_TABLE),
+    Row(
+        "userTags",
+        ({}, {"a": "x", "b": 1, "c": ["x", 1.5]}),
+        _NO_TABLE,
+        undeclared=(*_NO_TABLE, {"$secret": "x"}, {"a": 1, "$secret": {"env": "A"}}),
+    ),
     Row(
         "userTags.tag",
         ("", "x", 0, -1.5, _EXACT, [], ["x", 1, 1.5]),
         (True, None, {}, {"a": 1}, [True], [["x"]], [{}]),
-        undeclared=(True, {}, {"a": 1}, [True], [["x"]], [{}], _EXACT + 1, -_EXACT - 1),
+        undeclared=(True, {}, {"a": 1}, [True], [["x"]], [{}], _EXACT + 1, -_EXACT - 1, _TINY, [-_TINY]),
     ),
     *map(
         number,
@@ -205,7 +212,10 @@ ROWS: tuple[Row, ...] = (
         ({}, {"X-One": "1", "X-Two": ""}),
         (*_NO_TABLE, {"X-One": 1}, {"X-One": None}),
         ({}, {"X-One": {"env": "A"}}),
-        (*_NO_TABLE, {"X-One": "1"}, {"X One": {"env": "A"}}, {"X-One": 1}),
+        (
+            *(*_NO_TABLE, {"X-One": "1"}, {"X One": {"env": "A"}}, {"X-One": 1}, {"$secret": {"env": "A"}}),
+            {"X-One": {"env": "A"}, "x-one": {"env": "B"}},
+        ),
     ),
     Row(
         "pull.isMobile",
@@ -216,7 +226,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row("pull.location", ({"lat": 0, "lon": 0.5},), (*_NO_TABLE, {}, {"lat": 1}, {"lon": 1})),
     number("pull.location.lat")._replace(
-        declared=(90, -90, 0, 89.999), undeclared=(91, -91, 90.001, -90.001, *_NO_NUMBER)
+        declared=(90, -90, 0, 89.999), undeclared=(91, -91, 90.001, -90.001, _TINY, *_NO_NUMBER)
     ),
     number("pull.location.lon")._replace(
         declared=(180, -180, 0, 179.999), undeclared=(181, -181, 180.001, -180.001, *_NO_NUMBER)
@@ -237,7 +247,7 @@ ROWS: tuple[Row, ...] = (
         _NO_TABLE,
         undeclared=(*_NO_TABLE, {"$secret": 1}, {"a": {"$secret": {"env": "A"}}}, {"a": _EXACT + 1}),
     ),
-    number("playbackPolicy.refreshInterval")._replace(undeclared=(*_NO_NUMBER, _EXACT + 1)),
+    number("playbackPolicy.refreshInterval")._replace(undeclared=(*_NO_NUMBER, _EXACT + 1, _TINY)),
     Row(
         "playbackPolicy.allowedOrigins",
         ([], list(_ORIGINS), ["anything"]),
@@ -268,7 +278,7 @@ ROWS: tuple[Row, ...] = (
     Row("multistream.targets", ([], [{"profile": "source", "id": "a"}]), (*_NO_LIST, [1], [{}])),
     limited("multistream.targets.0.profile"),
     flag("multistream.targets.0.videoOnly"),
-    text("multistream.targets.0.id"),
+    text("multistream.targets.0.id")._replace(declared=("x", "5a1b/ü"), undeclared=("", *_NO_TEXT)),
     Row("multistream.targets.0.spec", ({},), _NO_TABLE, ({"url": {"env": "A"}},), (*_NO_TABLE, {})),
     Row("multistream.targets.0.spec.url", (), (), _REFERENCES, ("rtmp://a.example/app/key", *_NO_REFERENCE)),
     Row("multistream.targets.0.spec.name", (), (), ("", "twitch"), (1, True, [], {})),

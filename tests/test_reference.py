@@ -9,6 +9,7 @@ import pytest
 from compiler.explain import pages
 from compiler.model import json_schema
 from compiler.reference import lookup, markdown, names, tables
+from compiler.upstream.stream_api import SERVER_OWNED
 from tests.support import ROOT, fleetc
 
 PAGE = ROOT / "compiler" / "REFERENCE.md"
@@ -94,3 +95,19 @@ def test_command_explains_a_field_and_proposes_one() -> None:
 def test_table_lists_its_fields() -> None:
     text = lookup("rollout")
     assert text is not None and "\n  canary: How many hosts go first, alone.\n" in text
+
+
+@pytest.mark.parametrize("key", SERVER_OWNED)
+def test_field_of_a_stream_that_the_service_sets(key: str) -> None:
+    found = lookup(f"streams.{key}")
+    assert found is not None
+    assert found == lookup(f"streams.stage-main.{key}")
+    assert found.startswith(f"streams.<name>.{key}\n\n")
+    assert f"Set by the service; where a spec has it, {SERVER_OWNED[key]}." in found
+    assert "Default" not in found
+
+
+def test_fields_of_the_service_stand_in_streams_alone() -> None:
+    assert lookup("streams.a.b.ingestRate") is None
+    assert lookup("gateways.ingestRate") is None
+    assert "| `ingestRate`" not in markdown()

@@ -49,7 +49,7 @@ LEFT_TO_THE_MODEL = {f"toml-text-{number:03}" for number in (3, 6, 21, 22, 23, 2
         ("[a", "toml-syntax", "", "end it with ]"),
         ("a = 1 b = 2", "toml-syntax", "b", "one key = value on a line"),
         ("a =", "toml-syntax", "", "write one"),
-        ("a = nan", "number-out-of-range", "nan", "as text"),
+        ("a = nan", "number-out-of-range", "nan", "write a number within them or, where an amount"),
         ("a = [1, -inf]", "number-out-of-range", "-inf", "as text"),
         ("a = 9223372036854775808", "number-out-of-range", "9223372036854775808", "as text"),
         ("a = 1e1000000", "number-out-of-range", "1e1000000", "as text"),

@@ -12,13 +12,15 @@ from typing import Any, get_args
 
 import pytest
 import tomli_w
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from compiler import model, source
 from compiler.diagnostics import Diagnostic, Path
 from compiler.model.stream import Stream
-from compiler.streams.observed import INVALID, SeenStream, json_schema, read
-from compiler.upstream.stream_api import SERVER_OWNED
+from compiler.streams.observed import INVALID, read
+from compiler.streams.resource import SeenStream, error_schema, json_schema
+from compiler.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
 from tests import stream_fields
 from tests.rules.support import offchain
 from tests.stream_fields import ANSWERED, DECLARED, REQUIRED, RESOURCE, ROWS, Row
@@ -74,7 +76,7 @@ def _parameters(side: str) -> Iterator[Any]:
         undeclared = row.undeclared if row.undeclared is not None else row.bad
         for value in {"good": row.good, "bad": row.bad, "declared": declared, "undeclared": undeclared}[side]:
             if value is not None or side in ("good", "bad"):
-                yield pytest.param(row, value, id=f"{row.path}={json.dumps(value)[:40]}")
+                yield pytest.param(row, value, id=f"{row.path}={json.dumps(value, default=str)[:40]}")
 
 
 def test_table_has_every_field_of_the_resource_once() -> None:
@@ -201,3 +203,68 @@ def test_schema_of_an_answer_has_every_field() -> None:
     assert set(schema["properties"]) == set(RESOURCE[""])
     assert schema["required"] == ["name"]
     assert '"default": null' not in json.dumps(schema)
+
+
+def _schema_fields(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Every described field of a schema by its place, as "Target.spec"; those of the stream itself by name."""
+    tables = {"": schema, **{f"{name.removeprefix('Seen')}.": table for name, table in schema["$defs"].items()}}
+    found = {f"{table}{name}": node for table, inner in tables.items() for name, node in inner["properties"].items()}
+    return found | {f"Target.spec.{n}": node for n, node in found["Target.spec"]["properties"].items()}
+
+
+def test_schema_of_an_answer_tells_what_the_api_describes() -> None:
+    fields = _schema_fields(json_schema())
+    assert [place for place, node in fields.items() if not node.get("description")] == []
+
+    def marked(mark: str) -> dict[str, Any]:
+        return {place: node[mark] for place, node in fields.items() if mark in node}
+
+    assert marked("readOnly") == dict.fromkeys(("id", "createdByTokenName", "createdAt", "userId"), True)
+    assert marked("deprecated") == {"kind": True, "userId": True}
+    assert marked("writeOnly") == {"Target.spec": True}
+    assert marked("default") == {
+        "Pull.isMobile": 0,
+        "Policy.refreshInterval": 600,
+        "Target.videoOnly": False,
+        "profiles": [dict(row) for row in DEFAULT_PROFILES],
+    }
+    assert fields["Target.spec"]["required"] == ["url"]
+    assert (fields["Target.spec.url"]["type"], fields["Target.spec.name"]["type"]) == ("string", "string")
+
+
+@pytest.mark.parametrize(
+    ("unit", "fields"),
+    [
+        ("milliseconds", ("createdAt", "lastTerminatedAt")),
+        ("Seconds", ("sourceSegmentsDuration", "transcodedSegmentsDuration", "Policy.refreshInterval")),
+        ("Bytes a second", ("ingestRate", "outgoingRate")),
+        ("Count", ("sourceSegments", "transcodedSegments")),
+        ("degrees", ("Location.lat", "Location.lon")),
+    ],
+)
+def test_schema_of_an_answer_names_units(unit: str, fields: tuple[str, ...]) -> None:
+    known = _schema_fields(json_schema())
+    assert all(unit in known[field]["description"] for field in fields)
+
+
+def test_schema_of_an_answer_has_keywords_of_json_schema_only() -> None:
+    schema = json_schema()
+    Draft202012Validator.check_schema(schema)
+    assert not {"ge", "le", "gt", "lt"} & {key for node in _schema_fields(schema).values() for key in node}
+
+
+@pytest.mark.parametrize(("row", "value"), [*_values("good"), *_values("bad")])
+def test_schema_of_an_answer_judges_as_the_reader_does(row: Row, value: Any) -> None:
+    if row.path in ("id", "multistream.targets.0.spec"):  # paths of ids, and a table that is never answered
+        return
+    answer = _with(ANSWERED, row.path, value)
+    found = [tuple(fault.absolute_path) for fault in Draft202012Validator(json_schema()).iter_errors(answer)]
+    assert bool(found) == bool(_answered(answer)), found
+
+
+def test_schema_of_an_error() -> None:
+    validator = Draft202012Validator(error_schema())
+    assert validator.is_valid({"errors": ["not found"]})
+    wrong: list[Any] = [{}, {"errors": []}, {"errors": [1]}, {"errors": "not found"}, [], "not found"]
+    for value in wrong:
+        assert not validator.is_valid(value)

@@ -41,6 +41,7 @@ class SchemaOf(StrEnum):
 
     spec = "spec"
     stream = "stream"
+    stream_error = "stream-error"
     review = "review"
 
 
@@ -174,12 +175,14 @@ def upgrade(
 
 def schema(
     of: Annotated[
-        SchemaOf, typer.Option("--of", help="A spec, a stream as the stream API answers it, or a review.")
+        SchemaOf, typer.Option("--of", help="A spec, a stream or an error as the stream API answers it, or a review.")
     ] = SchemaOf.spec,
 ) -> None:
     """Print a JSON Schema; editors use that of a spec for completion."""
     if of is SchemaOf.stream:
-        from compiler.streams.observed import json_schema as found
+        from compiler.streams.resource import json_schema as found
+    elif of is SchemaOf.stream_error:
+        from compiler.streams.resource import error_schema as found
     elif of is SchemaOf.review:
         from compiler.review.report_json import schema as found
     else:

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from compiler.diagnostics import Path
 from compiler.lower import common
 from compiler.lower.mapping import Planned, planned
-from compiler.lower.places import rung_places
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer, Gateway, Webhook
-from compiler.model.renditions import entries, gateway_rungs
+from compiler.model.renditions import entries, gateway_rungs, rung_places
 from compiler.origin import Origin, derived, given
 from compiler.plan import Argument, PlannedFile, Service
 from compiler.quantities import Price

@@ -1,29 +1,19 @@
 """Lowers streams: the request that makes each of them, and what a webhook answers about it to its gateway.
 
-In: a fleet. Out: `StreamPlan`s, sorted by name. A request holds what the spec declares and nothing else: no default is
-written out and nothing is ever null. Where a secret belongs stands a table with the one key of `PLACEHOLDER`, which no
-text of the API can be taken for.
+In: a fleet. Out: `StreamPlan`s, sorted by name. The request is that of `analysis/requests.py`, which rules measure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from compiler.diagnostics import Path
-from compiler.lower.places import rung_places
-from compiler.model.fields import Base, SecretRef
+from compiler.analysis.requests import create_request
 from compiler.model.fleet import Fleet
-from compiler.model.renditions import Rung, api_entry, entries, recording_entry, rungs_of, stream_rungs
-from compiler.model.stream import PLACEHOLDER, RecordingSpec, Stream
-from compiler.origin import Origin, default, derived, given
-from compiler.plan import PlannedFile, RequestSecret, StreamPlan
-from compiler.quantities import Url
-from compiler.upstream.stream_api import TARGET_URL
+from compiler.model.renditions import entries, rung_places, stream_rungs
+from compiler.model.stream import Stream
+from compiler.origin import derived, given
+from compiler.plan import PlannedFile, StreamPlan
 
 REQUEST = "create.json"
 ANSWER = "auth-webhook.json"
-_BEFORE = ("creatorId", "userTags", "pull", "playbackPolicy")
 
 
 def lower_streams(fleet: Fleet) -> tuple[StreamPlan, ...]:
@@ -33,17 +23,7 @@ def lower_streams(fleet: Fleet) -> tuple[StreamPlan, ...]:
 
 def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamPlan:
     path = ("streams", name)
-    request = _Request()
-    request.put("name", *_title(name, stream))
-    for key in _BEFORE:
-        request.add(key, getattr(stream, key), (*path, key))
-    chosen = stream_rungs(fleet, name)
-    if chosen.origin.kind != "default":
-        request.put_rungs(("profiles",), chosen.value, api_entry, chosen.origin)
-    request.add("record", stream.record, (*path, "record"))
-    if stream.recordingSpec is not None:
-        request.recording(stream.recordingSpec, (*path, "recordingSpec"))
-    request.add("multistream", stream.multistream, (*path, "multistream"))
+    request = create_request(fleet, name)
     return StreamPlan(
         name=name,
         gateway=stream.gateway or "",
@@ -53,12 +33,6 @@ def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamPlan:
         suspended=stream.suspended,
         suspended_origin=given(*path, "suspended"),
     )
-
-
-def _title(name: str, stream: Stream) -> tuple[str, Origin]:
-    if stream.name is not None:
-        return stream.name, given("streams", name, "name")
-    return name, default("the name of its table", ("streams", name))
 
 
 def _answer(fleet: Fleet, name: str, stream: Stream) -> PlannedFile | None:
@@ -79,57 +53,3 @@ def _answer(fleet: Fleet, name: str, stream: Stream) -> PlannedFile | None:
 def manifest_id(name: str) -> str:
     """The name of a stream in letters and digits alone, as nodes want it: no other name gives the same."""
     return name.replace("-", "X")  # names have no capitals
-
-
-class _Request:
-    """The payload of a request as it grows, with the origin of each value and the secrets that it lacks."""
-
-    def __init__(self) -> None:
-        self.content: dict[str, Any] = {}
-        self.places: dict[Path, Origin] = {}
-        self.secrets: list[RequestSecret] = []
-
-    def put(self, key: str, value: Any, origin: Origin) -> None:
-        """Put one plain value."""
-        self.content[key] = value
-        self.places[(key,)] = origin
-
-    def add(self, key: str, value: Any, path: Path) -> None:
-        """Add what the spec declares at a path; nothing when it declares nothing."""
-        if value is not None:
-            self.content[key] = self._plain(value, path, (key,))
-
-    def put_rungs(
-        self, place: Path, rungs: tuple[Rung, ...], entry: Callable[[Rung], dict[str, Any]], origin: Origin
-    ) -> None:
-        """Put a list of renditions at the end of a place, with the origin of each of their values."""
-        table = self.content
-        for part in place[:-1]:
-            table = table[str(part)]
-        table[str(place[-1])] = [entry(rung) for rung in rungs]
-        self.places[place] = origin
-        self.places |= rung_places(rungs, place, entry)
-
-    def recording(self, spec: RecordingSpec, path: Path) -> None:
-        """Add what recordings are made into: a table that may be empty, with a list that may be empty."""
-        self.put("recordingSpec", {}, given(*path))
-        if spec.profiles is not None:
-            rungs = rungs_of((*path, "profiles"), spec.profiles)
-            self.put_rungs(("recordingSpec", "profiles"), rungs, recording_entry, given(*path, "profiles"))
-
-    def _plain(self, value: Any, path: Path, place: Path) -> Any:
-        self.places[place] = given(*path)
-        if isinstance(value, SecretRef):
-            form = TARGET_URL if place[-2:] == ("spec", "url") else ""
-            self.secrets.append(RequestSecret(place, value.kind, value.name, form, given(*path)))
-            return {PLACEHOLDER: {value.kind: value.name}}
-        if isinstance(value, Url):
-            return value.text
-        if isinstance(value, Base):
-            members = [(name, item) for name, item in value if item is not None]
-            return {name: self._plain(item, (*path, name), (*place, name)) for name, item in members}
-        if isinstance(value, dict):
-            return {name: self._plain(item, (*path, name), (*place, name)) for name, item in value.items()}
-        if isinstance(value, tuple):
-            return [self._plain(item, (*path, i), (*place, i)) for i, item in enumerate(value)]
-        return value

@@ -3,18 +3,18 @@
 In: a sound `Fleet`. Out: `Rung`s, their entries in the three destinations, and every list with its users
 (`rendition_lists`). Rules and lowering both ask here, so that what is checked is what is emitted. The destinations are
 the payload of a stream (`api_entry`), and the node's own file and the answer of a webhook (`node_entry`), which the
-node reads alike.
+node reads alike; `rung_places` says where each of their values came from.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from compiler.diagnostics import Path
 from compiler.model.fleet import Fleet
-from compiler.origin import Chosen, default, derived, given
+from compiler.origin import Chosen, Origin, default, derived, given
 from compiler.upstream.stream_api import DEFAULT_PROFILES
 
 _GOP = re.compile(r"(0|[1-9][0-9]{0,4})(\.[0-9]{1,6})?")
@@ -135,6 +135,21 @@ def node_entry(rung: Rung) -> dict[str, Any]:
         del entry["quality"]
     more = {"colorDepth": rung.color_depth, "chromaFormat": rung.chroma_format}
     return entry | {key: value for key, value in more.items() if value is not None}
+
+
+def rung_places(
+    rungs: Sequence[Rung], below: Path = (), entry: Callable[[Rung], dict[str, Any]] = node_entry
+) -> dict[Path, Origin]:
+    """The origin of each value of a list of rungs that stands at `below` in a file, written by `entry`."""
+    return {(*below, index, key): _rung_origin(rung, key) for index, rung in enumerate(rungs) for key in entry(rung)}
+
+
+def _rung_origin(rung: Rung, key: str) -> Origin:
+    if isinstance(rung.path[-1], str):  # the path of a whole stream: nobody wrote this rung
+        return default("the default ladder of the stream API", rung.path)
+    if key == "fps" and rung.fps is None:
+        return default("the frame rate of the source", rung.path)
+    return given(*rung.at(key))
 
 
 def stream_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]]:

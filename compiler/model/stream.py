@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictStr
+from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictStr
 from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
@@ -49,7 +49,16 @@ def _exact(value: Any, what: str) -> Any:
     """A number that the service, which keeps all numbers as doubles, gives back as it was."""
     if abs(value) > _EXACT:
         raise refuse(f"{what} is too large for the service, which keeps numbers exactly up to 2^53", "write it as text")
+    if value and not float(value):
+        raise refuse(f"{what} is so close to zero that the service, which keeps numbers as doubles, reads 0", "write 0")
     return value
+
+
+def _no_placeholder(key: str) -> str:
+    """A key of a table that goes into the request as it stands, where one key is taken."""
+    if key == PLACEHOLDER:
+        raise refuse(f"the key {PLACEHOLDER} marks a secret in a request", "give the key another name")
+    return key
 
 
 def _tag(value: Any) -> Any:
@@ -68,9 +77,7 @@ def _tag(value: Any) -> Any:
 def _context(value: Any) -> Any:
     """Any value that JSON has, with tuples for lists."""
     if isinstance(value, dict):
-        if PLACEHOLDER in value:
-            raise refuse(f"the key {PLACEHOLDER} marks a secret in a request", "give the key another name")
-        return {key: _context(item) for key, item in value.items()}
+        return {_no_placeholder(key): _context(item) for key, item in value.items()}
     if isinstance(value, list):
         return tuple(map(_context, value))
     return _exact(value, "this number") if _number(value) else value
@@ -90,7 +97,7 @@ def _degrees(limit: int, what: str, key: str, positive: str) -> Callable[[Any], 
             raise refuse(
                 f"a {what} lies from -{limit} to {limit} degrees", f"{positive} is positive: write {key} = 52.5"
             )
-        number: int | Decimal = value
+        number: int | Decimal = _exact(value, f"this {what}")
         return number
 
     return parse
@@ -164,7 +171,20 @@ def _source(value: Any) -> q.Url | SecretRef:
 def _header(name: str) -> str:
     if not _HEADER.fullmatch(name):
         raise refuse("this is not the name of a header", "write letters, digits and -, such as Authorization")
-    return name
+    return _no_placeholder(name)
+
+
+def _headers(found: dict[str, SecretRef]) -> dict[str, SecretRef]:
+    """Headers by name, of which HTTP takes any capitals for the same."""
+    known: set[str] = set()
+    for name in found:
+        if name.lower() in known:
+            raise refuse(
+                f"the header {name} stands here twice, as capitals make no difference in names of headers",
+                "keep one of them; a request has one value for each header",
+            )
+        known.add(name.lower())
+    return found
 
 
 def parse_bitrate(value: Any) -> Any:
@@ -255,9 +275,13 @@ class Pull(Base):
             }
         ),
     ] = Field(description="URL that is fetched; a secret reference when it holds credentials.")
-    headers: dict[Annotated[StrictStr, BeforeValidator(_header)], StreamSecret] | None = Field(
-        None, description="Headers of the request, by name; each value is a secret reference."
-    )
+    headers: (
+        Annotated[
+            dict[Annotated[StrictStr, BeforeValidator(_header)], StreamSecret],
+            AfterValidator(_headers),
+        ]
+        | None
+    ) = Field(None, description="Headers of the request, by name; each value is a secret reference.")
     isMobile: (  # noqa: N815  # spelled as the stream API does, like all below
         Annotated[
             bool | int,
@@ -353,7 +377,7 @@ class Target(Base):
 
     profile: ProfileName = Field(description='Name of the rendition to push; "source" is the stream as it comes.')
     videoOnly: Flag | None = Field(None, description="Whether the sound is left out; false when left out.")  # noqa: N815
-    id: StrictStr | None = Field(None, description="Id of an existing target of the service.")
+    id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target of the service.")
     spec: TargetSpec | None = Field(None, description="A new target; it is sent once, then its id stands for it.")
 
 
@@ -375,7 +399,7 @@ class Stream(Base):
     creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(  # noqa: N815
         None, description="Whom the stream belongs to; a text is the value of an unverified one."
     )
-    userTags: dict[str, Tag] | None = Field(  # noqa: N815
+    userTags: dict[Annotated[StrictStr, BeforeValidator(_no_placeholder)], Tag] | None = Field(  # noqa: N815
         None, description="Tags by name: text, a number, or a list of texts and numbers."
     )
     pull: Pull | None = Field(None, description="Where the service fetches the stream; left out, somebody sends it.")

@@ -118,7 +118,7 @@ SPEC_PAGES: dict[str, Page] = {
     "number-out-of-range": Page(
         "A number is larger than TOML numbers are, or not finite.",
         "it could not be kept exactly.",
-        'Write amounts as text with their unit: "5 ETH".',
+        'Write a number within these bounds or, where an amount belongs, write it as text with its unit: "5 ETH".',
     ),
     "orchestrator-without-account": Page(
         "Avatars are registered for an orchestrator that has no wallet.",

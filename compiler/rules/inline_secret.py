@@ -30,6 +30,8 @@ from compiler.quantities import Bytes, Duration, EthAddress, Listener, Price, Ur
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
 _NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
 _FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+_STREAM_FORM = 'write a reference: { env = "NAME" } or { vault = "key" }'
+_NO_FORM = "take it out: this field is sent to the service as it stands, and takes no reference"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -55,8 +57,8 @@ def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
     members: Iterable[tuple[str | int, Any]] = ()
     if kind is dict:
         for key in value:
-            if leaks.find(key):
-                yield _found(key, (*path, key), on_key=True)
+            if seems := leaks.find(key):
+                yield _found(seems, (*path, key), on_key=True)
         members = value.items()
     elif kind is tuple:
         members = enumerate(value)
@@ -66,17 +68,29 @@ def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
         kind = type(item)
         if kind is str or kind is Url:
             text = item if kind is str else item.text
-            if leaks.find(text):
-                yield _found(text, (*path, name))
+            if seems := leaks.find(text, media=_is_source((*path, name))):
+                yield _found(seems, (*path, name))
         elif kind not in _NO_TEXT:
             yield from _walk(item, (*path, name))
 
 
-def _found(text: str, path: Path, on_key: bool = False) -> Diagnostic:
+def _is_source(path: Path) -> bool:
+    """Whether this is the address that a stream is pulled from."""
+    return path[:1] == ("streams",) and path[2:] == ("pull", "source")
+
+
+def _form(path: Path, on_key: bool) -> str:
+    """What to write in the place of a secret: the references that the field takes, if it takes any."""
+    if path[0] != "streams":
+        return _FORM
+    return _STREAM_FORM if _is_source(path) and not on_key else _NO_FORM
+
+
+def _found(seems: str, path: Path, on_key: bool = False) -> Diagnostic:
     place = ".".join(map(str, path[:-1] if on_key else path))
     return error(
         "inline-secret",
-        f"{place} seems to hold {leaks.find(text)}",
+        f"{place} seems to hold {seems}",
         Label(path, on_key=on_key, secret=True),
-        help=f"{_FORM}; and replace the secret, because it has been written down",
+        help=f"{_form(path, on_key)}; and replace the secret, because it has been written down",
     )

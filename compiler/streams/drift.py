@@ -8,12 +8,12 @@ target, which is never answered, is a note.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Path
 from compiler.model.stream import PLACEHOLDER
-from compiler.plan import StreamPlan
+from compiler.plan import RequestSecret, StreamPlan
 from compiler.streams import normal
 from compiler.streams.data import (
     DRIFT,
@@ -27,11 +27,12 @@ from compiler.streams.data import (
     Drift,
     Pending,
     Report,
+    Step,
     Wanted,
 )
 from compiler.streams.normal import Target
 from compiler.streams.observed import STREAM, Answer
-from compiler.streams.steps import steps
+from compiler.streams.steps import INACTIVE, steps
 
 
 def reference_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -94,14 +95,15 @@ def learn(request: Mapping[str, Any], created: Mapping[str, Any]) -> tuple[Bindi
 class Comparison:
     """One comparison as it goes: what differs, and what cannot be told."""
 
-    def __init__(self, resolved: Mapping[tuple[str, str], str]) -> None:
+    def __init__(self, secrets: Iterable[RequestSecret], resolved: Mapping[tuple[str, str], str]) -> None:
+        self._secrets = {secret.place: (secret.kind, secret.reference) for secret in secrets}
         self._resolved = resolved
         self.drifts: list[Drift] = []
         self.notes: list[str] = []
 
     def leaves(self, path: Path, declared: Any, observed: Any, action: str, secret: bool = False) -> None:
         """Note each leaf below a path that differs."""
-        if isinstance(declared, dict) and PLACEHOLDER in declared:
+        if path in self._secrets:
             self._secret(path, declared, observed, action)
         elif isinstance(declared, dict) and isinstance(observed, dict):
             for key in dict.fromkeys((*declared, *observed)):
@@ -114,8 +116,8 @@ class Comparison:
         elif not normal.same(declared, observed):
             self.drifts.append(Drift(path, declared, observed, action, secret))
 
-    def _secret(self, path: Path, declared: dict[str, Any], observed: Any, action: str) -> None:
-        ((kind, name),) = declared[PLACEHOLDER].items()
+    def _secret(self, path: Path, declared: Any, observed: Any, action: str) -> None:
+        kind, name = self._secrets[path]
         value = self._resolved.get((kind, name))
         if observed is NOTHING or (value is not None and value != observed):
             self.drifts.append(Drift(path, declared, observed, action, secret=True))
@@ -136,7 +138,7 @@ def compare(
     if answer.kind != STREAM:
         return Report(plan.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
     request, observed = plan.request.content, answer.stream
-    found = Comparison(resolved or {})
+    found = Comparison(plan.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
     found.leaves(("name",), request["name"], observed["name"], PATCH)
     if "creatorId" in request:
@@ -144,7 +146,7 @@ def compare(
     if "userTags" in request:
         found.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
     _pull(found, request, observed)
-    _policy(found, normal.policy(request), normal.policy(observed))
+    _policy(found, request, observed)
     _profiles(found, normal.profiles(request), normal.profiles(observed), later)
     _recording(found, request, observed, later)
     wanted = wanted_targets(request, observed, bindings)
@@ -153,24 +155,36 @@ def compare(
         found.leaves(("suspended",), plan.suspended, observed.get("suspended") is True, PATCH)
     elif observed.get("suspended") is True:
         found.notes.append("the stream is suspended, about which nothing is declared")
-    drifts = tuple(found.drifts)
+    order = steps(plan, observed, found.drifts, wanted)
+    drifts = tuple(_as_ordered(found.drifts, order))
     notes = (*answer.notes, *found.notes)
     return Report(
         plan.name,
         DRIFT if drifts else IN_SYNC,
         drifts,
-        steps(plan, observed, drifts, wanted),
+        order,
         notes=notes,
         bindings=wanted.bindings,
     )
 
 
-def _policy(found: Comparison, declared: dict[str, Any], seen: dict[str, Any]) -> None:
-    """Who may play it; when everybody may on one side only, the other settings say nothing more."""
-    if "public" in (declared["type"], seen["type"]):
+def _as_ordered(drifts: Iterable[Drift], order: Iterable[Step]) -> Iterator[Drift]:
+    """Differences with the condition of the requests that mend them: targets may have to wait for their profiles."""
+    waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
+    for drift in drifts:
+        yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
+
+
+def _policy(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+    """Who may play it. Of a public policy only what is declared counts, and nothing where the other side is public."""
+    declared, seen = normal.policy(request), normal.policy(observed)
+    if declared["type"] == "public":
+        counted = {"type", *request.get("playbackPolicy", ())}
+        declared, seen = ({key: side[key] for key in side if key in counted} for side in (declared, seen))
+    elif seen["type"] == "public":
         found.leaves(("playbackPolicy", "type"), declared["type"], seen["type"], PATCH)
         return
-    origins = [side.pop("allowedOrigins") for side in (declared, seen)]
+    origins = [side.pop("allowedOrigins", []) for side in (declared, seen)]
     found.leaves(("playbackPolicy",), declared, seen, PATCH)
     if origins[0] != origins[1]:
         found.drifts.append(Drift(("playbackPolicy", "allowedOrigins"), origins[0], origins[1], PATCH))
@@ -183,7 +197,8 @@ def _pull(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, 
         found.drifts.append(Drift(("pull",), NOTHING, seen, REPLACE, secret=True))
     elif declared is not None and seen is None:
         found.drifts.append(Drift(("pull",), declared, NOTHING, REPLACE))
-    elif declared is not None:
+    elif declared is not None and seen is not None:
+        seen["headers"] = normal.headers(seen["headers"], declared["headers"])
         found.leaves(("pull",), declared, seen, REPLACE)
 
 

@@ -89,10 +89,8 @@ def gop(text: str) -> str:
 
 
 def policy(stream: Mapping[str, Any]) -> dict[str, Any]:
-    """The playback policy: none is public, and of a public one nothing else counts."""
+    """The playback policy with its defaults: none is public, and origins are a set."""
     found = stream.get("playbackPolicy") or {"type": "public"}
-    if found["type"] == "public":
-        return {"type": "public"}
     defaults = {"webhookContext": {}, "refreshInterval": REFRESH, "allowedOrigins": []}
     whole = {**defaults, **_known(found, _POLICY)}
     return {**whole, "allowedOrigins": sorted(set(whole["allowedOrigins"]))}
@@ -106,6 +104,16 @@ def pull(stream: Mapping[str, Any]) -> dict[str, Any] | None:
     mobile = found.get("isMobile", 0)
     known = _known(found, _PULL)
     return {**known, "headers": found.get("headers", {}), "isMobile": 0 if mobile is False else mobile}
+
+
+def headers(observed: Mapping[str, Any], declared: Iterable[str]) -> dict[str, Any]:
+    """Observed headers by the spelling of the declared ones, as capitals make no difference in their names."""
+    spelled = {name.lower(): name for name in declared}
+    found: dict[str, Any] = {}
+    for name in sorted(observed, key=lambda name: name not in spelled.values()):  # an exact name before its variants
+        meant = spelled.get(name.lower(), name)
+        found[name if meant in found else meant] = observed[name]
+    return found
 
 
 def record(stream: Mapping[str, Any]) -> bool:

@@ -1,7 +1,8 @@
 """Reads what the stream API answered: a stream with all its fields, or an error.
 
-In: the status and the text of an answer. Out: `Answer`. A stream is checked field by field; what the API adds beyond
-its description is noted and left alone, and what is not a stream is told by kind. No message repeats a value.
+In: the status and the text of an answer. Out: `Answer`. A stream is checked field by field against `resource.py`; what
+the API adds beyond its description is noted and left alone, and what is not a stream is told by kind. No message
+repeats a value.
 """
 
 from __future__ import annotations
@@ -12,23 +13,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    TypeAdapter,
-    ValidationError,
-)
-from pydantic.json_schema import WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, TypeAdapter, ValidationError
 
 from compiler.diagnostics import Path
-from compiler.model.fields import Parsed, refuse
 from compiler.streams import scrub
 from compiler.streams.data import Binding
+from compiler.streams.resource import Seen, SeenErrors, SeenStream
 
 STREAM, MISSING, NOT_A_STREAM = "stream", "missing", "not_a_stream"
 INVALID, UNREACHABLE = "invalid_response", "unreachable"
@@ -58,210 +48,6 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
-# ------------------------------------------------------------------------------------------------------ the resource
-
-
-def _number(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise refuse("should be a number")
-    return value
-
-
-def _whole(value: Any) -> Any:
-    """A whole number, also as JavaScript may write it: 30.0."""
-    if isinstance(value, Decimal) and value == value.to_integral_value():
-        return int(value)
-    return value
-
-
-def _tag(value: Any) -> Any:
-    items = value if isinstance(value, list) else [value]
-    for item in items:
-        if not isinstance(item, str):
-            _number(item)
-    return value
-
-
-def _is_mobile(value: Any) -> Any:
-    value = _whole(value)
-    if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1, 2)):
-        return value
-    raise refuse("should be true, false, 0, 1 or 2")
-
-
-Number = Annotated[Any, Parsed(_number), WithJsonSchema({"type": "number"})]
-Whole = Annotated[StrictInt, BeforeValidator(_whole)]
-_TEXT_OR_NUMBER: list[dict[str, Any]] = [{"type": "string"}, {"type": "number"}]
-Tag = Annotated[
-    Any,
-    Parsed(_tag),
-    WithJsonSchema({"anyOf": [*_TEXT_OR_NUMBER, {"type": "array", "items": {"anyOf": _TEXT_OR_NUMBER}}]}),
-]
-Mobile = Annotated[
-    Any, Parsed(_is_mobile), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "integer", "enum": [0, 1, 2]}]})
-]
-Free = dict[str, Any]
-Name = Annotated[StrictStr, Field(min_length=1, max_length=500)]
-H264 = Literal["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"]
-
-
-def _may() -> Any:
-    """A field that may be left out, and that is not null unless its type says so."""
-    return Field(default=None)
-
-
-class Seen(BaseModel):
-    """A part of an answer: what the API describes is checked, what it adds is kept aside."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, defer_build=True)
-
-
-class SeenCreator(Seen):
-    """Whom the stream belongs to."""
-
-    type: Literal["unverified"]
-    value: StrictStr
-
-
-class SeenLocation(Seen):
-    """Roughly where a source is, in degrees."""
-
-    lat: Number
-    lon: Number
-
-
-class SeenPull(Seen):
-    """Where a stream is fetched."""
-
-    source: StrictStr
-    headers: dict[str, StrictStr] = _may()
-    isMobile: Mobile = _may()  # noqa: N815  # spelled as the stream API does, like all below
-    location: SeenLocation = _may()
-
-
-class SeenPolicy(Seen):
-    """Who may play a stream."""
-
-    type: Literal["public", "jwt", "webhook"]
-    webhookId: StrictStr = _may()  # noqa: N815
-    webhookContext: Free = _may()  # noqa: N815
-    refreshInterval: Number = _may()  # noqa: N815
-    allowedOrigins: list[StrictStr] = _may()  # noqa: N815
-
-
-class SeenProfile(Seen):
-    """One rendition of a stream."""
-
-    width: Annotated[Whole, Field(ge=128)]
-    name: Name
-    height: Annotated[Whole, Field(ge=128)]
-    bitrate: Annotated[Whole, Field(ge=400)]
-    fps: Annotated[Whole, Field(ge=0)]
-    fpsDen: Annotated[Whole, Field(ge=1)] = _may()  # noqa: N815
-    quality: Annotated[Whole, Field(ge=0, le=44)] = _may()
-    gop: StrictStr = _may()
-    profile: H264 = _may()
-    encoder: Literal["H.264"] = _may()
-
-
-class SeenRecordingProfile(Seen):
-    """One rendition of a recording."""
-
-    bitrate: Annotated[Whole, Field(ge=400)]
-    width: Annotated[Whole, Field(ge=128)] = _may()
-    name: Name = _may()
-    height: Annotated[Whole, Field(ge=128)] = _may()
-    fps: Annotated[Whole, Field(ge=0)] = _may()
-    fpsDen: Annotated[Whole, Field(ge=1)] = _may()  # noqa: N815
-    quality: Annotated[Whole, Field(ge=0, le=44)] = _may()
-    gop: StrictStr = _may()
-    profile: H264 = _may()
-    encoder: Literal["H.264", "HEVC", "VP8", "VP9"] = _may()
-
-
-class SeenRecordingSpec(Seen):
-    """What recordings are made into; a null that somebody sent once is kept by the service."""
-
-    profiles: list[SeenRecordingProfile] | None = _may()
-
-
-class SeenTarget(Seen):
-    """Where a rendition is pushed to. An address is never answered."""
-
-    profile: Name
-    videoOnly: StrictBool = _may()  # noqa: N815
-    id: StrictStr = _may()
-    spec: Free = _may()
-
-
-class SeenMultistream(Seen):
-    """Where else a stream is pushed to."""
-
-    targets: list[SeenTarget] = _may()
-
-
-class SeenStream(Seen):
-    """A stream as the API answers it. Counters and rates are numbers, times are milliseconds."""
-
-    id: StrictStr = _may()
-    name: StrictStr
-    kind: StrictStr = _may()
-    creatorId: SeenCreator = _may()  # noqa: N815
-    userTags: dict[str, Tag] = _may()  # noqa: N815
-    lastSeen: Number = _may()  # noqa: N815
-    sourceSegments: Number = _may()  # noqa: N815
-    transcodedSegments: Number = _may()  # noqa: N815
-    sourceSegmentsDuration: Number = _may()  # noqa: N815
-    transcodedSegmentsDuration: Number = _may()  # noqa: N815
-    sourceBytes: Number = _may()  # noqa: N815
-    transcodedBytes: Number = _may()  # noqa: N815
-    ingestRate: Number = _may()  # noqa: N815
-    outgoingRate: Number = _may()  # noqa: N815
-    isActive: StrictBool = _may()  # noqa: N815
-    isHealthy: StrictBool | None = _may()  # noqa: N815
-    issues: list[StrictStr] | None = _may()
-    createdByTokenName: StrictStr = _may()  # noqa: N815
-    createdAt: Number = _may()  # noqa: N815
-    parentId: StrictStr = _may()  # noqa: N815
-    streamKey: StrictStr = _may()  # noqa: N815
-    pull: SeenPull = _may()
-    playbackId: StrictStr = _may()  # noqa: N815
-    playbackPolicy: SeenPolicy | None = _may()  # noqa: N815
-    profiles: list[SeenProfile] | None = _may()
-    projectId: StrictStr = _may()  # noqa: N815
-    record: StrictBool = _may()
-    recordingSpec: SeenRecordingSpec = _may()  # noqa: N815
-    multistream: SeenMultistream = _may()
-    suspended: StrictBool = _may()
-    lastTerminatedAt: Number | None = _may()  # noqa: N815
-    userId: StrictStr = _may()  # noqa: N815
-    renditions: Free = _may()
-
-
-class SeenErrors(Seen):
-    """Every answer but a stream: at least one message."""
-
-    errors: Annotated[list[StrictStr], Field(min_length=1)]
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a stream as the API answers it; fields that it does not describe are allowed."""
-    schema: dict[str, Any] = _without_defaults(SeenStream.model_json_schema())
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "stream of the stream API, as answered"
-    return schema
-
-
-def _without_defaults(value: Any) -> Any:
-    """A schema without the default null of fields that are never null."""
-    if isinstance(value, dict):
-        return {key: _without_defaults(v) for key, v in value.items() if not (key == "default" and v is None)}
-    return [_without_defaults(item) for item in value] if isinstance(value, list) else value
-
-
-# --------------------------------------------------------------------------------------------------------- answers
-
-
 def read(text: str, status: int | None = None) -> Answer:
     """Tell what an answer is. Without a status an error object is told from a stream by its form.
 
@@ -271,7 +57,10 @@ def read(text: str, status: int | None = None) -> Answer:
         kind = MISSING if status == 404 else UNREACHABLE
         return Answer(kind, {}, _reasons(text, status))
     raw = parse_json(text)
-    if isinstance(raw, dict) and "errors" in raw and "name" not in raw and status is None:
+    if isinstance(raw, dict) and "errors" in raw and status is None:
+        if "name" in raw:
+            reason = "it has both a name and errors, so that it may be a stream or an error: give its status"
+            return Answer(INVALID, {}, (reason,))
         return Answer(UNREACHABLE, {}, _reasons(text, None))
     if isinstance(raw, list):
         return Answer(INVALID, {}, ("it is a list: the request had no id, and the service answered with all streams",))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from compiler import leaks
 from compiler.artifacts import json_document
 from compiler.encoding import visible
 from compiler.streams import scrub
@@ -37,10 +38,7 @@ def as_text(report: Report) -> str:
     lines += [f"  {visible(reason)}" for reason in report.reasons]
     for drift in report.drifts:
         lines.append(f"  {_dotted(drift)}: {_ACTIONS[drift.action]} ({drift.action})")
-        lines += [
-            f"    declared: {_line(drift.declared, False)}",
-            f"    observed: {_line(drift.observed, drift.secret)}",
-        ]
+        lines += [f"    declared: {_line(_declared(drift))}", f"    observed: {_line(_observed(drift))}"]
     for number, step in enumerate(report.steps, 1):
         lines.append(f"step {number}: {_step(step)}")
         if step.body is not None:
@@ -58,23 +56,34 @@ def _dotted(drift: Drift) -> str:
     return ".".join(scrub.value(str(part)) for part in drift.path)
 
 
-def _line(value: Any, secret: bool) -> str:
-    shown = _shown(value, secret)
+def _line(shown: Any) -> str:
     return "nothing" if shown is NOTHING else re.sub(r"\n *", " ", json_document(shown)).strip()
 
 
-def _shown(value: Any, secret: bool) -> Any:
-    """A value without what may be a secret."""
-    if value is NOTHING:
-        return NOTHING
-    if secret:
+def _declared(drift: Drift) -> Any:
+    """The declared value, without what looks like a secret; references are shown."""
+    return _shown(drift.declared, named=False)
+
+
+def _observed(drift: Drift) -> Any:
+    """The observed value, without what is a secret by its place, by the name of a key or by its looks."""
+    named = any(isinstance(part, str) and leaks.names_secret(part) for part in drift.path)
+    if drift.observed is not NOTHING and (drift.secret or named):
         return scrub.HIDDEN
+    return _shown(drift.observed, named=True)
+
+
+def _shown(value: Any, named: bool) -> Any:
+    """A value without what looks like a secret and, where `named`, without what a key says to be one."""
     if isinstance(value, str):
         return scrub.value(value)
     if isinstance(value, dict):
-        return {scrub.value(key): _shown(item, False) for key, item in value.items()}
+        return {
+            scrub.value(key): scrub.HIDDEN if named and leaks.names_secret(key) else _shown(item, named)
+            for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_shown(item, False) for item in value]
+        return [_shown(item, named) for item in value]
     return value
 
 
@@ -93,8 +102,8 @@ def as_data(report: Report) -> dict[str, Any]:
 
 def _drift(drift: Drift) -> dict[str, Any]:
     sides = {
-        "declared": _shown(drift.declared, False),
-        "observed": _shown(drift.observed, drift.secret),
+        "declared": _declared(drift),
+        "observed": _observed(drift),
     }
     path = [scrub.value(part) if isinstance(part, str) else part for part in drift.path]
     return {

@@ -44,21 +44,34 @@ def _replace(plan: StreamPlan, observed: Mapping[str, Any], wanted: Wanted) -> I
     if plan.suspended:
         reason = "a stream is suspended once it exists; {id} is that of the new one"
         yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
-    yield Step("DELETE", stream_path(observed), None, NOW, "the new stream has taken its place")
+    active = observed.get("isActive") is True
+    reason = "the new stream has taken its place" + ("; to delete this one now would end its session" if active else "")
+    yield Step("DELETE", stream_path(observed), None, INACTIVE if active else NOW, reason)
 
 
 def _patches(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> Iterator[Step]:
-    request, path = plan.request.content, stream_path(observed)
+    path = stream_path(observed)
     changed = {str(drift.path[0]) for drift in drifts}
+    body = {"suspended": plan.suspended}
+    if "suspended" in changed and plan.suspended:
+        yield Step("PATCH", path, body, NOW, "the first step, so that nobody sends a stream that is half changed")
+    rest = list(_rest(plan.request.content, observed, path, changed, wanted))
+    yield from rest
+    if "suspended" in changed and not plan.suspended:
+        when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
+        yield Step("PATCH", path, body, when, "the last step, so that nobody sends a stream that is half changed")
+
+
+def _rest(
+    request: Mapping[str, Any], observed: Mapping[str, Any], path: str, changed: set[str], wanted: Wanted
+) -> Iterator[Step]:
+    """All patches but that of suspended."""
     waiting = INACTIVE if observed.get("isActive") is True else NOW
     simple = {key: request.get(key, {"type": "public"}) for key in _SIMPLE if key in changed}
     if simple:
         yield Step("PATCH", path, simple, NOW, f"{', '.join(simple)} can be changed at any time")
     yield from _recording(request, path, changed, waiting)
     yield from _ladder(request, observed, path, changed, waiting, wanted)
-    if "suspended" in changed:
-        reason = "the last step, so that nobody sends a stream that is half changed"
-        yield Step("PATCH", path, {"suspended": plan.suspended}, NOW, reason)
 
 
 def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting: str) -> Iterator[Step]:

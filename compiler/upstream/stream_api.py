@@ -33,6 +33,9 @@ NODE_BOUNDS = NodeBounds(**_DATA["node"])
 TAGS_LIMIT = 2048
 """UTF-16 code units of userTags as compact JSON; the service refuses more."""
 
+BODY_LIMIT = 102_400
+"""Bytes of the body of a request; the service answers 413 to more. It is the 100 kB that Express reads by default."""
+
 SOURCE = "source"
 """The name that stands for the stream as it is sent; no profile may have it."""
 

@@ -14,6 +14,7 @@ from compiler.pipeline import check_spec
 from compiler.quantities.text import shown
 from compiler.source import Source
 from tests.rules.support import (
+    broadcast,
     checked,
     flagged,
     free_gateway,
@@ -23,6 +24,7 @@ from tests.rules.support import (
     onchain,
     printed,
     silent,
+    stream,
 )
 from tests.support import check_text, fleetc
 
@@ -104,7 +106,7 @@ def test_variable_whose_name_says_secret(snapshot: SnapshotAssertion) -> None:
     assert flagged(_with_variable("hunter2", "FAL_API_KEY"), CODE) == snapshot
 
 
-@pytest.mark.parametrize("name", ["AUTH_TOKEN", "db_password", "SIGNING_KEY", "ORCH_SECRET"])
+@pytest.mark.parametrize("name", ["AUTH_TOKEN", "db_password", "SIGNING_KEY", "ORCH_SECRET", "accessToken"])
 def test_names_that_say_secret(name: str) -> None:
     assert "hunter2" not in flagged(_with_variable("hunter2", name), CODE)
 
@@ -115,6 +117,36 @@ def test_names_that_say_secret(name: str) -> None:
 )
 def test_names_and_values_that_hold_none(name: str, value: str) -> None:
     silent(_with_variable(value, name))
+
+
+UUID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+
+
+def _pulled(source: str) -> str:
+    return broadcast(stream(pull=f'{{ source = "{source}" }}'))
+
+
+@pytest.mark.parametrize("path", [f"{UUID}/index.m3u8", f"live/{UUID.upper()}", UUID])
+def test_id_in_the_address_of_a_source_is_fine(path: str) -> None:
+    silent(_pulled(f"https://studio.example.net/{path}"))
+
+
+@pytest.mark.parametrize("end", [f"{UUID}?token=abcdefgh", f"{UUID}/{KEY}", f"{UUID}0/x", f"{UUID}#abc", KEY])
+def test_key_in_the_address_of_a_source_is_none(end: str) -> None:
+    found = flagged(_pulled(f"https://studio.example.net/{end}"), CODE)
+    assert 'write a reference: { env = "NAME" } or { vault = "key" }; and replace' in found
+    assert "host_file" not in found
+
+
+def test_id_in_other_addresses_may_be_a_key() -> None:
+    assert UUID not in flagged(onchain(gateway(), rpc=f'"https://rpc.example.org/{UUID}"'), CODE)
+
+
+def test_field_of_a_stream_that_takes_no_reference() -> None:
+    for text in (stream(name=json.dumps(SECRETS[6])), stream(userTags=f'{{ "{SECRETS[6]}" = 1 }}')):
+        found = flagged(broadcast(text), CODE)
+        assert "help: take it out" in found
+        assert "env =" not in found
 
 
 def test_secret_in_a_key_of_a_table() -> None:

@@ -106,6 +106,25 @@ def test_secrets_of_an_answer_are_not_printed(spec: Path, form: str) -> None:
     _run(spec, '{"streamKey": "' + SECRET + '", ', "--format", form)
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"apiKey": SECRET},
+        {"a": [{"b": {"access_token": SECRET}}]},
+        {"password": {"deep": [SECRET]}},
+        {"signingKey": SECRET, "zone": 7},
+    ],
+)
+def test_what_a_key_calls_a_secret_is_not_printed(spec: Path, form: str, context: object) -> None:
+    policy: dict[str, object] = {"type": "webhook", "webhookId": "w", "webhookContext": context}
+    assert _run(spec, {**ANSWER, "playbackPolicy": policy}, "--format", form).returncode == 1
+    own = stream("own", playbackPolicy='{ type = "webhook", webhookId = "w", webhookContext = { open = true } }')
+    spec.write_text(SPEC + own, encoding="utf-8")
+    done = _run(spec, {"name": "own", "playbackPolicy": policy}, "--format", form, name="own")
+    assert "[secret]" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "kind"),
     [
@@ -179,4 +198,5 @@ def test_flawed_spec_is_told_as_by_check(spec: Path) -> None:
 def test_schema_of_an_answer() -> None:
     schema = json.loads(fleetc("schema", "--of", "stream").stdout)
     assert schema["required"] == ["name"]
+    assert json.loads(fleetc("schema", "--of", "stream-error").stdout)["required"] == ["errors"]
     assert json.loads(fleetc("schema").stdout)["title"] == "fleetc spec, version 1"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from compiler.model.stream import PLACEHOLDER
 from compiler.streams.data import Binding, Report
 from compiler.streams.drift import compare, learn
 from compiler.streams.normal import same
@@ -137,6 +138,27 @@ def test_header_that_is_missing_or_surplus() -> None:
     pull = {"source": "https://a.example/x", "headers": {"X-Other": "hunter22"}}
     report = judged(stream, {"name": "main", "pull": pull})
     assert {drift.path[2]: drift.secret for drift in report.drifts} == {"X-Key": True, "X-Other": True}
+
+
+def test_capitals_make_no_difference_in_names_of_headers() -> None:
+    stream = {"pull": {"source": "https://a.example/x", "headers": {"X-Key": {"env": "KEY"}}}}
+
+    def judge(headers: Json) -> Report:
+        return judged(stream, {"name": "main", "pull": {"source": "https://a.example/x", "headers": headers}})
+
+    for spelling in ("x-key", "X-KEY"):
+        report = judge({spelling: "hunter22"})
+        assert (report.kind, len(report.notes)) == ("in_sync", 1)
+    for headers in ({"x-key": "a", "X-Key": "b"}, {"X-Key": "b", "x-key": "a"}, {"x-key": "a", "X-KEY": "b"}):
+        (drift,) = judge(headers).drifts
+        assert drift.path in (("pull", "headers", "x-key"), ("pull", "headers", "X-KEY"))
+
+
+def test_placeholder_is_a_plain_key_wherever_no_secret_belongs() -> None:
+    request = planned({"userTags": {"a": 1}})
+    request.request.content["userTags"] = {PLACEHOLDER: "x"}
+    assert compare(request, read('{"name": "main", "userTags": {"$secret": "x"}}')).kind == "in_sync"
+    assert compare(request, read('{"name": "main"}')).kind == "drift"
 
 
 # ------------------------------------------------------------------------------------------------------- targets

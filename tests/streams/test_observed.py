@@ -64,6 +64,14 @@ def test_error_without_a_status_is_seen_by_its_shape() -> None:
     assert (answer.kind, answer.reasons) == ("unreachable", ("an error: account not found",))
 
 
+def test_errors_beside_a_name_are_neither() -> None:
+    answer = read('{"errors": ["x"], "name": "main"}')
+    assert (answer.kind, answer.stream) == ("invalid_response", {})
+    assert "give its status" in answer.reasons[0]
+    assert read('{"errors": ["x"], "name": "main"}', 200).kind == "stream"
+    assert read('{"errors": ["x"], "name": "main"}', 404).kind == "missing"
+
+
 @pytest.mark.parametrize("status", [None, 401, 403, 500])
 @pytest.mark.parametrize(
     "token",

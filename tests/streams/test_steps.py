@@ -81,6 +81,40 @@ def test_active_stream_waits_with_profiles_record_and_what_hangs_on_them() -> No
     ]
 
 
+def test_stream_is_switched_off_before_it_changes_and_on_after_it() -> None:
+    changed = {"name": "new", "profiles": [SMALL]}
+    for suspended, place in ((True, 0), (False, -1)):
+        stored = {**_stored(_pushed([LARGE])), "suspended": not suspended}
+        steps = judged({**changed, "suspended": suspended}, stored).steps
+        assert len(steps) == 3
+        assert (steps[place].body, steps[place].when) == ({"suspended": suspended}, "now")
+
+
+def test_stream_is_switched_on_only_when_all_else_is_done() -> None:
+    stored = {**_stored(_pushed([LARGE])), "suspended": True, "isActive": True}
+    report = judged({"profiles": [SMALL], "suspended": False}, stored)
+    assert [(step.body, step.when) for step in report.steps] == [
+        ({"profiles": [SMALL]}, "inactive"),
+        ({"suspended": False}, "inactive"),
+    ]
+    assert {drift.action for drift in report.drifts} == {"patch_when_inactive"}
+
+
+def test_targets_of_a_renamed_profile_wait_as_their_requests_do() -> None:
+    stored = {**_stored(_pushed([LARGE], _row("B"))), "isActive": True}
+    report = judged(_pushed([{**LARGE, "name": "C"}], _row("C")), stored)
+    assert {step.when for step in report.steps} == {"inactive"}
+    assert {drift.action for drift in report.drifts} == {"patch_when_inactive"}
+
+
+@pytest.mark.parametrize(("active", "when"), [(True, "inactive"), (False, "now")])
+def test_stream_that_somebody_sends_is_deleted_later(active: bool, when: str) -> None:
+    stored = {**_stored({"pull": {"source": "https://a.example/x"}}), "isActive": active}
+    create, delete = judged({"pull": {"source": "https://b.example/x"}}, stored).steps
+    assert (create.method, create.when) == ("POST", "now")
+    assert (delete.method, delete.when, "end its session" in delete.reason) == ("DELETE", when, active)
+
+
 def test_policy_is_cleared_by_a_public_one() -> None:
     stored = _stored({"playbackPolicy": {"type": "jwt"}})
     assert _bodies(judged({}, stored)) == [{"playbackPolicy": {"type": "public"}}]
@@ -341,7 +375,6 @@ def test_law_change_of_one_leaf_is_told_by_its_name(stream: Json, data: st.DataO
     bindings = learn(plan.request.content, service.create(plan.request.content))
     observed = service.get()
     request = plan.request.content
-    public = request.get("playbackPolicy", {}).get("type") == "public"
     optional = {
         ("profiles", i, key)
         for i, row in enumerate(observed["profiles"])
@@ -353,7 +386,6 @@ def test_law_change_of_one_leaf_is_told_by_its_name(stream: Json, data: st.DataO
         for path in _leaves(observed)
         if path[0] not in _ADDED
         and path not in optional
-        and not (path[0] == "playbackPolicy" and public and path[1] != "type")
         and path[:2] not in (("creatorId", "type"), ("pull", "headers"))
         and path[-1] != "encoder"
     ]
