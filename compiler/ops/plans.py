@@ -212,8 +212,12 @@ def _refuse(*found: list[Refusal]) -> None:
 
 def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
     """Who signed the plan; None where nobody has to."""
-    if settings.allowed_signers is None:
+    if settings.allowed_signers is None and settings.signer is None:
         return None
+    if settings.allowed_signers is None:
+        message = f"{visible(str(settings.signer))} must have signed the plan, and allowed_signers is not set: "
+        advice = "set allowed_signers to the file with the keys of the people who may sign, or take the signer away"
+        raise PlanRefusedError(Refusal("plan-signers-missing", f"{message}whose signature it is cannot be told", advice))
     allowed = settings.allowed_signers.expanduser()
     beside = _signature_file(path)
     if not os.path.lexists(beside):

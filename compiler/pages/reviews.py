@@ -113,6 +113,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "nobody who may has approved this plan.",
         "Store the plan and its signature as they were written, or have the plan signed.",
     ),
+    "plan-signers-missing": Page(
+        "The settings say who must have signed a plan, and not where the keys of the people who may sign are.",
+        "a name alone proves nothing, and a plan that nobody looked at would pass for a signed one.",
+        "Set allowed_signers (`--allowed-signers FILE`) too, or take signer away.",
+    ),
     "plan-signers-unreadable": Page(
         "The allowed-signers file cannot be read.",
         "without it no signature counts.",

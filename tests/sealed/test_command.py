@@ -166,7 +166,12 @@ def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
         (("--expires", "2d"), "48 h"),
         (("--expires", "0s"), "31 days at most"),
         (("--expires", "1000h"), "31 days at most"),
+        (("--expires", "90min"), '"25 min" or "1m30s"'),
         (("--verify", "plan.json", "-o", "x"), "leave out -o"),
+        (("--verify", "plan.json", "--expires", "3h"), "--against and --expires"),
+        (("--verify", "plan.json", "--expires", "24h"), "--against and --expires"),
+        (("--signer", "bob"), "name that with --verify"),
+        (("--allowed-signers", "signers"), "name that with --verify"),
         (("--sign", "key"), "say with -o"),
     ],
 )
@@ -174,6 +179,15 @@ def test_wrong_usage(place: Workplace, options: tuple[str, ...], words: str) -> 
     done = place.run("plan", *options)
     assert done.code == 2
     assert words in done.err
+
+
+def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
+    words = " ".join(re.findall(r"[\w;-]+", place.run("plan", "--help").out))  # without frames and line ends
+    shown = re.search(r"such as (\w+) or (\w+); by default (\w+)", words)
+    assert shown is not None
+    for words in shown.groups():
+        done = place.run("plan", "--limit", "eu-ai", "--expires", words)
+        assert done.code == 0, done.err
 
 
 def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:
