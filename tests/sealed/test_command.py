@@ -79,6 +79,34 @@ def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: Snaps
     assert changed.codes() == []
 
 
+PLACE = 'address = "198.51.100.13"'
+
+
+@pytest.mark.parametrize("now", ['address = "198.51.100.113"', f"{PLACE}\nssh_port = 2222"])
+def test_nothing_is_known_of_a_host_that_may_be_another_machine(place: Workplace, now: str) -> None:
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, PLACE, now)
+    place.compile()
+    done = place.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-2: it was at 198.51.100.13 port 22; if that is another machine" in done.out
+    assert "make sure that us-video-2 runs" in done.out
+    assert "keep us-video-2" not in done.out
+    assert place.codes() == []
+
+
+def test_a_machine_under_another_name_is_no_bare_one(place: Workplace) -> None:
+    shutil.copytree(place.tree, "before")
+    text = place.spec.read_text(encoding="utf-8")
+    place.spec.write_text(text.replace("hosts.us-gpu-2", "hosts.us-gpu-9").replace('"us-gpu-2"', '"us-gpu-9"'))
+    place.compile()
+    done = place.run("plan", "--against", "before")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-9: its machine was the host us-gpu-2" in done.out
+    assert "left alone" not in done.out
+    assert "is new here" not in done.out
+
+
 def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:
     made = changed.made()
     step = replace(made.steps[0], actions=tuple(replace(a, do="ensure") for a in made.steps[0].actions))
