@@ -180,7 +180,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
         return None
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
-    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit)
+    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit, rolled_out=True)
 
 
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
