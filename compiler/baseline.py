@@ -150,7 +150,7 @@ def unchecked(
     except Exception:  # what rules refuse, lowering may trip over in any way
         return None
     side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))
-    return _noted(side, [f"{unsound.message}; it is compared as if it were sound"])
+    return _noted(side, [f"{name} is compared as if it were sound: {unsound.message}"])
 
 
 def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
@@ -158,14 +158,14 @@ def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Si
     side = _tree_at(revision, recorded)
     if side is None:
         return None
-    note = f"{unsound.message}; the tree that was committed there is compared, and only files of it"
+    note = f"only files are compared, with those of the tree that was committed at {revision.name}: {unsound.message}"
     return _noted(replace(side, document=None, fleet=None, notes=()), [note])
 
 
 def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
     """The sources alone, see `like`."""
     texts = {copy_of(index): text.text.encode() for index, text in enumerate(sources)}
-    note = f"{unsound.message}; only the texts of the spec are compared, and what restarts is not known"
+    note = f"only the texts of the spec are compared, and what they mean is not known: {unsound.message}"
     return Side(name, texts, {}, None, None, notes=(note,))
 
 

@@ -26,7 +26,8 @@ REVIEW_PAGES: dict[str, Page] = {
     "baseline-unsound": Page(
         "The spec that another one shall be compared with does not compile.",
         "nothing can be said about the hosts of a fleet that was never a fleet.",
-        "Compare with a state that compiled, or with the recorded tree.",
+        "Compare with a state that compiled, or with the recorded tree. Of a revision of git that does not pass the "
+        "checks of today, as much is compared as can be, with a note.",
     ),
     "bindings-invalid": Page(
         "A file of bindings does not say which id the service gave to which target.",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
+import subprocess
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -77,6 +79,37 @@ def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: Snaps
     assert without_digests(shown) == snapshot
     changed.store(made)
     assert changed.codes() == []
+
+
+def git_in(*arguments: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.net", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+
+
+def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
+    """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
+    marks = place.tree / "ansible/host_vars/eu-ai.json"
+    old = json.loads(marks.read_text())["fleet_files_digest"]
+    manifest = place.tree / "manifest.json"
+    text = marks.read_text().replace(old, "0" * 64)
+    manifest.write_text(manifest.read_text().replace(_sha256(marks.read_text()), _sha256(text)))
+    marks.write_text(text)
+    git_in("init", "--quiet")
+    git_in("add", ".")
+    git_in("commit", "--quiet", "-m", "as another version wrote it")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    states = {state.host: state.release for state in place.read().baseline.hosts}
+    assert states["eu-ai"] == "0" * 64
+    edit(place.spec, "1200 wei / pixel", "1250 wei / pixel")
+    git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    assert place.read().baseline.hosts[0].release != "0" * 64
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 PLACE = 'address = "198.51.100.13"'
