@@ -134,6 +134,8 @@ def _make(
     inputs, compiled = _inputs(spec, settings, limit)
     with _refusals(Path(against or spec)):
         before = _before(spec, settings, against)
+        for note in before.notes if before else ():
+            message(f"note: {note}")
         baseline, left = plans.recorded_baseline(inputs, before.tree() if before else None, against or "")
         if observe:
             with progress(sys.stderr) as show:

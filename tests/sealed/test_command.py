@@ -101,8 +101,13 @@ def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) 
     assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
     states = {state.host: state.release for state in place.read().baseline.hosts}
     assert states["eu-ai"] == "0" * 64
+    git_in("rm", "--quiet", "--cached", "trial.toml")
+    git_in("commit", "--quiet", "-m", "no overlay")
+    done = place.run("plan", "--against", "HEAD", "-o", "plan.json")
+    assert done.code == 0 and "note: HEAD has no trial.toml" in done.err
+    git_in("add", "trial.toml")
     edit(place.spec, "1200 wei / pixel", "1250 wei / pixel")
-    git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml")
+    git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml", "trial.toml")
     place.compile()
     assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
     assert place.read().baseline.hosts[0].release != "0" * 64
