@@ -7,16 +7,18 @@ and specs with; revisions come through `git.py`. Called by `commands/`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from compiler import files, git, render
+from compiler import backends, files, git, lower, model, render, source
 from compiler.diagnostics import has_errors
-from compiler.pipeline import compile_spec
+from compiler.git import Revision
+from compiler.pipeline import Checked, Compiled, compile_spec
 from compiler.reading import decode_source
-from compiler.recorded import FilesError, shown
-from compiler.review.side import Side, of_compiled, of_recorded
+from compiler.recorded import FilesError, manifest_artifact, parse_manifest, shown
+from compiler.review.side import SPEC_FOLDER, Side, copy_of, of_compiled, of_recorded
 from compiler.source import Source
-from compiler.tree import MANIFEST
+from compiler.tree import MANIFEST, Artifact, tree_of
 
 
 def baseline(
@@ -26,11 +28,14 @@ def baseline(
     recorded: Path,
     shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
     limit_bytes: int,
+    rolled_out: bool = False,
 ) -> Side:
-    """What to compare with. A path that exists is a path, all else a revision; without a word it is `recorded`.
+    """What to compare with. A tree or spec that exists is one, all else a revision; without a word it is `recorded`.
 
-    A revision is compiled with the overlays as they were then; another spec is taken as it is. Raises `FilesError`
-    baseline-unknown, baseline-unsound when a spec does not compile, and those of reading trees and specs, and of git.
+    A revision is compiled with the overlays as they were then; where it was `rolled_out`, the tree that was committed
+    with that spec stands for it. One that does not pass the checks of today is taken for what can be had of it, with a
+    note. Another spec is taken as it is. Raises `FilesError` baseline-unknown, baseline-unsound when a spec does not
+    compile, and those of reading trees and specs, and of git.
     """
     if against is None:
         return of_recorded(str(recorded), files.read_tree(recorded))
@@ -39,20 +44,136 @@ def baseline(
     if kind == "tree":
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
-        source = files.read_source(files.find_spec(path), str(files.find_spec(path)), limit_bytes)
-        return _compiled(against, [source], shipped)
-    base = files.find_spec(spec)
-    commit = git.commit_of(against, base) if kind == "" and git.looks_like_revision(against) else None
-    if commit is None:
+        other = files.find_spec(path)
+        return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+    revision = _revision(against, kind, files.find_spec(spec))
+    sources, notes = _sources_at(revision, files.find_spec(spec), overlays, limit_bytes)
+    if rolled_out:
+        side = _tree_at(revision, recorded)
+        if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
+            return _noted(side, notes)
+    try:
+        side = _compiled(against, sources, shipped)
+    except FilesError as unsound:
+        found = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
+        if found is None and rolled_out:
+            raise
+        side = found or _of_sources(against, sources, unsound)
+    return _noted(side, notes)
+
+
+def like(old: Side, new: Side) -> Side:
+    """The new side as far as it can be compared: only its sources where the old one has nothing else."""
+    if not all(path.startswith(SPEC_FOLDER) for path in old.files):
+        return new
+    texts = {path: content for path, content in new.files.items() if path.startswith(SPEC_FOLDER)}
+    return replace(new, files=texts, digests={path: new.digests[path] for path in texts})
+
+
+# --- revisions ------------------------------------------------------------------------------------
+
+
+def _revision(against: str, kind: str, base: Path) -> Revision:
+    """The revision of this name. Raises `FilesError` baseline-unknown."""
+    found = None
+    if git.looks_like_revision(against):
+        try:
+            found = git.find_revision(against, base)
+        except FilesError:
+            if kind == "":
+                raise
+    if found is None:
         message = f"{shown(against) or 'an empty name'} is no tree, no spec and no revision of git"
+        if kind == "other":
+            message = f"the directory {shown(against)} holds no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
+            message += "no revision of this name"
         advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
         raise FilesError("baseline-unknown", message, path=against, advice=advice)
-    sources = []
+    return found
+
+
+def _sources_at(
+    revision: Revision, base: Path, overlays: Sequence[Path], limit_bytes: int
+) -> tuple[list[Source], list[str]]:
+    """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`."""
+    sources, notes = [], []
     for place in (base, *overlays):
+        content = git.read_at(revision, place, limit_bytes)
+        if content is None and place is base:
+            raise git.missing_at(revision, place)
+        if content is None:
+            notes.append(f"{revision.name} has no {place}, so that nothing of it is laid over the spec there")
+            continue
         # As git spells it from here. The slash keeps the revision out of the file's own name, which trees hold.
-        name = f"{against}:{place}" if place.is_absolute() else f"{against}:./{place}"
-        sources.append(decode_source(git.read_at(commit, place, against, limit_bytes), name))
-    return _compiled(against, sources, shipped)
+        name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
+        sources.append(decode_source(content, name))
+    return sources, notes
+
+
+def _tree_at(revision: Revision, recorded: Path) -> Side | None:
+    """The tree that was committed at a revision; None where there is no whole one."""
+    found = git.files_below(revision, recorded)
+    if MANIFEST not in found:
+        return None
+    name = f"{revision.name}:{recorded}"
+    try:
+        entries = parse_manifest(found[MANIFEST], name)
+    except FilesError:
+        return None
+    manifest = manifest_artifact(found.pop(MANIFEST))
+    kept = {path: entry for path, entry in entries.items() if path in found}
+    artifacts = (Artifact(path, found[path], entry.mode, entry.origins) for path, entry in kept.items())
+    return of_recorded(name, tree_of([manifest, *artifacts]))
+
+
+def _copies(side: Side) -> dict[str, str]:
+    """The texts that a recorded tree says it was compiled from, by path; none where one was edited."""
+    paths = [path for path in side.files if path.startswith(SPEC_FOLDER)]
+    edited = any(map(side.edited, paths))
+    return {} if edited else {path: side.files[path].decode(errors="replace") for path in paths}
+
+
+# --- what does not pass the checks of today -------------------------------------------------------
+
+
+def unchecked(
+    name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
+) -> Side | None:
+    """A spec compiled in spite of its errors, as an older fleetc may have done; None where that fails."""
+    document, found = source.parse(sources)
+    fleet, more = model.parse(document) if document is not None and not has_errors(found) else (None, [])
+    if fleet is None or has_errors(more):
+        return None
+    try:
+        plan = lower.lower(fleet)
+        tree = backends.emit(plan, *shipped, sources)
+    except Exception:  # what rules refuse, lowering may trip over in any way
+        return None
+    side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))
+    return _noted(side, [f"{name} is compared as if it were sound: {unsound.message}"])
+
+
+def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
+    """The files of the tree that was committed at a revision; None where there is none."""
+    side = _tree_at(revision, recorded)
+    if side is None:
+        return None
+    note = f"only files are compared, with those of the tree that was committed at {revision.name}: {unsound.message}"
+    return _noted(replace(side, document=None, fleet=None, notes=()), [note])
+
+
+def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
+    """The sources alone, see `like`."""
+    texts = {copy_of(index): text.text.encode() for index, text in enumerate(sources)}
+    note = f"only the texts of the spec are compared, and what they mean is not known: {unsound.message}"
+    return Side(name, texts, {}, None, None, notes=(note,))
+
+
+def _noted(side: Side, notes: Sequence[str]) -> Side:
+    return replace(side, notes=(*side.notes, *notes))
+
+
+# --- paths and specs ------------------------------------------------------------------------------
 
 
 def _kind(path: Path) -> str:

@@ -37,6 +37,8 @@ _FORMS = (
 )
 
 _URL = re.compile(r"://([^\s/?#\"'<>]*)([^\s?#\"'<>]*)(\?[^\s#\"'<>]*)?(#[^\s\"'<>]*)?")
+_BETWEEN_URLS = re.compile(r",(?=[A-Za-z][A-Za-z0-9+.-]*://)")
+"""The comma of a list of URLs. Any other comma may belong to a URL, also to the user info of one."""
 _KEY_NAME = re.compile(
     r"(?:api|access|private).?key|token|secret|passw|credential|signature|^auth|^sig$|^pwd?$|(?:^|[-_.])key$",
     re.IGNORECASE,
@@ -78,7 +80,7 @@ def find(text: str, media: bool = False) -> str:
             return kind
     if '"ciphertext"' in text and ('"crypto"' in text.lower() or '"kdf"' in text):
         return "the content of a key file"
-    if any(_holds_key(url, media) for url in _URL.finditer(text)):
+    if any(_holds_key(url, media) for part in _BETWEEN_URLS.split(text) for url in _URL.finditer(part)):
         return "a key in a URL"
     return "a recovery phrase" if any(map(_is_phrase, _PHRASE.findall(text))) else ""
 

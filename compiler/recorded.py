@@ -156,11 +156,17 @@ def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, Entry]] | Non
     """
     try:
         content = read_regular(root, MANIFEST)
-        return content, _entries(json.loads(content))
     except FileNotFoundError:
         return None
     except OSError as error:
         raise failure(error, f"{where}/{MANIFEST}", "read") from error
+    return content, parse_manifest(content, where)
+
+
+def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
+    """The entries of a manifest by path. Raises `FilesError` manifest-unreadable for anything odd."""
+    try:
+        return _entries(json.loads(content))
     except (ValueError, KeyError, TypeError, RecursionError, FilesError) as error:
         message = f"{shown(where)}/{MANIFEST} is no manifest of fleetc, so its own files cannot be told apart"
         advice = f"restore {MANIFEST}, or remove the directory {shown(where)} and compile again"

@@ -233,9 +233,86 @@ def test_plan_of_main_is_stored(project: Path, tmp_path: Path) -> None:
     needs("plan")
     runner = Runner(project, tmp_path)
     script = step(project / ".github/workflows/fleet-deploy.yml", "plan", "Plan")
-    done = runner.run(script, SPEC="fleet.toml")
+    done = runner.run(script, SPEC="fleet.toml", DEPLOYED="")
     assert done.returncode == 0, done.stderr
     assert json.loads((runner.temp / "plan.json").read_text())
+    assert "    processes: 2 to make sure of" in runner.summary.read_text()
+    done = runner.run(script, SPEC="fleet.toml", DEPLOYED=git(project, "rev-parse", "HEAD").strip())
+    assert done.returncode == 0, done.stderr
+    assert "processes: 2 to keep" in done.stdout
+    assert done.stdout.splitlines()[0] in runner.summary.read_text()
+
+
+GH = """#!/bin/sh
+case "$2" in
+  */deployments?environment=production*) if [ -n "$LAST" ]; then echo "7 $LAST"; fi ;;
+  */deployments/7/statuses?per_page=1) echo "$STATE" ;;
+  *) exit 1 ;;
+esac
+"""
+"""Answers like the program of GitHub, for one deployment of the revision LAST with the status STATE."""
+
+
+@pytest.mark.parametrize(
+    ("last", "state", "known"),
+    [("HEAD", "success", True), ("HEAD", "failure", False), ("", "", False), ("0" * 40, "success", False)],
+)
+def test_plan_starts_from_the_last_deployment_when_that_succeeded(
+    last: str, state: str, known: bool, project: Path, tmp_path: Path
+) -> None:
+    runner = Runner(project, tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gh").write_text(GH)
+    (tmp_path / "bin/gh").chmod(0o755)
+    commit_id = git(project, "rev-parse", "HEAD").strip() if last == "HEAD" else last
+    script = step(project / ".github/workflows/fleet-deploy.yml", "plan", "Find what was deployed last")
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = runner.run(
+        script, SPEC="fleet.toml", LAST=commit_id, STATE=state, PATH=path, GITHUB_REPOSITORY="me/fleet", GH_TOKEN="x"
+    )
+    assert done.returncode == 0, done.stderr
+    assert (runner.output.read_text() if runner.output.exists() else "") == (f"revision={commit_id}\n" if known else "")
+    assert ("not known" in done.stdout) is not known
+
+
+def test_all_commits_of_a_push_are_shown(project: Path, tmp_path: Path) -> None:
+    needs("diff")
+    runner = Runner(project, tmp_path)
+    script = step(project / ".github/workflows/fleet-deploy.yml", "plan", "Show what would change")
+    before = git(project, "rev-parse", "HEAD").strip()
+    edit(project, "max_sessions = 4", "max_sessions = 5")
+    commit(project)
+    middle = git(project, "rev-parse", "HEAD").strip()
+    edit(project, "max_sessions = 5", "max_sessions = 6")
+    commit(project)
+    cases = [("", before, "4 -> 6"), ("", "0" * 40, "5 -> 6"), ("", "", "5 -> 6"), (before, middle, "4 -> 6")]
+    for deployed, pushed, shown in cases:
+        done = runner.run(script, SPEC="fleet.toml", DEPLOYED=deployed, BEFORE=pushed)
+        assert done.returncode == 0, done.stderr
+        old, new = shown.split(" -> ")
+        text = runner.summary.read_text()
+        assert f"maxSessions={old}" in text and f"maxSessions={new}" in text, shown
+        runner.summary.unlink()
+
+
+def test_plan_of_gitlab_starts_from_what_its_deployment_noted(project: Path, tmp_path: Path) -> None:
+    needs("plan")
+    runner = Runner(project, tmp_path)
+    jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
+    (plan,) = (line.replace("/opt/fleetc/bin/fleetc", str(FLEETC)) for line in jobs["fleet-plan"]["script"])
+    for job, policy in (("fleet-plan", "pull"), ("fleet-deploy", "push")):
+        cache = jobs[job]["cache"]
+        assert (cache["key"], cache["paths"], cache["policy"]) == ("fleet-deployed", ["fleet-deployed"], policy)
+    assert jobs["fleet-deploy"]["cache"]["when"] == "always"
+    unknown = runner.run(plan, SPEC="fleet.toml")
+    assert unknown.returncode == 0 and "to make sure of" in unknown.stdout, unknown.stderr
+    rollout = [line.replace("/opt/fleetc/bin/fleetc", "$FLEETC") for line in jobs["fleet-deploy"]["script"]]
+    (project / "key").write_text("")
+    sha = git(project, "rev-parse", "HEAD").strip()
+    for rolls, words in (("true", "to keep"), ("false", "to make sure of")):
+        runner.run("\n".join(rollout), SPEC="fleet.toml", FLEETC=rolls, FLEETC_SSH_KEY="key", CI_COMMIT_SHA=sha)
+        done = runner.run(plan, SPEC="fleet.toml")
+        assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
 
 
 def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: Path, tmp_path: Path) -> None:

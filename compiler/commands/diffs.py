@@ -118,14 +118,14 @@ class Found(NamedTuple):
 def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, recorded: Path) -> Found:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from compiler import files
-    from compiler.baseline import baseline
+    from compiler.baseline import baseline, like
     from compiler.review.compare import compare
     from compiler.review.side import of_compiled
 
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
     old = baseline(asked.against, spec, settings.overlay, recorded, shipped, limit)
-    return Found(compare(old, of_compiled(str(spec), compiled)), asked, shipped[0])
+    return Found(compare(old, like(old, of_compiled(str(spec), compiled))), asked, shipped[0])
 
 
 def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:

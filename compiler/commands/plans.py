@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from compiler.sealed.make import Effects, Inputs
     from compiler.settings import Settings
 
+_DAY = "24h"
 _LIFETIMES = (timedelta(seconds=1), timedelta(days=31))
 
 
@@ -62,7 +63,9 @@ def plan(
     observe: Annotated[
         bool, typer.Option("--observe", help="Ask the hosts what they run; changes nothing there.")
     ] = False,
-    expires: Annotated[str, typer.Option("--expires", help="How long the plan is good, such as 90min.")] = "24h",
+    expires: Annotated[
+        str | None, typer.Option("--expires", help="How long the plan is good, such as 90m or 2h; by default 24h.")
+    ] = None,
     sign: Annotated[
         Path | None, typer.Option("--sign", help="SSH key that signs the plan, into a file .sig beside it.")
     ] = None,
@@ -74,13 +77,15 @@ def plan(
 ) -> None:
     """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
 
-    lifetime = _lifetime(expires)
+    lifetime = _lifetime(_DAY if expires is None else expires)
     settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
-        if write or sign or against:
-            _wrong_usage("--verify makes no plan; leave out -o, --sign and --against")
+        if any(option is not None for option in (write, sign, against, expires)):
+            _wrong_usage("--verify makes no plan; leave out -o, --sign, --against and --expires")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
+    if allowed_signers is not None or signer is not None:
+        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name that with --verify")
     if sign is not None and write is None:
         _wrong_usage("a signature lies beside the plan's file; say with -o where that is written")
     _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
@@ -129,6 +134,8 @@ def _make(
     inputs, compiled = _inputs(spec, settings, limit)
     with _refusals(Path(against or spec)):
         before = _before(spec, settings, against)
+        for note in before.notes if before else ():
+            message(f"note: {note}")
         baseline, left = plans.recorded_baseline(inputs, before.tree() if before else None, against or "")
         if observe:
             with progress(sys.stderr) as show:
@@ -175,7 +182,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
         return None
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
-    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit)
+    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit, rolled_out=True)
 
 
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:

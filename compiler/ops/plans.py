@@ -29,7 +29,7 @@ from compiler.sealed import judge
 from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
 from compiler.sealed.document import decode, seal_of
 from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
-from compiler.sealed.states import RecordError, recorded_states
+from compiler.sealed.states import RecordError, recorded_places, recorded_states
 from compiler.settings import Settings
 from compiler.source import Source
 from compiler.tree import MANIFEST, Tree
@@ -69,21 +69,38 @@ class Verified:
 def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Baseline, tuple[str, ...]]:
     """What the hosts run when `tree` is what was rolled out last, and hosts that only that tree has.
 
-    `name` is what people call it. Without a tree nothing is known. Raises PlanRefusedError plan-baseline-unreadable.
+    `name` is what people call it. Without a tree nothing is known, nor of a host that may be another machine now.
+    Raises PlanRefusedError plan-baseline-unreadable.
     """
     if tree is None:
         return Baseline("", tuple(_unknown(host, "nobody looked") for host in inputs.hosts)), ()
     try:
-        states = recorded_states(tree)
+        states, places = recorded_states(tree), recorded_places(tree)
     except RecordError as problem:
         message = f"the tree of {visible(name)} cannot be a baseline: {problem}"
         advice = "name the tree that was rolled out last, as it was written"
         raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
     manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
-    # A host that the tree does not have was not part of the fleet: it runs nothing of it.
-    hosts = tuple(states.get(host.name, HostState(host.name, RECORDED)) for host in inputs.hosts)
+    hosts = tuple(_recorded(host, states, places) for host in inputs.hosts)
     known = {host.name for host in inputs.plan.hosts}
-    return Baseline(manifest, hosts), tuple(sorted(set(states) - known))
+    reached = {(host.address, host.ssh_port) for host in inputs.plan.hosts}  # a host that has another name now
+    left = (name for name in states if name not in known and places[name] not in reached)
+    return Baseline(manifest, hosts), tuple(sorted(left))
+
+
+def _recorded(host: HostPlan, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:
+    """What a tree says of the machine that a host's name means now: by name and place, not by name alone."""
+    now = (host.address, host.ssh_port)
+    then = places.get(host.name)
+    if then == now:
+        return states[host.name]
+    if then is not None:
+        was = f"{then[0]} port {then[1]}"
+        return _unknown(host, visible(f"it was at {was}; if that is another machine, nothing is stopped there"))
+    other = next((name for name, place in places.items() if place == now), None)
+    if other is not None:
+        return _unknown(host, visible(f"its machine was the host {other}"))
+    return HostState(host.name, RECORDED)  # not part of the fleet then: it runs nothing of it
 
 
 def observed_baseline(
@@ -212,8 +229,14 @@ def _refuse(*found: list[Refusal]) -> None:
 
 def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
     """Who signed the plan; None where nobody has to."""
-    if settings.allowed_signers is None:
+    if settings.allowed_signers is None and settings.signer is None:
         return None
+    if settings.allowed_signers is None:
+        message = f"{visible(str(settings.signer))} must have signed the plan, and allowed_signers is not set: "
+        advice = "set allowed_signers to the file with the keys of the people who may sign, or take the signer away"
+        raise PlanRefusedError(
+            Refusal("plan-signers-missing", f"{message}whose signature it is cannot be told", advice)
+        )
     allowed = settings.allowed_signers.expanduser()
     beside = _signature_file(path)
     if not os.path.lexists(beside):

@@ -26,7 +26,8 @@ REVIEW_PAGES: dict[str, Page] = {
     "baseline-unsound": Page(
         "The spec that another one shall be compared with does not compile.",
         "nothing can be said about the hosts of a fleet that was never a fleet.",
-        "Compare with a state that compiled, or with the recorded tree.",
+        "Compare with a state that compiled, or with the recorded tree. Of a revision of git that does not pass the "
+        "checks of today, as much is compared as can be, with a note.",
     ),
     "bindings-invalid": Page(
         "A file of bindings does not say which id the service gave to which target.",
@@ -112,6 +113,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "The signature of a sealed plan is damaged, of another file, or of somebody who may not sign.",
         "nobody who may has approved this plan.",
         "Store the plan and its signature as they were written, or have the plan signed.",
+    ),
+    "plan-signers-missing": Page(
+        "The settings say who must have signed a plan, and not where the keys of the people who may sign are.",
+        "a name alone proves nothing, and a plan that nobody looked at would pass for a signed one.",
+        "Set allowed_signers (`--allowed-signers FILE`) too, or take signer away.",
     ),
     "plan-signers-unreadable": Page(
         "The allowed-signers file cannot be read.",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from compiler.review.data import IMPACTS, Change, FileChange, Line, Review, Spot, Target
+from compiler.review.side import SPEC_FOLDER
 
 _RANK = {impact: rank for rank, impact in enumerate(IMPACTS)}
 
@@ -109,7 +110,8 @@ def verdict(review: Review) -> str:
     """The review in one sentence without a full stop: how much changes, and how often each class occurs."""
     found = tallies(review)
     if [tally.impact for tally in found] == ["none"]:
-        return f"{headline(review)}, none with an effect on what runs"
+        said = "what it means is not known" if review.files_only else "none with an effect on what runs"
+        return f"{headline(review)}, {said}"
     return ": ".join(
         filter(None, (headline(review), ", ".join(f"{tally.impact} ({tally.changes:,})" for tally in found)))
     )
@@ -133,6 +135,8 @@ def files(review: Review) -> str:
 def restarts(review: Review) -> str:
     """How many processes restart, and how many live sessions can drop."""
     number = len(review.restarts)
+    if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
+        return "which processes restart is not known"
     if not number:
         return "no process restarts"
     known = [sessions for _, sessions in review.restarts if sessions is not None]

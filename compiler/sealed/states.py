@@ -26,15 +26,34 @@ def recorded_states(tree: Tree) -> dict[str, HostState]:
 
     Whether a process runs is not known from a tree.
     """
+    states = (_recorded_state(artifact) for artifact in _host_files(tree))
+    return {state.host: state for state in states}
+
+
+def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
+    """Address and SSH port of each host of a tree, by host: which machine its name means. Raises RecordError."""
+    return {_host_of(artifact): _recorded_place(artifact) for artifact in _host_files(tree)}
+
+
+def _host_files(tree: Tree) -> Iterator[Artifact]:
     digests = _manifest_digests(tree)
-    states = {}
     for artifact in tree.artifacts:
         if artifact.path.startswith(_HOST_FILES):
             if artifact.sha256 != digests.get(artifact.path):
                 raise RecordError(f"{artifact.path} is not what the manifest lists")
-            state = _recorded_state(artifact)
-            states[state.host] = state
-    return states
+            yield artifact
+
+
+def _host_of(artifact: Artifact) -> str:
+    return artifact.path.removeprefix(_HOST_FILES).removesuffix(".json")
+
+
+def _recorded_place(artifact: Artifact) -> tuple[str, int]:
+    try:
+        variables = json.loads(artifact.content)
+        return str(variables["ansible_host"]["__ansible_unsafe"]), int(variables["ansible_port"])
+    except (ValueError, KeyError, TypeError) as failure:
+        raise RecordError(f"{artifact.path} does not say where the host is") from failure
 
 
 def _manifest_digests(tree: Tree) -> dict[str, str]:
@@ -46,7 +65,7 @@ def _manifest_digests(tree: Tree) -> dict[str, str]:
 
 
 def _recorded_state(artifact: Artifact) -> HostState:
-    host = artifact.path.removeprefix(_HOST_FILES).removesuffix(".json")
+    host = _host_of(artifact)
     try:
         variables = json.loads(artifact.content)
         runtime = str(variables["fleet_services_runtime"])

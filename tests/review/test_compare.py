@@ -145,6 +145,16 @@ def test_equal_changes_of_many_nodes_are_one() -> None:
     assert {effect.impact: effect.amount for effect in change.effects} == {"restart": 3}
 
 
+def test_list_of_addresses_is_shown() -> None:
+    text = example("two-regions")
+    found = review(
+        text, text.replace('orchestrators = ["eu-video-1", "eu-video-2", ', 'orchestrators = ["eu-video-1", ')
+    )
+    change = one(found, "-orchAddr")
+    assert change.old is not None and change.old.startswith("https://eu-gpu-1.example.net:8935,https://eu-gpu-2.")
+    assert change.new is not None and "eu-gpu-2" not in change.new
+
+
 def test_node_that_comes_or_goes_is_one_change() -> None:
     node = (
         '[gateways.second]\nhost = "studio"\nmode = "video"\nhttp = "0.0.0.0:9940"\nrtmp = "127.0.0.1:1940"\n'

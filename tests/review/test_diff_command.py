@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from compiler import git
+from compiler.baseline import unchecked
+from compiler.pipeline import compile_spec
 from compiler.recorded import FilesError
-from tests.review.support import example
-from tests.support import ROOT, fleetc
+from compiler.review.compare import compare
+from compiler.source import Source
+from tests.mutating import mutations, spread
+from tests.review.support import example, side
+from tests.support import ROOT, fleetc, shipped
 
 DEMO = example("demo")
 EDITED = DEMO.replace("max_sessions = 4", "max_sessions = 3")
@@ -79,12 +86,154 @@ def test_revision_is_found_from_inside_the_directory_and_through_a_link(folder: 
 def test_overlay_is_read_at_the_revision_too(folder: Path) -> None:
     overlay = folder / "small.toml"
     overlay.write_text("[orchestrators.orch]\nmax_sessions = 2\n", encoding="utf-8")
-    missing = refused(fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD"), "git-file-missing")
-    assert "small.toml is no file at HEAD" in missing
+    added = fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD")
+    assert (added.returncode, added.stderr) == (0, "")
+    assert "-maxSessions: 4 -> 2" in added.stdout
+    assert "small.toml, so that nothing of it is laid over the spec there" in added.stdout
     git_in(folder, "add", ".")
     git_in(folder, "commit", "--quiet", "--message", "two")
     overlay.write_text("[orchestrators.orch]\nmax_sessions = 1\n", encoding="utf-8")
     assert "-maxSessions: 2 -> 1" in fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD").stdout
+
+
+def test_overlay_of_another_place_is_of_no_revision(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    overlay = tmp_path_factory.mktemp("elsewhere") / "small.toml"
+    overlay.write_text("[orchestrators.orch]\nmax_sessions = 2\n", encoding="utf-8")
+    refused(fleetc("diff", folder, "--overlay", overlay, "--against", "HEAD"), "git-file-missing")
+
+
+@pytest.mark.parametrize("name", ["fix#12,a=b", "größe", "feature/x+y", "release-1.0", "a;b&c|d$(x)`y`"])
+def test_branch_may_have_any_name_that_git_allows(folder: Path, name: str) -> None:
+    git_in(folder, "branch", name)
+    done = fleetc("diff", "--against", name, cwd=folder)
+    assert "argument -maxSessions: 4 -> 3" in done.stdout, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["fleet.toml", "rendered"]
+
+
+def test_directory_of_the_same_name_hides_no_revision(folder: Path, tmp_path: Path) -> None:
+    (folder / "main").mkdir()
+    (folder / "other").mkdir()
+    assert "-maxSessions: 4 -> 3" in fleetc("diff", "--against", "main", cwd=folder).stdout
+    text = refused(fleetc("diff", "--against", "other", cwd=folder), "baseline-unknown")
+    assert "the directory other holds no manifest.json and no fleet.toml, and git knows no revision" in text
+    bare = tmp_path.parent / f"{tmp_path.name}-bare"
+    (bare / "other").mkdir(parents=True)
+    (bare / "fleet.toml").write_text(DEMO, encoding="utf-8")
+    no_git = fleetc("diff", "--against", "other", cwd=bare, GIT_CEILING_DIRECTORIES=str(bare.parent))
+    assert "the directory other holds no manifest.json" in refused(no_git, "baseline-unknown")
+
+
+def test_link_is_followed_as_it_was(folder: Path) -> None:
+    for name, sessions in (("prod.toml", 4), ("stg.toml", 2)):
+        text = DEMO.replace("max_sessions = 4", f"max_sessions = {sessions}")
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / f"{name}.d").mkdir()
+        (folder / f"{name}.d" / "fleet.toml").write_text(text, encoding="utf-8")
+    spec, way = folder / "fleet.toml", folder / "way"
+    spec.unlink()
+    for link, before, now in ((spec, "prod.toml", "stg.toml"), (way, "prod.toml.d", "stg.toml.d")):
+        link.symlink_to(before)
+        git_in(folder, "add", ".")
+        git_in(folder, "commit", "--quiet", "--message", "a link")
+        link.unlink()
+        link.symlink_to(now)
+    git_in(folder, "checkout", "--quiet", "HEAD", "--", "fleet.toml")
+    spec.unlink()
+    spec.symlink_to("stg.toml")
+    for place in (folder, way):
+        done = fleetc("diff", place, "--against", "HEAD~1" if place is folder else "HEAD")
+        assert "argument -maxSessions: 4 -> 2" in done.stdout, done.stderr
+    git_in(folder, "commit", "--quiet", "--all", "--message", "other links")
+    assert "Nothing changes" in fleetc("diff", folder, "--against", "HEAD").stdout
+
+
+def test_link_that_led_nowhere_in_the_repository_is_no_file(folder: Path) -> None:
+    spec = folder / "fleet.toml"
+    for target in ("/etc/hostname", "gone.toml", "fleet.toml", "../../../../fleet.toml", "rendered"):
+        spec.unlink()
+        spec.symlink_to(target)
+        git_in(folder, "commit", "--quiet", "--all", "--message", "a link")
+        spec.unlink()
+        spec.write_text(DEMO, encoding="utf-8")
+        refused(fleetc("diff", folder, "--against", "HEAD"), "git-file-missing")
+
+
+# --- a base that does not pass the checks of today -----------------------------------------------
+
+UNREADABLE = DEMO.replace("max_sessions = 4", "sessions_of_old = 4")
+
+
+def commit_base(folder: Path, text: str, keep_tree: bool) -> None:
+    """A base with this spec, and the tree of the fleet beside it or none at all; the spec of today mends it."""
+    (folder / "fleet.toml").write_text(text, encoding="utf-8")
+    if not keep_tree:
+        git_in(folder, "rm", "-r", "--quiet", "--cached", "rendered")
+    git_in(folder, "add", "fleet.toml")
+    git_in(folder, "commit", "--quiet", "--message", "flawed")
+    (folder / "fleet.toml").write_text(EDITED, encoding="utf-8")
+
+
+def test_base_that_a_rule_refuses_is_compared_with_a_note(folder: Path) -> None:
+    commit_base(folder, DEMO.replace("max_sessions = 4", "max_sessions = 4\ngpus = [0, 0]"), keep_tree=False)
+    done = fleetc("diff", folder, "--against", "HEAD")
+    assert done.returncode == 0, done.stderr
+    assert "argument -maxSessions: 4 -> 3" in done.stdout
+    assert "argument -nvidia" in done.stdout
+    assert "does not compile" in done.stdout and "HEAD is compared as if it were sound" in done.stdout
+    assert fleetc("diff", folder, "--against", "HEAD", "--max-impact", "capacity=none").returncode == 1
+
+
+def test_base_that_cannot_be_read_is_compared_by_its_tree(folder: Path) -> None:
+    commit_base(folder, UNREADABLE, keep_tree=True)
+    done = fleetc("diff", folder, "--against", "HEAD")
+    assert done.returncode == 0, done.stderr
+    assert "with those of the tree that was committed at HEAD" in done.stdout
+    assert "-maxSessions=4 -> -maxSessions=3" in done.stdout
+    assert "1 process restarts" in done.stdout
+    limited = fleetc("diff", folder, "--against", "HEAD", "--max-impact", "restart=9")
+    assert "the limits cannot be judged" in limited.stderr
+
+
+def test_base_that_cannot_be_read_and_has_no_tree_is_compared_by_its_text(folder: Path) -> None:
+    commit_base(folder, UNREADABLE, keep_tree=False)
+    for form in ("text", "markdown", "html", "json"):
+        done = fleetc("diff", folder, "--against", "HEAD", "--format", form)
+        assert done.returncode == 0, done.stderr
+        assert "only the texts of the spec are compared" in done.stdout
+        assert "sessions_of_old = 4" in done.stdout
+        assert "launch.flags" not in done.stdout
+        assert "none with an effect" not in done.stdout and "no process restarts" not in done.stdout.lower()
+    limited = fleetc("diff", folder, "--against", "HEAD", "--max-impact", "restart=9")
+    assert "the limits cannot be judged" in limited.stderr
+
+
+@pytest.mark.parametrize("listed", ["", "{}", '{"path": "manifest.json", "sha256": "x", "mode": "0644"}'])
+def test_odd_tree_of_a_base_is_no_crash(folder: Path, listed: str) -> None:
+    (folder / "rendered" / "manifest.json").write_text(f'{{"files": [{listed}]}}', encoding="utf-8")
+    git_in(folder, "add", "rendered")
+    commit_base(folder, UNREADABLE, keep_tree=True)
+    done = fleetc("diff", folder, "--against", "HEAD")
+    assert done.returncode == 0, done.stderr
+    assert "does not compile" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["ai-split", "avatar-stage", "two-regions"])
+def test_seeded_bases_with_errors_are_reviewed(name: str) -> None:
+    """Lowering and review meet what rules would have kept from them."""
+    raw = tomllib.loads(example(name))
+    new, reviewed = side(example(name)), 0
+    for mutation in spread(mutations(raw, raw), 60, f"unsound {name}"):
+        old = Source("HEAD:./fleet.toml", tomli_w.dumps(mutation.apply(raw)))
+        if compile_spec([old], *shipped()).tree is None:
+            found = unchecked("HEAD", [old], shipped(), FilesError("baseline-unsound", "", path="", advice=""))
+            reviewed += found is not None
+            assert found is None or compare(found, new).notes
+    assert reviewed > 3
+
+
+def test_range_or_option_is_no_revision(folder: Path) -> None:
+    for against in ("main..HEAD", "main...HEAD", "^HEAD", "HEAD^!", "HEAD^@", ":/one", "main\nHEAD", "x" * 300):
+        refused(fleetc("diff", folder, f"--against={against}"), "baseline-unknown")
 
 
 def test_spec_and_directory_are_compared_with_as_they_are(folder: Path, tmp_path: Path) -> None:
@@ -229,14 +378,18 @@ def test_variables_of_a_hook_do_not_lead_elsewhere(folder: Path, tmp_path: Path)
 
 
 def test_what_is_no_file_at_a_revision_is_told(folder: Path) -> None:
-    commit = git.commit_of("HEAD", folder)
-    assert commit is not None
+    revision = git.find_revision("HEAD", folder)
+    assert revision is not None
     with pytest.raises(FilesError, match="is no file at HEAD"):
-        git.read_at(commit, folder / "rendered", "HEAD")
+        git.read_at(revision, folder / "rendered")
+    with pytest.raises(FilesError, match="is no file at HEAD"):
+        git.read_at(revision, Path("/etc/passwd"))
     with pytest.raises(FilesError, match="larger than 10 bytes"):
-        git.read_at(commit, folder / "fleet.toml", "HEAD", limit_bytes=10)
-    assert git.commit_of("-x", folder) is None
-    assert git.commit_of("HEAD^{tree}", folder) is None
+        git.read_at(revision, folder / "fleet.toml", limit_bytes=10)
+    assert git.read_at(revision, folder / "none.toml") is None
+    assert git.find_revision("-x", folder) is None
+    assert git.find_revision("^HEAD", folder) is None
+    assert git.find_revision("HEAD^{tree}", folder) is None
 
 
 def test_every_example_is_what_its_committed_tree_says() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
+import subprocess
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -77,6 +79,70 @@ def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: Snaps
     assert without_digests(shown) == snapshot
     changed.store(made)
     assert changed.codes() == []
+
+
+def git_in(*arguments: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.net", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+
+
+def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
+    """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
+    marks = place.tree / "ansible/host_vars/eu-ai.json"
+    old = json.loads(marks.read_text())["fleet_files_digest"]
+    manifest = place.tree / "manifest.json"
+    text = marks.read_text().replace(old, "0" * 64)
+    manifest.write_text(manifest.read_text().replace(_sha256(marks.read_text()), _sha256(text)))
+    marks.write_text(text)
+    git_in("init", "--quiet")
+    git_in("add", ".")
+    git_in("commit", "--quiet", "-m", "as another version wrote it")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    states = {state.host: state.release for state in place.read().baseline.hosts}
+    assert states["eu-ai"] == "0" * 64
+    git_in("rm", "--quiet", "--cached", "trial.toml")
+    git_in("commit", "--quiet", "-m", "no overlay")
+    done = place.run("plan", "--against", "HEAD", "-o", "plan.json")
+    assert done.code == 0 and "note: HEAD has no trial.toml" in done.err
+    git_in("add", "trial.toml")
+    edit(place.spec, "1200 wei / pixel", "1250 wei / pixel")
+    git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml", "trial.toml")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    assert place.read().baseline.hosts[0].release != "0" * 64
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+PLACE = 'address = "198.51.100.13"'
+
+
+@pytest.mark.parametrize("now", ['address = "198.51.100.113"', f"{PLACE}\nssh_port = 2222"])
+def test_nothing_is_known_of_a_host_that_may_be_another_machine(place: Workplace, now: str) -> None:
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, PLACE, now)
+    place.compile()
+    done = place.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-2: it was at 198.51.100.13 port 22; if that is another machine" in done.out
+    assert "make sure that us-video-2 runs" in done.out
+    assert "keep us-video-2" not in done.out
+    assert place.codes() == []
+
+
+def test_a_machine_under_another_name_is_no_bare_one(place: Workplace) -> None:
+    shutil.copytree(place.tree, "before")
+    text = place.spec.read_text(encoding="utf-8")
+    place.spec.write_text(text.replace("hosts.us-gpu-2", "hosts.us-gpu-9").replace('"us-gpu-2"', '"us-gpu-9"'))
+    place.compile()
+    done = place.run("plan", "--against", "before")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-9: its machine was the host us-gpu-2" in done.out
+    assert "left alone" not in done.out
+    assert "is new here" not in done.out
 
 
 def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:
@@ -166,7 +232,12 @@ def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
         (("--expires", "2d"), "48 h"),
         (("--expires", "0s"), "31 days at most"),
         (("--expires", "1000h"), "31 days at most"),
+        (("--expires", "90min"), '"25 min" or "1m30s"'),
         (("--verify", "plan.json", "-o", "x"), "leave out -o"),
+        (("--verify", "plan.json", "--expires", "3h"), "--against and --expires"),
+        (("--verify", "plan.json", "--expires", "24h"), "--against and --expires"),
+        (("--signer", "bob"), "name that with --verify"),
+        (("--allowed-signers", "signers"), "name that with --verify"),
         (("--sign", "key"), "say with -o"),
     ],
 )
@@ -174,6 +245,15 @@ def test_wrong_usage(place: Workplace, options: tuple[str, ...], words: str) -> 
     done = place.run("plan", *options)
     assert done.code == 2
     assert words in done.err
+
+
+def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
+    words = " ".join(re.findall(r"[\w;-]+", place.run("plan", "--help").out))  # without frames and line ends
+    shown = re.search(r"such as (\w+) or (\w+); by default (\w+)", words)
+    assert shown is not None
+    for words in shown.groups():
+        done = place.run("plan", "--limit", "eu-ai", "--expires", words)
+        assert done.code == 0, done.err
 
 
 def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:

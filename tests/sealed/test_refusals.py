@@ -260,6 +260,19 @@ def test_an_unsigned_plan_is_refused_once_signers_are_known(
     assert "error[plan-not-signed]" in refused(place.run("deploy", "--plan", "plan.json"))
 
 
+def test_a_signer_without_a_file_of_keys_is_refused(
+    place: Workplace, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signature could not be looked at, so that anybody's plan would pass for one of that person."""
+    place.store(place.made(), sign=True)
+    done = place.run("plan", "--verify", "plan.json", "--signer", "bob\x1b[31m")
+    assert refused(done) == snapshot
+    assert "error[plan-signers-missing]" in refused(place.run("deploy", "--plan", "plan.json", "--signer", "bob"))
+    monkeypatch.setenv("FLEETC_SIGNER", "release@example.net")
+    assert "error[plan-signers-missing]" in refused(place.run("plan", "--verify", "plan.json"))
+    assert verified(place).code == 0
+
+
 def test_a_new_plan_takes_the_signature_of_the_old_one_away(place: Workplace) -> None:
     assert place.run("plan", "-o", "plan.json", "--sign", place.key).code == 0
     assert place.signature.exists()

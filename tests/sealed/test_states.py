@@ -16,7 +16,7 @@ from compiler.reading import read_templates
 from compiler.review.data import Change, Effect, Review, Target
 from compiler.sealed.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from compiler.sealed.make import batches_of, effects_of
-from compiler.sealed.states import RecordError, actions_for, is_reached, recorded_states
+from compiler.sealed.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
 from compiler.templating import Templates
 from compiler.tree import Tree, tree_of
 from tests.backends import support
@@ -112,8 +112,11 @@ def test_a_tree_whose_host_says_nothing_is_no_record() -> None:
     tree = support.emitted(support.plan())
     odd = next(a for a in tree.artifacts if a.path == "ansible/host_vars/gpu-1.json")._replace(content=b"{}\n")
     manifest = json_document({"files": [{"path": odd.path, "sha256": odd.sha256}]}).encode()
+    record = tree_of([odd, tree.as_mapping()["manifest.json"]._replace(content=manifest)])
     with pytest.raises(RecordError, match="does not say what the host runs"):
-        recorded_states(tree_of([odd, tree.as_mapping()["manifest.json"]._replace(content=manifest)]))
+        recorded_states(record)
+    with pytest.raises(RecordError, match="does not say where the host is"):
+        recorded_places(record)
 
 
 class Play:
