@@ -141,7 +141,7 @@ def test_host_without_an_engine_or_with_an_old_compose_is_refused(refusals: dict
 def test_checkout_of_another_brand_is_refused(refusals: dict[str, str]) -> None:
     assert (
         f"{CHECKOUT}/docker-compose.unreal.yml on gpu-1 does not read AVATAR_SERVICE_IMAGE_TAG, so its services would "
-        "run latest whatever the spec says. It reads EMBODY_SERVICE_IMAGE_TAG: write its first word as brand"
+        "run latest whatever the spec says. It reads EMBODY_SERVICE_IMAGE_TAG: set brand to embody"
     ) in refusals["brand"]
 
 
