@@ -219,6 +219,11 @@ class AvatarPlan:
         """All secrets of the stack."""
         return (*self.host_secrets, *self.turn_secrets)
 
+    @property
+    def shell_variables(self) -> tuple[Variable, ...]:
+        """The switches of the stack's command line, which reads them from the environment of its caller alone."""
+        return tuple(v for v in self.host_variables if v.name.startswith(f"{self.prefix}_CLI_"))
+
     def callers(self) -> Allowlist:
         """The allowlist of the firewall."""
         return next(listed for listed in self.allowlists if listed.file == FIREWALL_ALLOWLIST)

@@ -85,7 +85,8 @@ def test_switches_that_are_off_are_written_as_off() -> None:
 
 
 NOT_WRITTEN = {
-    "POWER_ALLOWED_IPS_FILE": "the rotator's own file wins when it is not empty",
+    "POWER_ALLOWED_IPS_FILE": "the Compose file gives it the value of EDGE_POWER_ALLOWED_IPS_FILE",
+    "EDGE_POWER_ALLOWED_IPS_FILE": "the rotator's own file, where a control plane steers the host",
     "AUTO_GPU_UTIL_MAX": "no GPU is dealt automatically",
     "SIGNALING_EXTRA_ARGS": "in the Compose file of the slot",
     "VTUBER_SIGNALING_INSTANCE_ARGS": "in the Compose file of the slot",
@@ -102,6 +103,12 @@ def test_every_setting_of_the_stack_is_written_somewhere() -> None:
     assert written - expected == {"COMPOSE_FILE", "COMPOSE_PROJECT_NAME"}
     for name in NOT_WRITTEN:
         assert name in known_settings()
+
+
+@pytest.mark.parametrize("edge", ["", '[avatars.stage.edge]\naddresses = ["203.0.113.79"]\n'], ids=["none", "by hand"])
+def test_list_of_callers_is_not_hidden_by_a_file_unless_a_control_plane_owns_it(edge: str) -> None:
+    assert values(small(f"slots = 1\n{edge}"))["EDGE_POWER_ALLOWED_IPS_FILE"] == ""
+    assert "EDGE_POWER_ALLOWED_IPS_FILE" not in values(stack())
 
 
 def test_slot_files_hold_what_the_command_line_would_hand_to_compose() -> None:

@@ -129,6 +129,7 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
     ]
     return {
         "fleet_avatar_checkout": _unsafe(avatar.checkout),
+        "fleet_avatar_prefix": json_string(avatar.prefix),
         "fleet_avatar_steered": "true" if avatar.steered else "false",
         "fleet_avatar_services": json_line(list(avatar.services)),
         "fleet_avatar_digests": json_line(

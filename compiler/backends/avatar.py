@@ -1,8 +1,9 @@
 """Emits what the avatar stack of a host reads: environment files, allowlists, and arguments of each slot.
 
 In: a host. Out: `hosts/<host>/avatar/host.env`, `turn.env`, `slots/slot-NN.env` and `slots/slot-NN.compose.yaml`,
-`allow/*`. Environment files are in the form that all their readers share: Compose, Docker, systemd, shells, and
-services of the stack that search for lines. Secrets stand in none of them; a rollout adds them on the host.
+`allow/*`, and `profile.sh` for the shells of people who run the stack's command line. Environment files are in the form
+that all their readers share: Compose, Docker, systemd, shells, and services of the stack that search for lines. Secrets
+stand in none of them; a rollout adds them on the host.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from compiler.tree import Artifact
 
 HOST_FILE = "host.env"
 TURN_FILE = "turn.env"
+PROFILE = "profile.sh"
 _SLOT = "compose/slot.yaml.j2"
+_PROFILE = "env/profile.sh.j2"
 
 
 def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
@@ -29,6 +32,8 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         return
     for name, variables in ((HOST_FILE, avatar.host_variables), (TURN_FILE, avatar.turn_variables)):
         yield avatar_file(host, avatar, name, _text(variables), _origins(variables))
+    profile = templates.render(_PROFILE, _profile(avatar))
+    yield avatar_file(host, avatar, PROFILE, profile, _origins(avatar.shell_variables))
     for slot in avatar.slots:
         yield avatar_file(host, avatar, f"slots/{slot.name}.env", _text(slot.variables), _origins(slot.variables))
         text = templates.render(_SLOT, _view(avatar, slot))
@@ -44,6 +49,10 @@ def _text(variables: Iterable[Variable]) -> str:
 
 def _origins(variables: Iterable[Variable]) -> list[Origin]:
     return [variable.origin for variable in variables]
+
+
+def _profile(avatar: AvatarPlan) -> dict[str, object]:
+    return {"variables": [(Word(variable.name), variable.value) for variable in avatar.shell_variables]}
 
 
 def _view(avatar: AvatarPlan, slot: AvatarSlot) -> dict[str, object]:
@@ -63,13 +72,16 @@ def trace(avatar: AvatarPlan, name: str, templates: Templates) -> list[TracedLin
     environments |= {f"slots/{slot.name}.env": slot.variables for slot in avatar.slots}
     if name in environments:
         return [traced(f"{variable.name}={variable.value}", [variable.origin]) for variable in environments[name]]
+    if name == PROFILE:
+        marks: dict[str, Marks] = {"variables": _origins(avatar.shell_variables)}
+        return trace_template(templates, _PROFILE, _profile(avatar), marks)
     for listed in avatar.allowlists:
         if name == f"allow/{listed.file}":
             return [traced(entry.text, [entry.origin]) for entry in listed.entries]
     for slot in avatar.slots:
         if name == f"slots/{slot.name}.compose.yaml":
             view = _view(avatar, slot)
-            marks: dict[str, Marks] = dict.fromkeys(view, slot.origin)
+            marks = dict.fromkeys(view, slot.origin)
             marks["game"] = marks["game_variable"] = given("avatars", avatar.name, "game_args")
             return trace_template(templates, _SLOT, view, marks)
     return None

@@ -51,6 +51,13 @@ def addresses(stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[AllowedNetw
 def access_variables(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[Variable]:
     """The allowlists that services of the host read from their environment, and the ports that the rotator guards."""
     yield listed(stack, "POWER_ALLOWED_IPS", _power(stack))
+    edge = stack.settings.edge
+    if edge is None or edge.url is None:
+        # Where a file of allowed callers is named and not empty, it wins over the list above, and both the rotator and
+        # the stack's command line add to it. Blank means that there is none; where a control plane steers the host,
+        # the file is the rotator's, and its name is left as it is.
+        only = derived("the list of the spec alone counts", (*stack.path, "allow"))
+        yield Variable("EDGE_POWER_ALLOWED_IPS_FILE", "", only)
     yield listed(stack, "VTUBER_ALLOWED_ADDRESSES", addresses(stack, slots))
     # The rotator reads IPv4 networks only, and adds the edges that its control plane names.
     networks = tuple(

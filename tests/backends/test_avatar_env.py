@@ -170,6 +170,23 @@ def test_every_reader_gives_any_accepted_value_back(reader: Reader, tmp_path: Pa
     assert reader(path) == wanted
 
 
+@pytest.mark.parametrize("name", ["dash", "bash"])
+@pytest.mark.parametrize(("host", "prefix"), [("gpu-1", "AVATAR"), ("gpu-2", "EMBODY")])
+def test_shell_of_a_person_exports_the_switches_of_the_command_line(
+    host: str, prefix: str, name: str, tmp_path: Path
+) -> None:
+    tree = compile_text(SPEC).tree
+    assert tree is not None
+    found = {file: tree.as_mapping()[f"hosts/{host}/avatar/{file}"].content for file in ("profile.sh", "host.env")}
+    (tmp_path / "profile.sh").write_bytes(found["profile.sh"])
+    command = [program(name), "-c", ". ./profile.sh; exec env -0"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True)
+    exported = own(dict(entry.partition("=")[::2] for entry in done.stdout.decode().split("\0")[:-1]))
+    assert sorted(exported) == [f"{prefix}_CLI_AUTO_UPGRADE_WHEN_SLEEPING", f"{prefix}_CLI_NO_AUTO_UPDATE"]
+    lines = found["host.env"].decode().splitlines()
+    assert [f"{key}={value}" for key, value in exported.items() if f"{key}={value}" not in lines] == []
+
+
 def test_what_some_reader_would_misread_is_refused_with_its_name() -> None:
     accepted = [value for value in nasty_values() if re.fullmatch(r"[A-Za-z0-9_./:@%+=,?\[\]-]*", value)]
     assert {"plain", "", "a=b"} <= set(accepted)

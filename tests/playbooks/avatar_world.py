@@ -21,7 +21,9 @@ from tests.backends import support
 from tests.support import compile_text
 
 CHECKOUT = "/opt/checkout"
-BOUND = ("/opt", "/etc/systemd/system", "/etc/sysctl.d", "/var/lib")
+BOUND = ("/opt", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
+COMPOSE_RELEASE = "2.24.4"
+"""What the stand-in for docker says of Compose: the oldest that reads the files of every slot."""
 
 _numbers = itertools.count(1)
 
@@ -36,6 +38,8 @@ services:
     environment:
       - MONITORED_SERVICES=${MONITORED_SERVICES:-single}
       - EXPERIMENTAL_REMOTE_OPS=${EXPERIMENTAL_REMOTE_OPS:-1}
+      - POWER_ALLOWED_IPS=${POWER_ALLOWED_IPS:-}
+      - POWER_ALLOWED_IPS_FILE=${EDGE_POWER_ALLOWED_IPS_FILE-/var/lib/vtuber/power-state/power_allowed_ips.txt}
   orchestrator-edge-rotator: {image: rotator, env_file: [.env]}
   vtuber-auto-updater: {image: updater}
   orchestrator-registration: {image: registration, env_file: [.env]}
@@ -83,22 +87,34 @@ words = sys.argv[1:]
 def log(**entry):
     with log_file.open("a") as file:
         file.write(json.dumps(entry) + "\\n")
-if words[:2] == ["container", "ls"]:
+if words == ["version", "--format", "{{{{ .Server.Version }}}}"]:
+    if not pathlib.Path({release!r}).exists():
+        sys.exit("Cannot connect to the Docker daemon")
+    print("29.0.0")
+elif words == ["compose", "version", "--short"]:
+    print(pathlib.Path({release!r}).read_text())
+elif words[:3] == ["container", "ls", "--all"]:
     project = words[-1].removeprefix("label=com.docker.compose.project=")
+    shown = words[words.index("--format") + 1]
     for service, status in state["projects"].get(project, {{}}).items():
-        print(f"{{project}}-{{service}}" if "--quiet" in words else status)
+        print({{'{{{{ .Label "com.docker.compose.service" }}}}': service, "{{{{ .State }}}}": status}}[shown])
 elif words[:2] == ["network", "ls"]:
     print("".join(name for name in state["networks"] if f"^{{name}}$" in words[-1]))
 elif words[:2] == ["network", "create"]:
     state["networks"].append(words[2])
 elif words[0] == "compose":
-    command = next(word for word in words if word in ("up", "down"))
+    command = next(word for word in words if word in ("up", "down", "rm"))
     place = words.index(command)
     flags, rest = words[1:place], words[place + 1:]
     project = flags[flags.index("--project-name") + 1]
     if command == "down":
         state["projects"].pop(project)
         log(command="down", project=project)
+    elif command == "rm":
+        assert rest[:2] == ["--stop", "--force"], rest
+        for service in rest[2:]:
+            state["projects"][project].pop(service)
+        log(command="rm", project=project, services=rest[2:])
     else:
         done = subprocess.run([{compose!r}, *flags, "config", "--format", "json"], capture_output=True, text=True)
         if done.returncode or "level=warning" in done.stderr:
@@ -147,7 +163,10 @@ class World:
         self.programs.mkdir()
         for path in BOUND:
             self.inside(path).mkdir(parents=True)
-        docker = _DOCKER.format(python=sys.executable, state=str(self.state), log=str(self._log), compose=compose)
+        self._release = directory / "compose.release"
+        self.set_compose(COMPOSE_RELEASE)
+        files = {"state": str(self.state), "log": str(self._log), "release": str(self._release)}
+        docker = _DOCKER.format(python=sys.executable, compose=compose, **files)
         systemctl = _SYSTEMCTL.format(log=directory / "systemctl.log", state=directory)
         for name, text in (("docker", docker), ("systemctl", systemctl)):
             (self.programs / name).write_text(text)
@@ -162,15 +181,21 @@ class World:
         """Where a path of the host lies on this machine."""
         return self.directory / "root" / path.lstrip("/")
 
-    def check_out(self) -> None:
+    def set_compose(self, release: str | None) -> None:
+        """Have docker come with another release of Compose, or, with None, have its engine not answer."""
+        self._release.unlink(missing_ok=True)
+        if release is not None:
+            self._release.write_text(release)
+
+    def check_out(self, brand: str = "AVATAR") -> None:
         """Put the stack's own files there, as a person would; they belong to a user other than root."""
         checkout = self.inside(CHECKOUT)
-        checkout.mkdir(parents=True)
+        checkout.mkdir(parents=True, exist_ok=True)
         for name, text in (
             ("docker-compose.unreal.yml", HOST_COMPOSE),
             ("docker-compose.unreal.instance.yml", SLOT_COMPOSE),
         ):
-            (checkout / name).write_text(text)
+            (checkout / name).write_text(text.replace("AVATAR_SERVICE", f"{brand}_SERVICE"))
             os.chown(checkout / name, 1234, 1234)
 
     def deploy(self, spec: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:

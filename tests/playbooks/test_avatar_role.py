@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 
+from compiler.lower.avatar import HOST_SERVICES
 from tests.backends.programs import program
-from tests.playbooks.avatar_world import CHECKOUT, World
+from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, World
 from tests.support import ROOT
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
@@ -60,6 +62,18 @@ class Fleet:
         return self.world.calls()
 
 
+def health(calls: list[dict[str, Any]]) -> dict[str, str]:
+    """The environment of orchestrator-health in what docker was asked to start."""
+    (call,) = [call for call in calls if "orchestrator-health" in call.get("services", ())]
+    found: dict[str, str] = call["model"]["services"]["orchestrator-health"]["environment"]
+    return found
+
+
+def reserved(fleet: Fleet) -> str:
+    """The ports that the kernel keeps free."""
+    return fleet.world.run("sysctl", "-n", "net.ipv4.ip_local_reserved_ports").strip()
+
+
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A host on which nothing was done yet."""
@@ -86,6 +100,14 @@ def refusals(bare: Fleet) -> dict[str, str]:
 
     heard["checkout"] = refused()
     bare.world.check_out()
+    bare.world.set_compose(None)
+    heard["engine"] = refused()
+    bare.world.set_compose("2.24.3-desktop.1")
+    heard["compose"] = refused()
+    bare.world.set_compose(COMPOSE_RELEASE)
+    bare.world.check_out(brand="EMBODY")
+    heard["brand"] = refused()
+    bare.world.check_out()
     for bare.password in ("", "turn-password- two words"):
         heard[bare.password] = refused()
     bare.password = PASSWORD
@@ -106,6 +128,21 @@ def test_host_without_the_checkout_is_refused(refusals: dict[str, str]) -> None:
         f"gpu-1 has no checkout of the avatar stack at {CHECKOUT}: docker-compose.unreal.yml and "
         "docker-compose.unreal.instance.yml are not there. Clone it there, or name its directory as project_dir"
     ) in refusals["checkout"]
+
+
+def test_host_without_an_engine_or_with_an_old_compose_is_refused(refusals: dict[str, str]) -> None:
+    assert "gpu-1 has no Docker engine that answers, and the avatar stack runs in its containers" in refusals["engine"]
+    assert "docker said: Cannot connect to the Docker daemon" in refusals["engine"]
+    assert (
+        "gpu-1 has Docker Compose 2.24.3, and slot-01 needs 2.24.4 or newer to change what the checkout publishes"
+    ) in refusals["compose"]
+
+
+def test_checkout_of_another_brand_is_refused(refusals: dict[str, str]) -> None:
+    assert (
+        f"{CHECKOUT}/docker-compose.unreal.yml on gpu-1 does not read AVATAR_SERVICE_IMAGE_TAG, so its services would "
+        "run latest whatever the spec says. It reads EMBODY_SERVICE_IMAGE_TAG: set brand to embody"
+    ) in refusals["brand"]
 
 
 def test_missing_and_unusable_secrets_are_refused_and_not_shown(refusals: dict[str, str]) -> None:
@@ -131,7 +168,7 @@ def test_environment_files_hold_settings_and_secrets_for_their_owner_alone(fleet
         status = file.stat()
         assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, 1234)
     copied = [path for path in fleet.world.inside("/opt/fleetc").rglob("*") if path.is_file()]
-    assert len(copied) == 13
+    assert len(copied) == 14
     assert [path for path in copied if "turn-user-1" in path.read_text()] == []
 
 
@@ -156,10 +193,25 @@ def test_first_rollout_starts_the_host_and_each_slot_with_what_the_spec_says(fle
     assert mira["unreal-game"]["volumes"][0]["source"] == "/var/lib/sessions/mira"
 
 
+def test_services_that_the_role_may_remove_are_those_that_a_stack_may_have() -> None:
+    variables = yaml.safe_load((ROOT / "playbooks/roles/fleet_avatar/vars/main.yml").read_text())
+    assert variables == {"fleet_avatar_host_services": list(HOST_SERVICES)}
+
+
+def test_shells_of_people_get_the_switches_of_the_command_line(fleet: Fleet) -> None:
+    file = fleet.world.inside("/etc/profile.d/fleetc-avatar.sh")
+    status = file.stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o644, 0)
+    done = subprocess.run(["sh", "-c", f". {file}; env"], env={}, capture_output=True, text=True, check=True)
+    found = {line for line in done.stdout.splitlines() if "_CLI_" in line}
+    assert found == {"AVATAR_CLI_NO_AUTO_UPDATE=1", "AVATAR_CLI_AUTO_UPGRADE_WHEN_SLEEPING=0"}
+    assert found <= set((fleet.world.inside(CHECKOUT) / ".env").read_text().splitlines())
+
+
 def test_rules_are_loaded_and_will_be_at_boot_and_ports_are_reserved(fleet: Fleet) -> None:
     assert "tcp dport vmap" in fleet.world.run("nft", "list", "table", "inet", "fleetc_avatar")
     assert (fleet.world.directory / "enabled").exists()
-    assert fleet.world.run("sysctl", "-n", "net.ipv4.ip_local_reserved_ports") == "49160-49200\n"
+    assert reserved(fleet) == "49160-49200"
 
 
 def test_second_rollout_changes_nothing(fleet: Fleet) -> None:
@@ -225,6 +277,40 @@ def test_sleeping_host_goes_on_sleeping(fleet: Fleet) -> None:
     power.unlink()
 
 
+def test_file_of_callers_is_left_to_the_control_plane_and_counts_nothing_without_one(fleet: Fleet) -> None:
+    allowed = fleet.world.inside("/var/lib/vtuber/power-state/power_allowed_ips.txt")
+    allowed.write_text("127.0.0.1/32,198.51.100.66/32\n")
+    fleet.change('"203.0.113.0/29"', '"203.0.113.0/28"')
+    assert health(fleet.deploy())["POWER_ALLOWED_IPS_FILE"] == "/var/lib/vtuber/power-state/power_allowed_ips.txt"
+    assert allowed.read_text() == "127.0.0.1/32,198.51.100.66/32\n"
+    fleet.spec = re.sub("(?m)^(token = { host_file|poll_interval|wake_settle|url = .https:).*\n", "", fleet.spec)
+    found = health(fleet.deploy())
+    assert found["POWER_ALLOWED_IPS_FILE"] == ""
+    assert "203.0.113.0/28" in found["POWER_ALLOWED_IPS"].split(",")
+    assert not allowed.exists()
+    assert "EDGE_POWER_ALLOWED_IPS_FILE=" in (fleet.world.inside(CHECKOUT) / ".env").read_text().splitlines()
+
+
+def test_other_relay_range_takes_the_place_of_the_old_one_alone(fleet: Fleet) -> None:
+    fleet.world.run("sysctl", "-q", "-w", "net.ipv4.ip_local_reserved_ports=40000,49160-49200")
+    fleet.change("[avatars.stage.turn]", '[avatars.stage.turn]\nrelay_ports = "49300-49340"')
+    fleet.deploy()
+    assert reserved(fleet) == "40000,49300-49340"
+
+
+def test_turn_that_left_the_spec_is_stopped_and_its_ports_are_given_back(fleet: Fleet) -> None:
+    start, end = fleet.spec.index("[avatars.stage.turn]"), fleet.spec.index("[avatars.stage.ops]")
+    fleet.spec = fleet.spec[:start] + fleet.spec[end:]
+    removed, *started = fleet.deploy()
+    assert (removed["command"], removed["project"], removed["services"]) == ("rm", "vtuber-host", ["turn-server"])
+    assert "turn-server" not in {service for call in started for service in call["services"]}
+    assert reserved(fleet) == "40000"
+    assert list(fleet.world.inside("/etc/sysctl.d").iterdir()) == []
+    done = fleet.rollout()
+    assert re.search(r"gpu-1 +: ok=\d+ +changed=0 ", done.stdout), done.stdout
+    assert fleet.world.calls() == []
+
+
 def test_avatar_that_moves_gives_up_its_ports_first(fleet: Fleet) -> None:
     fleet.change("slot = 3, gpu = 0", "slot = 5, gpu = 0")
     calls = [(call["command"], call["project"]) for call in fleet.deploy()]
@@ -239,4 +325,6 @@ def test_stack_that_left_the_spec_is_taken_down(fleet: Fleet) -> None:
     assert calls == [("down", project) for project in (*PROJECTS, "vtuber-host")]
     assert fleet.world.run("nft", "list", "tables") == ""
     assert not fleet.world.inside("/var/lib/fleetc/avatar").exists()
-    assert list(fleet.world.inside("/etc/systemd/system").iterdir()) == []
+    assert reserved(fleet) == "40000"
+    for directory in ("/etc/systemd/system", "/etc/profile.d", "/etc/sysctl.d"):
+        assert list(fleet.world.inside(directory).iterdir()) == []
