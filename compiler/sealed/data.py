@@ -45,7 +45,7 @@ class FileDigest:
 
 @dataclass(frozen=True, slots=True)
 class NodeRelease:
-    """A release of a program that nodes run, such as ("go-livepeer", "v0.9.1")."""
+    """A release of a program that hosts run, such as ("go-livepeer", "v0.9.1") or ("avatar stack", "v1.3.6")."""
 
     program: str
     release: str
@@ -116,7 +116,10 @@ class HostActions:
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """A secret that a node is given: the variable, and where its value is found. Never the value."""
+    """A secret that a node is given: the variable, and where its value is found. Never the value.
+
+    `node` is "avatar" for a secret of the avatar stack.
+    """
 
     host: str
     node: str

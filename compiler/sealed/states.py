@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from compiler.plan import HostPlan, Service
 from compiler.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
 from compiler.tree import MANIFEST, Artifact, Tree
-from compiler.upstream import format_release
 
 _HOST_FILES = "ansible/host_vars/"
 
@@ -113,8 +112,3 @@ def _service_action(service: Service, runtime: str, now: HostState, digest: str)
     if there.digest != digest:
         return Action("restart", service.name, digest, "its files change")
     return Action("keep", service.name, digest)
-
-
-def releases_of(hosts: tuple[HostPlan, ...]) -> list[str]:
-    """The releases of the node that the services run, oldest first."""
-    return [format_release(release) for release in sorted({s.release for host in hosts for s in host.services})]
