@@ -29,7 +29,7 @@ from compiler.sealed import judge
 from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
 from compiler.sealed.document import decode, seal_of
 from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
-from compiler.sealed.states import RecordError, recorded_states
+from compiler.sealed.states import RecordError, recorded_states, with_places_of_secrets
 from compiler.settings import Settings
 from compiler.source import Source
 from compiler.tree import MANIFEST, Tree
@@ -91,7 +91,9 @@ def observed_baseline(
 ) -> Baseline:
     """The baseline as the hosts themselves say; one that does not answer is unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
-    return replace(baseline, hosts=tuple(states[host.name] for host in inputs.hosts))
+    recorded = {state.host: state for state in baseline.hosts}
+    told = (with_places_of_secrets(states[host.name], recorded[host.name]) for host in inputs.hosts)
+    return replace(baseline, hosts=tuple(told))
 
 
 def _unknown(host: HostPlan, note: str) -> HostState:
