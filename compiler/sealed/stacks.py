@@ -159,7 +159,9 @@ def _unit_action(unit: Process, units: Mapping[tuple[str, str], Process]) -> Act
         return Action("restart", TURN, unit.digest, "its last start was not completed")
     action = start_action(unit, there)
     if action.do in ("keep", "ensure") and there is not None and there.turn != unit.turn:
-        return Action("restart", unit.node, unit.digest, "the settings of TURN change: signaling and recorder")
+        return Action(
+            "restart", unit.node, unit.digest, "the settings of TURN change, which signaling and recorder read"
+        )
     return action
 
 

@@ -61,7 +61,7 @@ def test_secrets_and_release_of_a_stack_are_in_the_plan(stage: Workplace) -> Non
 
 FRONT = '  { avatar = "noor", gpu = 1 },\n'
 TURN = '[avatars.front.turn]\nuser = { vault = "turn_user" }\npassword = { vault = "turn_password" }\n'
-RESTARTED, TURNED = "its files change", "the settings of TURN change: signaling and recorder"
+RESTARTED, TURNED = "its files change", "the settings of TURN change, which signaling and recorder read"
 EDITS: dict[str, tuple[str, str, list[str]]] = {
     "a slot more": (
         FRONT,
