@@ -35,7 +35,7 @@ from compiler.source import Source
 from compiler.tree import MANIFEST, Tree
 
 SIGNATURE_ENDING = ".sig"
-_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 17 MB
+_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _AHEAD = timedelta(minutes=5)
 """How far the clock of the machine that made a plan may be ahead of this one's."""
