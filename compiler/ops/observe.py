@@ -17,6 +17,8 @@ from compiler.files import write_tree
 from compiler.ops.deploy import ANSIBLE_DIRECTORY
 from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from compiler.sealed.data import OBSERVED, UNKNOWN, HostState, Process
+from compiler.sealed.stacks import observed_units
+from compiler.sealed.states import in_order
 from compiler.settings import Settings
 from compiler.tree import Tree
 
@@ -28,10 +30,15 @@ DIGESTS = "Look up which files it was started from"
 UNITS = "Look up the units of nodes"
 ACTIVE = "Look up which units are active"
 CONTAINERS = "Look up which containers run"
-TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS)
+STACK = "Look up which files the avatar stack was started from"
+PROJECTS = "Look up which Compose projects have containers"
+TABLES = "Look up which tables the packet filter has"
+TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS, STACK, PROJECTS, TABLES)
 """The tasks of the role fleet_observe."""
 
 _RELEASES = "releases/"
+_TABLE = "table inet fleetc_avatar"
+"""The table of the avatar stack in the packet filter, as nft lists it."""
 _LIMIT = 300  # characters of one text that a host says
 _MESSAGE_LIMIT = 200
 
@@ -90,11 +97,20 @@ def said(host: str, answers: Mapping[str, Mapping[str, Any]]) -> HostState:
     active = _running(answers[ACTIVE], ".service")
     containers = _running(answers[CONTAINERS], "")
     processes = []
-    for node in sorted(_name(file["path"]) for file in answers[MARKERS]["files"]):
+    for node in (_name(file["path"]) for file in answers[MARKERS]["files"]):
         runtime, running = ("systemd", active) if node in units else ("docker", containers)
         runs = None if running is None else node in running
         processes.append(Process(node, digests.get(node, ""), runtime, runs))
-    return HostState(host, OBSERVED, release, tuple(processes))
+    tables = _lines(answers[TABLES])
+    filtered = None if tables is None else _TABLE in tables
+    markers = [_text(line) for line in answers[STACK].get("stdout_lines", [])]
+    processes += observed_units(markers, _lines(answers[PROJECTS]), filtered)
+    return HostState(host, OBSERVED, release, in_order(processes))
+
+
+def _lines(answer: Mapping[str, Any]) -> set[str] | None:
+    """The lines of a program's output; None where the program could not tell."""
+    return {_text(line) for line in answer["stdout_lines"]} if answer.get("rc") == 0 else None
 
 
 def _running(answer: Mapping[str, Any], ending: str) -> set[str] | None:

@@ -29,13 +29,13 @@ from compiler.sealed import judge
 from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
 from compiler.sealed.document import decode, seal_of
 from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
-from compiler.sealed.states import RecordError, recorded_places, recorded_states
+from compiler.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from compiler.settings import Settings
 from compiler.source import Source
 from compiler.tree import MANIFEST, Tree
 
 SIGNATURE_ENDING = ".sig"
-_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 17 MB
+_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _AHEAD = timedelta(minutes=5)
 """How far the clock of the machine that made a plan may be ahead of this one's."""
@@ -108,7 +108,9 @@ def observed_baseline(
 ) -> Baseline:
     """The baseline as the hosts themselves say; one that does not answer is unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
-    return replace(baseline, hosts=tuple(states[host.name] for host in inputs.hosts))
+    recorded = {state.host: state for state in baseline.hosts}
+    told = (with_places_of_secrets(states[host.name], recorded[host.name]) for host in inputs.hosts)
+    return replace(baseline, hosts=tuple(told))
 
 
 def _unknown(host: HostPlan, note: str) -> HostState:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from compiler.review.data import Effect
 
-FORMAT = 1
+FORMAT = 2
 """Version of the plan's own form."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -45,7 +45,7 @@ class FileDigest:
 
 @dataclass(frozen=True, slots=True)
 class NodeRelease:
-    """A release of a program that nodes run, such as ("go-livepeer", "v0.9.1")."""
+    """A release of a program that hosts run, such as ("go-livepeer", "v0.9.1") or ("avatar stack", "v1.3.6")."""
 
     program: str
     release: str
@@ -53,15 +53,22 @@ class NodeRelease:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What a host has of one node. `digest` is that of the files it was started from, "" when its host does not say.
+    """What a host has of one node, or of one unit of its avatar stack: avatar/firewall, avatar/host, avatar/turn and
+    avatar/slot-NN.
 
-    `running` is None where nobody looked.
+    `digest` is that of the files it was started from, "" when its host does not say. `running` is None where nobody
+    looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
+    Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
+    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says.
     """
 
     node: str
     digest: str
     runtime: str
     running: bool | None
+    project: str = ""
+    turn: str = ""
+    secrets: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class HostState:
     """What a host runs, as far as it is `known`: UNKNOWN, RECORDED or OBSERVED.
 
     `release` is the digest that the link to the current release leads to, "" without one. `processes` are sorted by
-    node. `note` says why nothing is known.
+    node and project. `note` says why nothing is known.
     """
 
     host: str
@@ -92,10 +99,10 @@ class Action:
     """One step on a host. `do` is one of:
 
     - copy: bring the release `digest` to the host and make it the current one; node is "";
-    - retire: stop `node`, which has no place on the host any more;
+    - retire: stop `node`, which has no place on the host any more, or a slot that gives up its ports;
     - start, restart: run `node` from files with `digest`; `reason` says why;
     - keep: the release, or `node`, is already what it should be;
-    - ensure: the state of the host is unknown: whatever of these it takes.
+    - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: whatever of these it takes.
     """
 
     do: str
@@ -116,7 +123,10 @@ class HostActions:
 
 @dataclass(frozen=True, slots=True)
 class SecretName:
-    """A secret that a node is given: the variable, and where its value is found. Never the value."""
+    """A secret that a node is given: the variable, and where its value is found. Never the value.
+
+    `node` is "avatar" for a secret of the avatar stack.
+    """
 
     host: str
     node: str

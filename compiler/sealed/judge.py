@@ -11,9 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from compiler.sealed.data import UNKNOWN, HostState, Refusal, SealedPlan, SourceDigest, Tool
+from compiler.sealed.data import UNKNOWN, HostState, Process, Refusal, SealedPlan, SourceDigest, Tool
 from compiler.sealed.make import is_inventory, is_playbook
-from compiler.sealed.states import is_reached, started_from
+from compiler.sealed.stacks import reads_elsewhere
+from compiler.sealed.states import is_reached
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _NAMED = 10  # things named in one message
@@ -127,7 +128,8 @@ def of_baseline(
 ) -> BaselineVerdict:
     """What the hosts run now against what they ran when the plan was made.
 
-    A host that already runs what the plan leads to has not moved away: the plan was carried out there.
+    A host that already runs what the plan leads to has not moved away: the plan was carried out there. It is not at the
+    end while the plan has secrets read elsewhere.
     """
     refusals, reached = [], []
     known = [state for state in plan.baseline.hosts if state.known != UNKNOWN]
@@ -138,7 +140,8 @@ def of_baseline(
             advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
             refusals.append(Refusal("plan-host-unreachable", message, advice))
         elif is_reached(now, wanted[then.host]):
-            reached.append(then.host)
+            # Places of secrets are no part of what a host says: only a rollout finds whether their values differ.
+            reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]
         elif moves := _moves(then, now):
             message = f"{then.host} is not what the plan starts from: {'; '.join(moves[:_NAMED])}"
             advice = f"see who changed the host, or whether a rollout was cut short; then {_NEW_PLAN}"
@@ -152,25 +155,32 @@ def _moves(then: HostState, now: HostState) -> list[str]:
     moves = []
     if then.release != now.release:
         moves.append(f"its current release was {_short(then.release)}, and is {_short(now.release)}")
-    before, after = dict(_by_node(then)), dict(_by_node(now))
-    for key in sorted({*before, *after}):
-        node = f"{key[0]} ({key[1]})"
-        if key not in after:
-            moves.append(f"{node} was there and is gone")
-        elif key not in before:
-            moves.append(f"{node} is there and was not")
-        elif before[key] != after[key]:
-            moves.append(f"{node} was started from {_short(before[key])}, now from {_short(after[key])}")
-    ran = {process.node: process.running for process in then.processes}
-    for process in now.processes:
-        was = ran.get(process.node)
-        if was is not None and was != process.running:
+    before, after = _by_name(then), _by_name(now)
+    for name in sorted({*before, *after}):
+        if name not in after:
+            moves.append(f"{name} was there and is gone")
+        elif name not in before:
+            moves.append(f"{name} is there and was not")
+        elif before[name].digest != after[name].digest:
+            was, is_now = before[name].digest, after[name].digest
+            moves.append(f"{name} was started from {_short(was)}, now from {_short(is_now)}")
+        elif before[name].turn != after[name].turn:
+            was, is_now = before[name].turn, after[name].turn
+            moves.append(f"{name} was started with settings of TURN {_short(was)}, now with {_short(is_now)}")
+    for name, process in after.items():
+        ran = before[name].running if name in before else None
+        if ran is not None and ran != process.running:
             moves.append(f"{process.node} {'runs, and did not' if process.running else 'does not run any more'}")
     return moves
 
 
-def _by_node(state: HostState) -> list[tuple[tuple[str, str], str]]:
-    return [((node, runtime), digest) for node, runtime, digest in started_from(state)]
+def _by_name(state: HostState) -> dict[str, Process]:
+    return {f"{process.node} ({process.project or process.runtime})": process for process in state.processes}
+
+
+def _reads_elsewhere(then: HostState, wanted: HostState) -> bool:
+    before, after = _by_name(then), _by_name(wanted)
+    return any(reads_elsewhere(before[name], after[name]) for name in before.keys() & after.keys())
 
 
 def _short(digest: str) -> str:

@@ -24,12 +24,14 @@ from compiler.sealed.data import (
     SourceDigest,
     Tool,
 )
-from compiler.sealed.states import actions_for, recorded_states, releases_of
+from compiler.sealed.states import actions_for, recorded_states
 from compiler.source import Source
 from compiler.tree import Artifact, Tree
+from compiler.upstream import format_release
 from compiler.version import __version__
 
 NODE_PROGRAM = "go-livepeer"
+STACK_PROGRAM = "avatar stack"
 _INVENTORY = ("ansible/inventory.json", "ansible/host_vars/")
 
 Effects = Mapping[tuple[str, str], Sequence[Effect]]
@@ -70,7 +72,7 @@ def make(
         created=created,
         expires=expires,
         spec=spec_of(inputs.sources),
-        releases=tuple(NodeRelease(NODE_PROGRAM, release) for release in releases_of(inputs.hosts)),
+        releases=tuple(_releases(inputs.hosts)),
         artifacts=tuple(_file(a) for a in inputs.tree.artifacts if not is_playbook(a.path)),
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
         inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
@@ -161,11 +163,19 @@ def effects_in(plan: SealedPlan) -> Effects:
     return found
 
 
+def _releases(hosts: Sequence[HostPlan]) -> Iterable[NodeRelease]:
+    """What runs on the hosts, by program: releases of the node oldest first, those of avatar stacks by name."""
+    nodes = sorted({service.release for host in hosts for service in host.services})
+    yield from (NodeRelease(NODE_PROGRAM, format_release(release)) for release in nodes)
+    stacks = sorted({host.avatar.release for host in hosts if host.avatar is not None})
+    yield from (NodeRelease(STACK_PROGRAM, release) for release in stacks)
+
+
 def _secrets(hosts: Iterable[HostPlan]) -> Iterable[SecretName]:
     for host in hosts:
-        for service in host.services:
-            for secret in service.secrets:
-                yield SecretName(host.name, service.name, secret.name, secret.kind, secret.reference)
+        for owner, secrets in host.secrets():
+            for secret in secrets:
+                yield SecretName(host.name, owner, secret.name, secret.kind, secret.reference)
 
 
 def _file(artifact: Artifact) -> FileDigest:

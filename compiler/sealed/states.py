@@ -1,18 +1,20 @@
 """What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
 
 In: a tree, a host of the plan, its `HostState`. Out: states, and the actions that the playbooks will take. The order
-and the conditions are those of `fleet_files` and `fleet_services`: when a role changes, this changes.
+and the conditions are those of `fleet_files` and `fleet_services`, and in `stacks.py` those of `fleet_avatar`: when a
+role changes, this changes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from compiler.plan import HostPlan, Service
 from compiler.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
+from compiler.sealed.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
 from compiler.tree import MANIFEST, Artifact, Tree
-from compiler.upstream import format_release
 
 _HOST_FILES = "ansible/host_vars/"
 
@@ -70,18 +72,37 @@ def _recorded_state(artifact: Artifact) -> HostState:
         variables = json.loads(artifact.content)
         runtime = str(variables["fleet_services_runtime"])
         processes = [
-            Process(str(service["name"]["__ansible_unsafe"]), str(service["digest"]), runtime, None)
+            Process(
+                str(service["name"]["__ansible_unsafe"]),
+                str(service["digest"]),
+                runtime,
+                None,
+                secrets=secret_places(service["secrets"]),
+            )
             for service in variables["fleet_services_list"]
         ]
+        processes += recorded_units(variables)
         release = str(variables["fleet_files_digest"])
-    except (ValueError, KeyError, TypeError) as failure:
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise RecordError(f"{artifact.path} does not say what the host runs") from failure
-    return HostState(host, RECORDED, release, tuple(sorted(processes, key=lambda process: process.node)))
+    return HostState(host, RECORDED, release, in_order(processes))
 
 
-def started_from(state: HostState) -> list[tuple[str, str, str]]:
-    """Node, runtime and digest of each process of a host: what there is, whether it runs or not."""
-    return [(process.node, process.runtime, process.digest) for process in state.processes]
+def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
+    """Processes as a state of a host has them."""
+    return tuple(sorted(processes, key=lambda process: (process.node, process.project)))
+
+
+def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostState:
+    """What a host says, with where its processes read secrets, which only the tree they were started from tells."""
+    places = {(p.node, p.project, p.digest, p.turn): p.secrets for p in recorded.processes}
+    told = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
+    return replace(observed, processes=tuple(told))
+
+
+def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
+    """Node, runtime, project, digest and settings of TURN of each process: what there is, whether it runs or not."""
+    return [(p.node, p.runtime, p.project, p.digest, p.turn) for p in state.processes]
 
 
 def is_reached(now: HostState, wanted: HostState) -> bool:
@@ -97,43 +118,32 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
 
 def actions_for(host: HostPlan, now: HostState, wanted: HostState) -> tuple[Action, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the playbooks take them."""
+    services = [_wanted(wanted, service) for service in host.services]
     if now.known == UNKNOWN:
-        unknown = [Action("ensure", service.name, _digest(wanted, service)) for service in host.services]
-        return (Action("ensure", "", wanted.release), *unknown)
+        unknown = [*services, *(process for process in wanted.processes if is_unit(process))]
+        return (Action("ensure", "", wanted.release), *(Action("ensure", p.node, p.digest) for p in unknown))
     release = Action("keep" if now.release == wanted.release else "copy", "", wanted.release)
-    services = [_service_action(service, host.runtime, now, _digest(wanted, service)) for service in host.services]
-    return (release, *_retired(host, now), *services)
+    started = [start_action(service, _there(service, now)) for service in services]
+    return (release, *_retired(host, now), *started, *stack_actions(now, wanted))
 
 
-def _digest(wanted: HostState, service: Service) -> str:
-    return next(process.digest for process in wanted.processes if process.node == service.name)
+def _wanted(wanted: HostState, service: Service) -> Process:
+    return next(process for process in wanted.processes if process.node == service.name)
+
+
+def _there(service: Process, now: HostState) -> Process | None:
+    """What the host has of a service under its runtime."""
+    return next((p for p in now.processes if p.node == service.node and p.runtime == service.runtime), None)
 
 
 def _retired(host: HostPlan, now: HostState) -> Iterator[Action]:
     """Units first, then containers, each by name. What changes its runtime is stopped as the one and started anew."""
     names = {service.name for service in host.services}
+    nodes = [process for process in now.processes if not is_unit(process)]
     for runtime in ("systemd", "docker"):
         kept = names if host.runtime == runtime else set()
-        for process in now.processes:
+        for process in nodes:
             if process.runtime == runtime and process.node not in kept:
                 moved = process.node in names
                 reason = f"moves from {runtime} to {host.runtime}" if moved else "has no place here any more"
                 yield Action("retire", process.node, "", reason)
-
-
-def _service_action(service: Service, runtime: str, now: HostState, digest: str) -> Action:
-    there = next((p for p in now.processes if p.node == service.name and p.runtime == runtime), None)
-    if there is None:
-        return Action("start", service.name, digest, "is new here")
-    if there.running is False:
-        return Action("start", service.name, digest, "does not run")
-    if not there.digest:
-        return Action("restart", service.name, digest, "its last start was not completed")
-    if there.digest != digest:
-        return Action("restart", service.name, digest, "its files change")
-    return Action("keep", service.name, digest)
-
-
-def releases_of(hosts: tuple[HostPlan, ...]) -> list[str]:
-    """The releases of the node that the services run, oldest first."""
-    return [format_release(release) for release in sorted({s.release for host in hosts for s in host.services})]

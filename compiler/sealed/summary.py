@@ -95,7 +95,8 @@ def _action(action: Action) -> str:
     if not action.node:
         return f"copy release {digest}" if action.do == "copy" else f"make sure of release {digest}"
     if action.do == "ensure":
-        return f"make sure that {action.node} runs from {digest}; whether it restarts is unknown"
+        why = f": {action.reason}" if action.reason else ""
+        return f"make sure that {action.node} runs from {digest}{why}; whether it restarts is unknown"
     target = f" from {digest}" if digest else ""
     return f"{action.do} {action.node}{target}: {action.reason}"
 

@@ -84,6 +84,9 @@ import json, pathlib, subprocess, sys
 state_file, log_file = pathlib.Path({state!r}), pathlib.Path({log!r})
 state = json.loads(state_file.read_text()) if state_file.exists() else {{"projects": {{}}, "networks": []}}
 words = sys.argv[1:]
+if words[-1] == "label=com.docker.compose.project":
+    print(*state["projects"], sep="\\n")
+    sys.exit()
 def log(**entry):
     with log_file.open("a") as file:
         file.write(json.dumps(entry) + "\\n")
@@ -198,8 +201,10 @@ class World:
             (checkout / name).write_text(text.replace("AVATAR_SERVICE", f"{brand}_SERVICE"))
             os.chown(checkout / name, 1234, 1234)
 
-    def deploy(self, spec: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Compile a spec and run its playbook for the host gpu-1."""
+    def deploy(
+        self, spec: str, *options: str, playbook: str = "site.yml", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Compile a spec and run one of its playbooks for the host gpu-1."""
         compiled = compile_text(spec)
         assert compiled.tree is not None, compiled.checked.diagnostics
         tree = self.directory / "tree"
@@ -208,7 +213,7 @@ class World:
         binds = "".join(f"mount --bind {self.inside(path)} {path} && " for path in BOUND)
         script = f'{binds}cd {project} && exec ansible-playbook "$@"'
         command = ["ip", "netns", "exec", self.namespace, "unshare", "--mount", "sh", "-c", script, "sh"]
-        command += ["site.yml", "--limit", "gpu-1", "-e", "ansible_connection=local"]
+        command += [playbook, "--limit", "gpu-1", "-e", "ansible_connection=local"]
         command += ["-e", f"ansible_python_interpreter={sys.executable}", "-e", "fleet_services_settle_seconds=0"]
         path = f"{self.programs}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         bare = {"PATH": path, "HOME": str(self.directory), "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}

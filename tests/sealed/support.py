@@ -54,9 +54,9 @@ class Workplace:
         self.signature = directory / "plan.json.sig"
         self.signers = directory / "signers"
 
-    def fill(self) -> None:
+    def fill(self, spec: Path = SPEC) -> None:
         """Write the spec and compile it."""
-        shutil.copy(SPEC, self.spec)
+        shutil.copy(spec, self.spec)
         self.overlay.write_text(OVERLAY, encoding="utf-8")
         self.compile()
 

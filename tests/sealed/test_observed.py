@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
 
-from compiler.ops.observe import ACTIVE, CONTAINERS, DIGESTS, LINK, MARKERS, TASKS, UNITS, said
+from compiler.ops.observe import ACTIVE, CONTAINERS, DIGESTS, LINK, MARKERS, PROJECTS, STACK, TABLES, TASKS, UNITS, said
 from compiler.reading import read_playbooks
 from compiler.sealed.data import OBSERVED, HostState, Process
 
-A, B = "a" * 64, "b" * 64
+A, B, C, D = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 MARKER = "/var/lib/fleetc/running/"
 ANSWERS: dict[str, dict[str, Any]] = {
     LINK: {"stat": {"exists": True, "islnk": True, "lnk_target": f"releases/{A}", "lnk_source": "/opt/x"}},
@@ -19,6 +20,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
     UNITS: {"files": [{"path": f"/etc/systemd/system/livepeer-{name}.service"} for name in ("gate", "orch", "cut")]},
     ACTIVE: {"rc": 0, "stdout_lines": ["livepeer-gate.service loaded active running Gateway livepeer-orch.service"]},
     CONTAINERS: {"rc": 0, "stdout_lines": ["livepeer-box", "somebody-elses"]},
+    STACK: {"rc": 1, "stdout_lines": []},
+    PROJECTS: {"rc": 0, "stdout_lines": ["livepeer-box"]},
+    TABLES: {"rc": 0, "stdout_lines": ["skipped, since /var/lib/fleetc/avatar does not exist"]},
 }
 
 
@@ -44,6 +48,9 @@ def test_a_bare_host_without_docker() -> None:
         UNITS: {"files": []},
         ACTIVE: {"rc": 0, "stdout_lines": []},
         CONTAINERS: {"rc": 2, "msg": "Error executing command."},
+        STACK: {"rc": 1, "stdout_lines": []},
+        PROJECTS: {"rc": 2, "msg": "Error executing command."},
+        TABLES: {"rc": 0, "stdout_lines": ["skipped, since /var/lib/fleetc/avatar does not exist"]},
     }
     assert said("edge", nothing) == HostState("edge", OBSERVED)
 
@@ -51,6 +58,30 @@ def test_a_bare_host_without_docker() -> None:
 def test_a_program_that_cannot_tell_leaves_it_open() -> None:
     state = said("edge", ANSWERS | {ACTIVE: {"rc": 1, "stdout_lines": []}, CONTAINERS: {"rc": 1, "stdout_lines": []}})
     assert {process.running for process in state.processes} == {None}
+
+
+def test_answers_of_a_host_with_an_avatar_stack() -> None:
+    """`luna` has no containers, `mira` was not started to its end, and a marker of another release means nothing."""
+    own = hashlib.sha256(f"{B} {C}".encode()).hexdigest()
+    lines = [f"slot-01.luna {B} {C} {D}", f"slot-00.mira {B} {C} starting", f"host {A} {D}", f"firewall {A}", "other 3"]
+    stack: dict[str, dict[str, Any]] = {
+        MARKERS: {"files": []},
+        STACK: {"rc": 0, "stdout_lines": lines},
+        PROJECTS: {"rc": 0, "stdout_lines": ["mira", "mira", "vtuber-host"]},
+        TABLES: {"rc": 0, "stdout_lines": ["table ip filter", "table inet fleetc_avatar"]},
+    }
+    units = (
+        Process("avatar/firewall", A, "systemd", True),
+        Process("avatar/host", A, "docker", True),
+        Process("avatar/slot-00", "", "docker", True, project="mira"),
+        Process("avatar/slot-01", own, "docker", False, project="luna", turn=D),
+        Process("avatar/turn", D, "docker", True),
+    )
+    assert said("edge", ANSWERS | stack).processes == units
+    blind = stack | {PROJECTS: {"rc": 1, "msg": "no docker"}, TABLES: {"rc": 1, "stdout_lines": []}}
+    assert {process.running for process in said("edge", ANSWERS | blind).processes} == {None}
+    cut = stack | {STACK: {"rc": 0, "stdout_lines": ["host starting "]}}
+    assert said("edge", ANSWERS | cut).processes == (Process("avatar/host", "", "docker", True),)
 
 
 def test_a_link_that_leads_elsewhere_is_shown_as_it_is() -> None:
@@ -69,6 +100,10 @@ def test_a_link_that_leads_elsewhere_is_shown_as_it_is() -> None:
         (UNITS, {"files": [None]}),
         (ACTIVE, {"rc": 0}),
         (DIGESTS, {"stdout_lines": [3]}),
+        (STACK, {"stdout_lines": [3]}),
+        (STACK, {"stdout_lines": [""]}),
+        (PROJECTS, {"rc": 0}),
+        (TABLES, {"rc": 0, "stdout_lines": [None]}),
     ],
 )
 def test_nonsense_is_an_error_that_the_caller_expects(task: str, answer: dict[str, Any]) -> None:

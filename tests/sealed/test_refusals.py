@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from compiler.ops import plans
 from compiler.sealed import judge
-from compiler.sealed.data import OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
+from compiler.sealed.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
 from compiler.sealed.document import encode
 from tests.sealed.support import DAY, NOW, Answer, Workplace, make_key
 
@@ -79,7 +79,7 @@ BROKEN: dict[str, Callable[[Workplace], object]] = {
     "plan-seal-broken": lambda place: edit(place.plan, '"whole": true', '"whole": false'),
     "plan-other-tool, version": other_version,
     "plan-other-tool, templates": other_templates,
-    "plan-other-tool, form": lambda place: resealed(place, format=2),
+    "plan-other-tool, form": lambda place: resealed(place, format=FORMAT + 1),
     "plan-other-tool, files": other_files,
     "plan-spec-stale, spec": lambda place: edit(place.spec, "spec = 1", "spec = 1 "),
     "plan-spec-stale, overlay": lambda place: edit(place.overlay, "canary = 2", "canary = 3"),
