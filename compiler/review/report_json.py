@@ -188,7 +188,8 @@ _EFFECT = _object(
         "type": "string",
         "pattern": r"^-?[0-9]+(\.[0-9]+)?$",
         "description": "What a limit is compared with: percent for price, processes for restart, openings for "
-        "exposure, models for cold-start, sessions and slots for capacity; 1 for the others.",
+        "exposure, models for cold-start, sessions and slots for capacity; 1 for the others, of funds once for each "
+        "wallet.",
     },
     who=_list(_text("A node."), "Nodes concerned beyond the targets of the change."),
 )
