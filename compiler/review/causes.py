@@ -5,8 +5,8 @@ In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot`
 An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
 the nearest. Where it follows from another table than before, such as another wallet, the line that names the table is
 the cause; where it moved in a list, what came or went before it is. Where a value follows from something that its
-origin does not name (a default that gave way because another node came), the edits that speak of the node are taken, and a
-single edit is the cause of everything.
+origin does not name (a default that gave way because another node came), the edits that speak of the node are taken,
+and a single edit is the cause of everything.
 """
 
 from __future__ import annotations
