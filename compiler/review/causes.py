@@ -2,9 +2,11 @@
 
 In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `compare.py`.
 
-An item's origin names the places that it follows from. Those of them that were edited are its causes. Where a value
-follows from something that its origin does not name (a default that gave way because another node came), the edits that
-speak of the node are taken, and a single edit is the cause of everything.
+An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
+the nearest. Where it follows from another table than before, such as another wallet, the line that names the table is
+the cause; where it moved in a list, what came or went before it is. Where a value follows from something that its
+origin does not name (a default that gave way because another node came), the edits that speak of the node are taken,
+and a single edit is the cause of everything.
 """
 
 from __future__ import annotations
@@ -106,10 +108,15 @@ class Edits:
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         self.all = tuple(edits)
+        self._at: dict[Path, list[Edit]] = {}
         self._below: dict[Path, list[Edit]] = {}
+        self._swaps: dict[tuple[str | None, str | None], list[Edit]] = {}
         self._named: dict[str, list[Edit]] = {}
         for edit in self.all:
+            for texts in ((edit.before, edit.after), (edit.before, None), (None, edit.after)):
+                self._swaps.setdefault(texts, []).append(edit)
             for path in dict.fromkeys(path for path in (edit.old, edit.new) if path is not None):
+                self._at.setdefault(path, []).append(edit)
                 for length in range(len(path) + 1):
                     self._below.setdefault(path[:length], []).append(edit)
             words = {str(part) for part in edit.path} | set(_WORD.findall(f"{edit.before} {edit.after}"))
@@ -118,10 +125,46 @@ class Edits:
 
     def touching(self, path: Path) -> list[Edit]:
         """The edits at a path, below it, or of a table above it that came or went."""
-        found = list(self._below.get(path, ()))
+        return list(dict.fromkeys((*self._below.get(path, ()), *self._above(path))))
+
+    def _above(self, path: Path) -> Iterator[Edit]:
+        """The edits of a table above a path that came or went."""
         for length in range(1, len(path)):
-            found += [e for e in self._below.get(path[:length], ()) if path[:length] in (e.old, e.new)]
-        return list(dict.fromkeys(found))
+            yield from self._at.get(path[:length], ())
+
+    def tables_of(self, old: Item | None, new: Item | None) -> tuple[Edit, ...]:
+        """The tables that came or went with what an item says, be they its cause or not."""
+        paths = (path for item in (old, new) if item is not None for path in item.origin.paths)
+        return tuple(dict.fromkeys(edit for path in paths for edit in self._above(path)))
+
+    def moving(self, path: Path) -> list[Edit]:
+        """The entries that came or went before a place in a list, or at it: what stands there now stood elsewhere."""
+        for length in range(len(path) - 1, 0, -1):
+            place = path[length]
+            if isinstance(place, int):
+                edits = (edit for before in range(place + 1) for edit in self._at.get((*path[:length], before), ()))
+                found = [edit for edit in edits if None in (edit.old, edit.new)]
+                if found:
+                    return found
+        return []
+
+    def referring(self, old: Item | None, new: Item | None) -> list[Edit]:
+        """The edits by which the item's node or stream names another table than before, such as its wallet."""
+        item = new or old
+        if item is None:
+            return []
+        pairs = zip(self._tables(old), self._tables(new), strict=False)
+        names: set[tuple[str | None, str | None]] = {(a[1], b[1]) for a, b in pairs if a[0] == b[0] and a[1] != b[1]}
+        if old is None or new is None:
+            came = {table[1] for table in self._tables(item) if table in self._at}
+            names = {(None, name) if old is None else (name, None) for name in came}
+        swaps = [edit for pair in sorted(names, key=str) for edit in self._swaps.get(pair, ())]
+        own = [edit for edit in swaps if any(name in item.key for name in edit.path[1:2])]
+        return list(dict.fromkeys(own or swaps))
+
+    def _tables(self, item: Item | None) -> list[tuple[str, str]]:
+        """The named tables that an item follows from, such as (wallets, payer)."""
+        return [(str(path[0]), str(path[1])) for path in (item.origin.paths if item else ()) if len(path) > 1]
 
     def speaking_of(self, *names: str) -> list[Edit]:
         """The edits whose path or value holds one of the names."""
@@ -132,15 +175,18 @@ class Edits:
         item = new or old
         if item is None or not self.all:
             return ()
-        origins = [i.origin for i in (new, old) if i is not None]
-        ranked = [(len(path), edit) for origin in origins for path in origin.paths for edit in self.touching(path)]
+        referring = self.referring(old, new)
+        if referring:
+            return tuple(referring)
+        paths = [path for i in (new, old) if i is not None for path in i.origin.paths]
+        ranked = [(len(path), edit) for path in paths for edit in self.touching(path)]
+        ranked = [pair for pair in ranked if _tells(pair[1], old, new)] or ranked
         if ranked:
-            candidates = list(dict.fromkeys(edit for _, edit in ranked))
-            telling = [edit for edit in candidates if _tells(edit, old, new)]
-            if telling:
-                return tuple(telling)
             most = max(length for length, _ in ranked)
             return tuple(dict.fromkeys(edit for length, edit in ranked if length == most))
+        moving = [edit for path in paths for edit in self.moving(path)]
+        if moving:
+            return tuple(dict.fromkeys(moving))
         named = self.speaking_of(item.node, item.host if not item.node else "")
         if named:
             return tuple(named)
@@ -185,5 +231,5 @@ class Atlas:
         last = path[-1] if path else ""
         secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
         name = ".".join(HIDDEN if leaks.find(str(part)) else str(part) for part in path)
-        hidden = secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text)
-        return Spot(side, kind, span.source, line, column, name, "" if hidden else text, reason)
+        hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
+        return Spot(side, kind, span.source, line, column, name, "" if hidden else text, reason, hidden)

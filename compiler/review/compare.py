@@ -15,12 +15,15 @@ from dataclasses import replace
 from compiler.model.effective_avatar import slots_of
 from compiler.model.fleet import NODE_TABLES, Fleet
 from compiler.plan import AVATAR_DIRECTORY, Plan
+from compiler.review import words
 from compiler.review.causes import Atlas, Edits, edits_of, shown
 from compiler.review.data import IMPACTS, Box, Change, Review, Spot, Target
 from compiler.review.deltas import Delta, deltas_of
 from compiler.review.evidence import Evidence
 from compiler.review.impact import Impact
+from compiler.review.item import Item
 from compiler.review.items import items_of
+from compiler.review.items_stacks import HOST_UNIT, TURN_UNIT
 from compiler.review.moved import moved
 from compiler.review.side import SPEC_FOLDER, Side, copy_of
 from compiler.review.stacks import with_shared
@@ -115,13 +118,36 @@ def _read(old: Side, new: Side, paths: Iterable[str], edits: Edits, atlas: Atlas
 
 
 def _groups(deltas: Sequence[Delta]) -> Iterator[list[Delta]]:
-    """Equal deltas of several hosts and nodes together."""
+    """Equal deltas of several hosts, nodes and streams together.
+
+    What follows on a host tells them apart; what follows on nodes, in slots or in the fleet as a whole does not.
+    """
     found: dict[tuple[object, ...], list[Delta]] = {}
     for delta in deltas:
-        followers = tuple(sorted((part.item.kind, part.item.what) for part in delta.follows if not part.item.node))
-        key = (delta.item.kind, delta.item.what, delta.before, delta.after, followers)
+        of_host = (part.item for part in delta.follows if part.item.host and not part.item.node)
+        followers = tuple(sorted((item.kind, item.what) for item in of_host if not _is_of_slot(item)))
+        key = (delta.item.kind, _without_stream(delta.item), delta.before, delta.after, followers)
         found.setdefault(key, []).append(delta)
     yield from found.values()
+
+
+def _is_of_slot(item: Item) -> bool:
+    """Whether an item says something of one slot, of which a stack has more or less."""
+    return item.key[2:3] == (AVATAR_DIRECTORY,) and item.key[3:4] not in ((), (HOST_UNIT,), (TURN_UNIT,))
+
+
+def _without_stream(item: Item) -> str:
+    """What an item is; of an item of a stream without the name of the stream."""
+    return item.what.removeprefix(f"{item.key[2]}: ") if item.kind == "stream" else item.what
+
+
+def _what(group: Sequence[Delta]) -> str:
+    """What changes, with the names of the streams where it is the same of several."""
+    first, *rest = (delta.item for delta in group)
+    if first.kind != "stream" or first.presence or not rest:
+        return first.what
+    streams = sorted({first.key[2], *(item.key[2] for item in rest)})
+    return f"{words.names(streams)}: {_without_stream(first)}"
 
 
 def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, impact: Impact, atlas: Atlas) -> Change:
@@ -132,7 +158,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
     )
     return Change(
         kind=first.item.kind,
-        what=first.item.what,
+        what=_what(group),
         old=None if first.before is None else shown(first.before),
         new=None if first.after is None else shown(first.after),
         targets=tuple(sorted(targets, key=lambda target: (target.host, target.node))),

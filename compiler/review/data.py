@@ -18,7 +18,7 @@ class Spot:
     """A place of a spec and why it counts: `side` is new or old, `kind` given, default, derived or constant.
 
     `line` and `column` count from 1; 0 is the file as a whole, and an empty `file` no place at all. `text` is the
-    source line, empty where it may hold a secret. `path` is the key path with dots.
+    source line, empty where it may hold a secret, which `hidden` then says. `path` is the key path with dots.
     """
 
     side: str
@@ -29,6 +29,7 @@ class Spot:
     path: str
     text: str
     reason: str = ""
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

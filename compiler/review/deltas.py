@@ -13,6 +13,8 @@ from compiler.diagnostics import Path
 from compiler.origin import given
 from compiler.review.causes import Edit, Edits
 from compiler.review.item import Item, Key
+from compiler.review.items_stacks import SEAT
+from compiler.review.seats import seat_pairs
 
 
 @dataclass(eq=False, slots=True)
@@ -54,21 +56,54 @@ class Delta:
 def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) -> list[Delta]:
     """What differs, each once: below what comes or goes nothing is told, and what follows from something goes with it.
 
-    An edit that is the cause of nothing but of how the fleet is watched is a delta of kind "spec".
+    An edit that is the cause of nothing is a delta of kind "spec". So is one that only changes how the fleet is
+    watched, unless it was made to change that.
     """
     keys = [*new, *(key for key in old if key not in new)]
     changed = [key for key in keys if _differ(old.get(key), new.get(key))]
     comes_or_goes = {key for key in changed if key not in old or key not in new}
-    found = []
-    for key in changed:
-        if any(key[:length] in comes_or_goes for length in range(2, len(key))):
-            continue
-        before, after = old.get(key), new.get(key)
-        found.append(Delta(before, after, edits.causes_of(before, after)))
-    known = {edit for delta in found if delta.item.kind != "monitoring" for edit in delta.edits}
+    told = [key for key in changed if not any(key[:n] in comes_or_goes for n in range(2, _above(key)))]
+    seats = [key for key in told if key[-1] == SEAT]
+    pairs = [*seat_pairs(_items(old, seats), _items(new, seats))]
+    pairs += [(old.get(key), new.get(key)) for key in told if key[-1] != SEAT]
+    found = [Delta(before, after, edits.causes_of(before, after)) for before, after in pairs]
+    known = {
+        edit
+        for delta in found
+        for edit in (*delta.edits, *edits.tables_of(delta.old, delta.new))
+        if delta.item.kind != "monitoring" or edit.path[0] == "monitoring"
+    }
     below = [path for delta in found if delta.item.presence for path in delta.item.origin.paths]
     silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
-    return _settled(_paired([*found, *_of_edits(silent)]))
+    return _settled(_paired([*found, *_of_edits(_without_consents(silent, found))]))
+
+
+def _above(key: Key) -> int:
+    """Up to which length its beginnings are things that it comes and goes with. A seat is told beside its slot."""
+    return len(key) - (key[-1] == SEAT)
+
+
+def _items(items: Mapping[Key, Item], keys: Iterable[Key]) -> list[Item]:
+    return [items[key] for key in keys if key in items]
+
+
+def _without_consents(silent: Iterable[Edit], found: Iterable[Delta]) -> Iterator[Edit]:
+    """The edits but those that only admit what another key of their table says: they are a cause of its change."""
+    by_path: dict[Path, Delta] = {}
+    for delta in sorted(found, key=lambda delta: delta.item.follows):
+        for edit in delta.edits:
+            by_path.setdefault(edit.path, delta)
+    for edit in silent:
+        *table, key = edit.path
+        admitted = by_path.get((*table, key.removesuffix(_CONSENT))) if isinstance(key, str) else None
+        if admitted is not None and str(key).endswith(_CONSENT):
+            admitted.edits = (*admitted.edits, edit)
+        else:
+            yield edit
+
+
+_CONSENT = "_exposed"
+"""Ends the keys that say that a listener is meant to be in reach of others."""
 
 
 def _is_below(path: Path, tables: Iterable[Path]) -> bool:
@@ -110,6 +145,10 @@ _FILE = ("node", "name", "file", "file name")
 """The shape of the key of a file."""
 
 
+_SLOT = 4
+"""The length of the key of a slot: host, name, avatar, slot."""
+
+
 def _is_gone_entry(delta: Delta) -> bool:
     item = delta.item
     return item.kind == "file" and item.presence and len(item.key) > len(_FILE) and delta.new is None
@@ -120,14 +159,16 @@ def _settled(found: list[Delta]) -> list[Delta]:
     own = [delta for delta in found if not delta.item.follows]
     by_node: dict[tuple[str, Edit], Delta] = {}
     by_edit: dict[Edit, Delta] = {}
+    by_slot = {delta.item.key[:-1]: delta for delta in own if delta.item.key[-1] == SEAT}
     for delta in own:
         for edit in delta.edits:
             by_node.setdefault((delta.item.node or delta.item.host, edit), delta)
             by_edit.setdefault(edit, delta)
     for delta in (delta for delta in found if delta.item.follows):
         name = delta.item.node or delta.item.host
+        slot = by_slot.get(delta.item.key[:_SLOT])
         homes = (by_node.get((name, edit)) for edit in delta.edits)
-        home = next((h for h in homes if h is not None), None)
+        home = slot if slot and set(slot.edits) & set(delta.edits) else next((h for h in homes if h is not None), None)
         if home is None and not name:
             home = next((by_edit[edit] for edit in delta.edits if edit in by_edit), None)
         if home is not None:

@@ -17,7 +17,9 @@ from functools import lru_cache
 from compiler.review.causes import shown
 from compiler.review.data import FileChange, Line
 from compiler.review.deltas import Delta
+from compiler.review.items_stacks import SEAT
 from compiler.review.lines import Pair, differing
+from compiler.review.seats import avatar_of
 from compiler.review.side import SPEC_FOLDER, Side
 from compiler.tree import MANIFEST
 
@@ -151,6 +153,9 @@ def _is_whole(delta: Delta) -> bool:
 def _shows(pair: Pair, delta: Delta, path: str) -> bool:
     texts = [text for text in (pair.old, pair.new) if text is not None]
     item = delta.item
+    if item.key[-1] == SEAT:
+        avatars = {avatar_of(seat) for seat in (delta.old, delta.new) if seat is not None}
+        return any(avatars & _words(text) for text in texts)
     if item.kind == "argument":
         return any(f"{item.what}=" in text for text in texts)
     if item.kind == "file":

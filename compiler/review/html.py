@@ -151,13 +151,14 @@ class _Page:
         old, new = words.clip_pair(change.old, change.new, _VALUE)
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
         shown = [words.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
+        told, more = words.effects(change, _EFFECTS)
         effects = [
             {
                 "impact": effect.impact,
                 "text": words.clip(effect.text, _SENTENCE),
                 "who": words.clip(words.names(effect.who, 5), _NAME),
             }
-            for effect in change.effects[:_EFFECTS]
+            for effect in told
         ]
         return {
             **self._head(index, change),
@@ -167,6 +168,7 @@ class _Page:
             "new": new or "(empty)",
             "where": words.clip(words.where(change.targets), _SENTENCE),
             "effects": effects,
+            "more_effects": f"and {words.count(more, 'more effect')}" if more else "",
             "causes": self._causes(change.causes, _CAUSES),
             "lines": self._change_lines(change),
             "places": shown,
@@ -314,6 +316,7 @@ def _cause(spot: Spot) -> dict[str, object]:
         "path": words.clip(spot.path, _NAME),
         "line": spot.line,
         "text": words.clip(spot.text, _NAME),
+        "instead": words.line_text(spot).strip("[]"),
         "reason": words.clip(_sentence(words.reason(spot)), _SENTENCE),
     }
 

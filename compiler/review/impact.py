@@ -15,7 +15,7 @@ from compiler.model.fleet import Fleet
 from compiler.plan import AVATAR_DIRECTORY
 from compiler.review.data import IMPACTS, Effect, Target
 from compiler.review.deltas import Delta
-from compiler.review.facts import COLD_START, Fact, capacity, exposure, live_sessions, warm_models
+from compiler.review.facts import COLD_START, Fact, capacity, exposure, live_sessions, node_of, warm_models
 from compiler.review.item import Item, Key
 from compiler.review.items_stacks import TURN_UNIT
 from compiler.review.moved import Moved
@@ -38,6 +38,7 @@ KINDS: dict[str, Meaning] = {
     "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
     "edge": Meaning(computed=("price",), none="who is connected to whom"),
     "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
+    "host": Meaning(computed=("exposure", "price", "funds", "capacity"), none="a host that nothing runs on"),
     "silence": Meaning(none="warnings that are not shown"),
     "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
     "rate": Meaning({"price": "what prices in this currency come to, as far as the review reckons"}),
@@ -76,7 +77,7 @@ FUNDS: dict[str, Meaning] = {
 """What a change of each kind of funds means, also where only the spec shows it."""
 
 _SPEC_GPUS = Meaning({"capacity": "what is known of the GPUs of the host"})
-_SPEC_NOTHING = Meaning(none="no file of the tree shows it")
+_SPEC_NOTHING = Meaning(none="no node, stack or stream is given anything else")
 
 
 def meaning(item: Item, role: str) -> Meaning:
@@ -181,18 +182,33 @@ class Impact:
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
         same: dict[tuple[str, str], list[Fact]] = {}
-        for fact in (fact for delta in group for fact in self._facts.get(id(delta), ())):
+        for fact in self._once_for_each_wallet(fact for delta in group for fact in self._facts.get(id(delta), ())):
             same.setdefault((fact.impact, fact.text), []).append(fact)
         own = {name for delta in group for name in (delta.item.node, delta.item.host)}
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
             for text, facts in several[:_NAMED]:
                 others = dict.fromkeys(f.node for f in facts if f.node not in own)
-                head = f"{_names(others)}: " if others else f"{len(facts)} times: " if len(facts) > 1 else ""
+                times = len({self._wallet(fact) for fact in facts}) if impact == "funds" else len(facts)
+                head = f"{_names(others)}: " if others else f"{times} times: " if times > 1 else ""
                 yield _effect(impact, head + text, facts)
             rest = [fact for _, facts in several[_NAMED:] for fact in facts]
             if rest:
                 yield _effect(impact, f"and {len(rest)} more", rest)
+
+    def _once_for_each_wallet(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts; those of funds count for the first node alone of all that one wallet pays for."""
+        seen: set[str] = set()
+        for fact in facts:
+            wallet = self._wallet(fact) if fact.impact == "funds" else ""
+            yield fact._replace(amount=Decimal(0)) if wallet in seen else fact
+            seen |= {wallet} - {""}
+
+    def _wallet(self, fact: Fact) -> str:
+        """The wallet that pays for a node; the node itself where it has none."""
+        nodes = (node_of(fleet, fact.node) for fleet in (self.new, self.old))
+        wallets = (getattr(node.settings, "wallet", None) for node in nodes if node is not None)
+        return next((wallet for wallet in wallets if wallet), fact.node)
 
     def _of_processes(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Restarts, and what has to load again."""
@@ -215,7 +231,7 @@ class Impact:
         """The processes that this delta restarts, stops or starts."""
         hosts = {item.host for item in (delta.old, delta.new) if item is not None}
         for target in self._all_moved():
-            if target.host in hosts and any(self._touches(part.item, target) for part in delta.all()):
+            if target.host in hosts and any(self._touches(item, target) for item in _items(delta)):
                 yield target
 
     def _touches(self, item: Item, target: Target) -> bool:
@@ -240,7 +256,10 @@ class Impact:
         drops = [f"at most {known} live sessions drop"] if known or not unknown else []
         if unknown:
             drops.append("how many live sessions drop is not known" if one else f"of {unknown} it is not known")
-        names = _names(dict.fromkeys(target.node for target in targets))
+        nodes = dict.fromkeys(target.node for target in targets)  # every stack calls its processes the same
+        names = _names(nodes)
+        if len(nodes) < len(targets):
+            names = f"{len(targets)} processes of {len({target.host for target in targets})} hosts ({names})"
         return f"{names} {verb}{'s' if one else ''}: {', '.join(drops)}"
 
 
@@ -260,6 +279,11 @@ class _Homes:
         likely = [d for d in own if fact.impact in meaning(d.item, "").computed or d.item.presence]
         near = _hinted(own, fact.hints) or _hinted(others, fact.hints) or next(iter(likely), None)
         return near or _hinted(self._all, fact.hints) or next(iter((*own, *self._all)), None)
+
+
+def _items(delta: Delta) -> Iterator[Item]:
+    """The items of a delta and of what follows from it, before and after: they may be of different slots."""
+    yield from (item for part in delta.all() for item in (part.new, part.old) if item is not None)
 
 
 def _hinted(deltas: Sequence[Delta], hints: Sequence[str]) -> Delta | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from compiler.artifacts import json_line, plain_decimal
 from compiler.diagnostics import Path
 from compiler.origin import Origin, given
+from compiler.plan import PlannedFile
 
 Key = tuple[str, ...]
 """Where an item stands: ("fleet", ...), ("host", name, ...) or ("node", name, ...). What is below another item starts
@@ -105,22 +106,37 @@ def plain(value: Any) -> str:
 # --- files --------------------------------------------------------------------------------------
 
 
+def nearest(file: PlannedFile, place: Path) -> Origin:
+    """The origin of a part of a file, with the places of the whole file behind its own."""
+    (near,) = file.origins_at(place)
+    paths = dict.fromkeys((*near.paths, *file.origin.paths))
+    return Origin(near.kind, tuple(paths), near.reason)
+
+
 _IDENTITY = ("pipeline", "model_id", "gateway", "ethaddress", "name", "label")
 """Keys that tell an entry of a list in a file from the others."""
 
 
-def entries_of(content: Any) -> dict[str, dict[str, Any]]:
+class Entry(NamedTuple):
+    """An entry of a list in a file: its place below the content, and its values."""
+
+    place: Path
+    values: dict[str, Any]
+
+
+def entries_of(content: Any) -> dict[str, Entry]:
     """The entries of the lists in a file by what tells them apart; what stands outside of a list under ""."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Entry] = {}
     lists = [("", content)] if isinstance(content, list) else list(content.items())
     for key, value in lists:
         if not (isinstance(value, list) and all(isinstance(entry, dict) for entry in value)):
-            found.setdefault("", {})[key] = value
+            found.setdefault("", Entry((), {})).values[key] = value
             continue
+        above = (key,) if key else ()
         for place, entry in enumerate(value):
             name = " ".join(str(entry[part]) for part in _IDENTITY if part in entry) or str(place)
             count = sum(1 for known in found if known == name or known.startswith(f"{name} ("))
-            found[f"{name} ({count + 1})" if count else name] = entry
+            found[f"{name} ({count + 1})" if count else name] = Entry((*above, place), entry)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from compiler.diagnostics import Path
 from compiler.origin import derived, given
 from compiler.plan import HostPlan, Plan, Service
-from compiler.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text
+from compiler.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text, nearest
 from compiler.review.items_stacks import avatar, monitoring, streams
 from compiler.upstream import format_release
 
@@ -80,7 +80,12 @@ def _fields(takers: Mapping[str, _Take], place: Place, whole: Any) -> Iterator[I
 
 def _arguments(place: Place, _service: Service, found: Any) -> Iterator[Item]:
     for argument in found:
-        yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin)
+        follows = argument.flag in _PARTS_OF_A_PRICE
+        yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin, follows=follows)
+
+
+_PARTS_OF_A_PRICE = ("pixelsPerUnit",)
+"""Flags that follow the flag of the price which they are a part of, when both change."""
 
 
 def _variables(place: Place, _service: Service, found: Any) -> Iterator[Item]:
@@ -102,11 +107,12 @@ def _files(place: Place, _service: Service, found: Any) -> Iterator[Item]:
         yield head._replace(value=f"{len(groups)} entries", presence=True)
         for name, entry in groups.items():
             if name:
-                text = leaf_text(entry)
-                yield head._replace(key=(*key, name), what=f"{file.name}: {name}", value=text, presence=True)
-            for leaf, value in entry.items():
+                named = head._replace(key=(*key, name), what=f"{file.name}: {name}", origin=nearest(file, entry.place))
+                yield named._replace(value=leaf_text(entry.values), presence=True)
+            for leaf, value in entry.values.items():
                 what = f"{file.name}: {name} {leaf}" if name else f"{file.name}: {leaf}"
-                yield head._replace(key=(*key, name, leaf), what=what, value=leaf_text(value))
+                origin = nearest(file, (*entry.place, leaf))
+                yield head._replace(key=(*key, name, leaf), what=what, value=leaf_text(value), origin=origin)
         names = "\n".join(name for name in groups if name)
         yield head._replace(key=(*key, "", "order"), what=f"{file.name}: order", value=names, order=True)
 

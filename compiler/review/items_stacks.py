@@ -13,7 +13,10 @@ from compiler.diagnostics import Path
 from compiler.origin import Chosen, Origin, derived, given
 from compiler.plan import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StreamPlan
 from compiler.plan_monitoring import Monitoring, Target
-from compiler.review.item import Item, Key, Place, entries_of, leaf_text, plain
+from compiler.review.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
+
+SEAT = "seat"
+"""Ends the key of the item that says which avatar a slot has, and on which GPU."""
 
 HOST_UNIT, TURN_UNIT = "host", "turn"
 """What an item of a stack belongs to beside its slots: the services of the host, and the server for TURN."""
@@ -22,7 +25,6 @@ LEFT_OUT: dict[str, str] = {
     "AvatarPlan.name": "it names the stack",
     "AvatarPlan.release": "the image tag and the variables that differ by release say it",
     "AvatarSlot.number": "it is the key of the items of the slot",
-    "AvatarSlot.gpu": "a variable of the slot says it",
     "AvatarSlot.network": "a variable of the slot says it",
     "StreamPlan.name": "it is the key of the items of the stream",
     "StreamPlan.suspended_origin": "the place of the value beside it",
@@ -75,9 +77,13 @@ def avatar(place: Place, stack: AvatarPlan | None) -> Iterator[Item]:
 
 
 def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:
-    text = f"{slot.avatar} on GPU {slot.gpu}"
-    yield Item(key, host, "", "slot", slot.name, text, slot.origin, presence=True)
-    arguments = (("avatar", slot.avatar), ("project", slot.project), ("arguments", slot.arguments))
+    text = f"{slot.avatar} on {'every GPU' if slot.gpu == 'all' else f'GPU {slot.gpu}'}"
+    head = Item(key, host, "", "slot", slot.name, text, slot.origin)
+    yield head._replace(presence=True, follows=True)
+    named = (variable.origin for variable in slot.variables if variable.name == "VTUBER_AVATAR_ID")
+    paths = (*slot.origin.paths, *(path for origin in named for path in origin.paths))
+    yield head._replace(key=(*key, SEAT), origin=derived("which slot has the avatar", *dict.fromkeys(paths)))
+    arguments = (("project", slot.project), ("arguments", slot.arguments))
     ports = ", ".join(f"{service} {port}" for service, port in slot.ports)
     for name, value in (*arguments, ("ports", ports), ("directories", ", ".join(slot.directories))):
         yield from _plain_item((*key, name), host, "slot", f"{slot.name} {name}", value, slot.origin)
@@ -124,10 +130,11 @@ def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
 
 
 def _content(head: Item, file: PlannedFile) -> Iterator[Item]:
-    origin = derived("the request of the stream", *file.origin.paths, *head.origin.paths)
     for name, entry in entries_of(file.content).items():
-        for leaf, value in entry.items():
+        for leaf, value in entry.values.items():
             what = f"{head.what}: {f'{name} ' if name else ''}{leaf}"
+            near = nearest(file, (*entry.place, leaf))
+            origin = derived("the request of the stream", *near.paths, *head.origin.paths)
             key = (*head.key, file.name, name, leaf)
             yield head._replace(key=key, what=what, value=leaf_text(value), origin=origin)
 

@@ -131,11 +131,12 @@ def _change(change: Change) -> Iterator[str]:
     place = _text(words.where(change.targets), _SENTENCE)
     what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
     yield f"- {tags}: {what}{_values(change)}, {place}"
-    for effect in change.effects[:_EFFECTS]:
+    effects, more = words.effects(change, _EFFECTS)
+    for effect in effects:
         who = f" ({_text(words.names(effect.who), _NAME)})" if effect.who else ""
         yield f"  - {effect.impact}: {_text(effect.text, _SENTENCE)}{who}"
-    if len(change.effects) > _EFFECTS:
-        yield f"  - and {words.count(len(change.effects) - _EFFECTS, 'more effect')}"
+    if more:
+        yield f"  - and {words.count(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield f"  - {_cause(spot)}"
     if len(change.causes) > _CAUSES:
@@ -161,7 +162,7 @@ def _cause(spot: Spot) -> str:
     text = spot.text.strip()
     shown = _code(text, _VALUE) if text else ""
     if spot.line and not text:
-        shown = "(line not shown: it may hold a secret)"
+        shown = f"({words.line_text(spot).strip('[]')})"
     reason = words.reason(spot)
     parts = (_code(words.place(spot), _NAME), shown, _text(reason, _SENTENCE))
     return "because of " + " ".join(filter(None, parts))

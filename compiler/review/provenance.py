@@ -20,6 +20,7 @@ from compiler.origin import Origin
 from compiler.plan import Plan
 from compiler.source import Document, Source, value_at
 from compiler.tracing import TracedLine
+from compiler.upstream import FLAGS
 
 _SHOWN = 12
 """How many reasons of one kind are printed for people; JSON has all."""
@@ -97,7 +98,9 @@ def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
     host, service = services[node]
     name = flag.lstrip("-").partition("=")[0]
     directory = f"hosts/{host.name}/{service.name}"
-    for file, starts in ((backends.flags.FILE, (f"-{name}=",)), (backends.env.FILE, (f"{name}=", f"# {name}:"))):
+    names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags travel as variables
+    variables = tuple(f"{start}{variable}{end}" for variable in names for start, end in (("", "="), ("# ", ":")))
+    for file, starts in ((backends.flags.FILE, (f"-{name}=",)), (backends.env.FILE, variables)):
         for number, line in enumerate(question.trace(f"{directory}/{file}"), 1):
             if line.text.startswith(starts):
                 return f"{directory}/{file}", number

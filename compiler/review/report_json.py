@@ -79,6 +79,7 @@ def _spot(spot: Spot) -> dict[str, Any]:
         "path": spot.path,
         "text": spot.text,
         "reason": spot.reason,
+        "hidden": spot.hidden,
     }
 
 
@@ -159,7 +160,7 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-_IMPACT = _one_of(IMPACTS, "A class of impact; none is a change of comments or order only.")
+_IMPACT = _one_of(IMPACTS, "A class of impact; none is where nothing of the others is.")
 _TARGETED = {
     "host": _text("The host; empty for the whole fleet."),
     "node": _text("The node on it; empty for the host itself."),
@@ -178,6 +179,7 @@ _SPOT = _object(
     path=_text("Key path, parts joined by dots."),
     text=_text("The source line; empty where it may hold a secret."),
     reason=_text("Why this place counts; may be empty."),
+    hidden={"type": "boolean", "description": "The source line may hold a secret, so it is left out."},
 )
 _EFFECT = _object(
     impact=_IMPACT,
@@ -186,7 +188,8 @@ _EFFECT = _object(
         "type": "string",
         "pattern": r"^-?[0-9]+(\.[0-9]+)?$",
         "description": "What a limit is compared with: percent for price, processes for restart, openings for "
-        "exposure, models for cold-start, sessions and slots for capacity; 1 for the others.",
+        "exposure, models for cold-start, sessions and slots for capacity; 1 for the others, of funds once for each "
+        "wallet.",
     },
     who=_list(_text("A node."), "Nodes concerned beyond the targets of the change."),
 )

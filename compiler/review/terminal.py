@@ -72,10 +72,11 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
     tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
     yield f"{tags}  " + _plain(f"{change.kind} {words.clip(change.what, _VALUE)}{_values(change)}")
     yield _plain(f"    {words.where(change.targets)}")
-    for effect in change.effects[:_EFFECTS]:
+    effects, more = words.effects(change, _EFFECTS)
+    for effect in effects:
         yield _plain(f"    {_effect(effect)}")
-    if len(change.effects) > _EFFECTS:
-        yield f"    ... and {words.count(len(change.effects) - _EFFECTS, 'more effect')}"
+    if more:
+        yield f"    ... and {words.count(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield from _cause(spot, colour)
     if len(change.causes) > _CAUSES:
@@ -102,5 +103,5 @@ def _cause(spot: Spot, colour: bool) -> Iterator[str]:
     head = ": ".join(filter(None, (words.place(spot), words.reason(spot))))
     yield "    " + _painted("--> ", "34", colour) + _plain(head)
     if spot.line:
-        text = words.clip(spot.text.strip(), _VALUE) or "[line not shown: it may hold a secret]"
+        text = words.clip(words.line_text(spot), _VALUE)
         yield "    " + _painted(f"{spot.line:>4} | ", "34", colour) + plain_output(text)

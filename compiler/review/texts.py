@@ -73,6 +73,8 @@ def _of_pairs(path: str, pairs: Sequence[Pair], old: Side, new: Side) -> Delta:
 
 def _joined(lines: Sequence[str | None]) -> str:
     found = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
+    if found and not any(line.strip() for line in found):
+        return "(blank line)" if len(found) == 1 else f"({len(found)} blank lines)"
     more = [f"({len(found) - _SHOWN} lines more)"] if len(found) > _SHOWN else []
     return "\n".join([*found[:_SHOWN], *more])
 

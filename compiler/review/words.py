@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from compiler.review.data import IMPACTS, Change, FileChange, Line, Review, Spot, Target
+from compiler.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
 from compiler.review.side import SPEC_FOLDER
-
-_RANK = {impact: rank for rank, impact in enumerate(IMPACTS)}
 
 MEANINGS = {
     "exposure": "who can reach a host or a port",
@@ -24,7 +22,7 @@ MEANINGS = {
     "capacity": "sessions, slots or models gained or lost",
     "cold-start": "models are loaded again, 30 to 120 s each",
     "restart": "a process restarts, live sessions drop",
-    "none": "comments or order only; what runs stays as it is",
+    "none": "none of these: comments, order, labels, or what no process reads",
 }
 """Each class of impact in a few words."""
 
@@ -51,6 +49,16 @@ def impacts(change: Change) -> tuple[str, ...]:
     """The classes of a change, the gravest first; none alone when it has no effect."""
     found = {effect.impact for effect in change.effects}
     return tuple(impact for impact in IMPACTS if impact in found) or ("none",)
+
+
+def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
+    """The first few effects of a change and how many are left out: never one alone, and never a restart."""
+    found = list(change.effects)
+    if len(found) <= shown + 1:
+        return found, 0
+    told = [effect for place, effect in enumerate(found) if place < shown or effect.impact == "restart"]
+    rest = len(found) - len(told)
+    return (found, 0) if rest == 1 else (told, rest)
 
 
 def hosts_of(targets: Iterable[Target]) -> list[str]:
@@ -177,6 +185,13 @@ def place(spot: Spot) -> str:
     if not spot.file:
         return spot.path
     return f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file
+
+
+def line_text(spot: Spot) -> str:
+    """The source line of a spot as it is shown; in words where it may hold a secret or is blank."""
+    if spot.hidden:
+        return "[line not shown: it may hold a secret]"
+    return spot.text.strip() or "[blank line]"
 
 
 _KINDS = {"given": "", "default": "the default", "derived": "derived", "constant": "the same in every fleet"}

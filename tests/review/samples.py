@@ -43,9 +43,9 @@ EMPTY = Review(
 """Nothing changes."""
 
 
-def spot(line: int, column: int, path: str, text: str, **other: str) -> Spot:
+def spot(line: int, column: int, path: str, text: str, reason: str = "") -> Spot:
     """A given place of the new spec."""
-    return Spot("new", "given", "fleet.toml", line, column, path, text, **other)
+    return Spot("new", "given", "fleet.toml", line, column, path, text, reason)
 
 
 def price_on(hosts: int) -> Review:
@@ -269,7 +269,7 @@ def mixed() -> Review:
             "env ARBITRUM_RPC_URL",
             "env ARBITRUM_RPC",
             (eu_live, us_live, *video),
-            (Spot("new", "given", "fleet.toml", 8, 7, "fleet.rpc", "", "every node on the chain has it"),),
+            (Spot("new", "given", "fleet.toml", 8, 7, "fleet.rpc", "", "every node on the chain has it", hidden=True),),
             (Effect("restart", "6 processes restart and drop at most 432 live sessions", Decimal(6)),),
             (Line("hosts/eu-edge-1/eu-live/compose.yaml", 0, 21, None, "      - LP_ETHURL", 5),),
         ),

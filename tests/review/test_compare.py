@@ -244,7 +244,7 @@ def test_facts_go_to_the_change_that_brings_them() -> None:
     old = example("avatar-stage")
     new = old.replace("203.0.113.64/29", "203.0.113.64/28", 1).replace('  { avatar = "noor", gpu = 1 },\n', "", 1)
     found = review(old, new.replace("monitor = true\n\n[orchestrators", "[orchestrators"))
-    lists, slot = one(found, "firewall.cidr"), one(found, "slot-01")
+    lists, slot = one(found, "firewall.cidr"), one(found, "noor")
     assert text_of(lists, "exposure") == ["who may call the stack: now 203.0.113.64/28; no longer 203.0.113.64/29"]
     assert text_of(slot, "capacity") == ["one slot less"]
     assert len(text_of(slot, "exposure")) == 3

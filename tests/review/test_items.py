@@ -108,8 +108,8 @@ def test_entries_of_a_list_are_told_apart() -> None:
     twice = [{"pipeline": "llm", "model_id": "a"}, {"pipeline": "llm", "model_id": "a", "warm": True}]
     assert list(entries_of(twice)) == ["llm a", "llm a (2)"]
     assert entries_of({"gateways": [{"ethaddress": "0x1"}], "other": 1}) == {
-        "0x1": {"ethaddress": "0x1"},
-        "": {"other": 1},
+        "0x1": (("gateways", 0), {"ethaddress": "0x1"}),
+        "": ((), {"other": 1}),
     }
 
 

@@ -174,3 +174,13 @@ def test_the_parser_of_the_forge_agrees() -> None:
         done = subprocess.run(["cmark-gfm", *options], input=text.encode(), capture_output=True, check=True, timeout=60)
         check_page(Reader(done.stdout.decode()))
     assert len(NASTY) > 15
+
+
+def test_restart_is_told_behind_any_number_of_effects() -> None:
+    effects = (
+        *(Effect("price", f"number {n}", Decimal(1)) for n in range(9)),
+        Effect("restart", "it ends", Decimal(1)),
+    )
+    page = as_markdown(replace(mixed(), changes=(replace(mixed().changes[0], effects=effects),)))
+    assert "  - restart: it ends" in page
+    assert "  - and 5 more effects" in page

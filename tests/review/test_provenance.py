@@ -120,6 +120,12 @@ def test_flag_of_a_node_is_found_with_and_without_its_dash() -> None:
     assert find_flag(asked, "gate", "LP_ETHURL")[0] == "hosts/edge/gate/node.env"
 
 
+def test_flag_that_travels_as_a_variable_is_found_by_its_own_name() -> None:
+    asked = question("dual-onchain")
+    for flag, variable in (("-ethUrl", "LP_ETHURL"), ("ethPassword", "LP_ETHPASSWORD")):
+        assert find_flag(asked, "gate", flag) == find_flag(asked, "gate", variable)
+
+
 @pytest.mark.parametrize(
     ("artifact", "line", "message"),
     [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from compiler.review import words
-from compiler.review.data import IMPACTS, FileChange, Line, Target
+from compiler.review.data import IMPACTS, Change, Effect, FileChange, Line, Target
 from tests.review.samples import EMPTY, mixed, price_on
 
 A, B, C, D, E = "abcde"
@@ -114,3 +115,16 @@ def test_verdict_counts_each_class() -> None:
     only_order = replace(mixed(), changes=mixed().changes[-1:])
     assert words.verdict(only_order) == "1 change of the fleet as a whole, none with an effect on what runs"
     assert set(words.MEANINGS) == set(IMPACTS)
+
+
+def test_last_effect_is_never_counted_alone_and_a_restart_never_at_all() -> None:
+    def change(*impacts: str) -> Change:
+        found = tuple(Effect(impact, str(place), Decimal(1)) for place, impact in enumerate(impacts))
+        return Change("port", "p", "a", "b", (), (), found, ())
+
+    assert words.effects(change(*["price"] * 5), 4)[1] == 0
+    assert words.effects(change(*["price"] * 6), 4) == (list(change(*["price"] * 4).effects), 2)
+    told, rest = words.effects(change(*["price"] * 6, "restart"), 4)
+    assert ([effect.impact for effect in told], rest) == (["price"] * 4 + ["restart"], 2)
+    assert words.effects(change(*["price"] * 5, "restart"), 4)[1] == 0
+    assert "comments or order only" not in words.MEANINGS["none"]
