@@ -22,7 +22,7 @@ _POLICY = "playbackPolicy"
 
 
 class _Audience(NamedTuple):
-    """Who may watch: the type of the policy, the webhook with what it is told, and the origins of pages; None is any page."""
+    """Who may watch: type of the policy, its webhook with what that is told, origins of pages; None is any page."""
 
     kind: str = "public"
     webhook: str = ""
