@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from compiler.model.fleet import Fleet
-from compiler.plan import AVATAR_DIRECTORY
 from compiler.review import words
 from compiler.review.causes import shown
 from compiler.review.data import IMPACTS, Effect, Target
@@ -20,101 +19,16 @@ from compiler.review.deltas import Delta
 from compiler.review.facts import COLD_START, Fact, capacity, cooled, exposure, live_sessions, warm_models
 from compiler.review.item import Item, Key
 from compiler.review.items_stacks import TURN_UNIT
+from compiler.review.meanings import flag_of, meaning, opens, which_way
 from compiler.review.moved import Moved, renamed
 from compiler.review.stacks import stacks
 from compiler.review.streams import streams
 from compiler.review.trade import UNBOUNDED, trade
-from compiler.upstream import FLAGS
-from compiler.upstream.impacts import Meaning, meaning_of, passing, stack_meaning, stream_meaning
+from compiler.upstream.impacts import passing
 
-_FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 _ON_CHAIN_ONLY = ("price", "funds", "chain")
 _NAMED = 6
 """Names, and different sentences of one class, that one effect or change tells; the rest is counted."""
-
-KINDS: dict[str, Meaning] = {
-    "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
-    "order": Meaning(none="the order of the entries"),
-    "mount": Meaning(none="what a container sees of its host"),
-    "image": Meaning(none="the program comes from another image"),
-    "port": Meaning(computed=("exposure",), none="only the host itself reaches the port"),
-    "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
-    "edge": Meaning(computed=("price",), none="who is connected to whom"),
-    "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
-    "silence": Meaning(none="warnings that are not shown"),
-    "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
-    "rate": Meaning({"price": "what prices in this currency come to, as far as the review reckons"}),
-    "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack is run"),
-    "slot": Meaning(computed=("exposure", "capacity"), none="how the slot is run"),
-    "allow": Meaning({"exposure": "who may call the stack"}),
-    "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
-    "stream": Meaning(computed=("exposure",), none="the stream itself; it is changed through the stream API"),
-    "monitoring": Meaning(none="how the fleet is watched"),
-    "text": Meaning(none="text that no setting decides, such as a comment"),
-    "fleet": Meaning(none="a name in headings and in the inventory"),
-}
-"""What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
-
-HOST: dict[str, Meaning] = {
-    "address": Meaning({"identity": "a rollout goes to another address; what runs at the old one goes on there"}),
-    "public": Meaning({"identity": "the network reaches the host under another name"}),
-    "runtime": Meaning(none="processes run in another way"),
-    "region": Meaning(none="a label"),
-    "ssh_user": Meaning(none="how a rollout logs in"),
-    "ssh_port": Meaning(none="how a rollout logs in; it opens no port"),
-    "become": Meaning(none="how a rollout becomes root"),
-    "node_user": Meaning(none="the user that processes run as"),
-    "binary": Meaning(none="where the program lies on the host"),
-}
-"""What a change of each property of a host means."""
-
-_ON_DEPOSIT = "the deposit and reserve of the account are funded by a transaction"
-FUNDS: dict[str, Meaning] = {
-    "deposit": Meaning({"funds": "what tickets are paid from", "chain": _ON_DEPOSIT}),
-    "reserve": Meaning({"funds": "what backs tickets", "chain": _ON_DEPOSIT}),
-    "wallet": Meaning({"funds": "another wallet pays"}),
-    "expected load": Meaning({"funds": "what the node expects to buy"}),
-    "minimum_balance": Meaning({"funds": "the balance below which the account is topped up"}),
-}
-"""What a change of each kind of funds means, also where only the spec shows it."""
-
-_SPEC_GPUS = Meaning({"capacity": "what is known of the GPUs of the host"})
-_SPEC_NOTHING = Meaning(none="no file of the tree shows it")
-
-
-def meaning(item: Item, role: str) -> Meaning:
-    """The row of an item."""
-    if item.kind == "argument":
-        return meaning_of(item.what.removeprefix("-"), role)
-    if item.key[2:3] == (AVATAR_DIRECTORY,):
-        return _of_stack(item)
-    if item.kind == "stream" and not item.presence:
-        return stream_meaning(item.key[-1])
-    if item.kind in ("variable", "secret"):
-        flag = _FLAG_OF_VARIABLE.get(item.what)
-        listens = item.what.startswith("LIVE_AI_WH")
-        return meaning_of(flag, role) if flag else _LISTENER if listens else _VARIABLE
-    if item.kind == "host" and not item.presence:
-        return HOST.get(item.what, KINDS["service"])
-    if item.kind == "funds":
-        return FUNDS.get(item.what, FUNDS["wallet"])
-    if item.kind == "spec":
-        path = item.what.split(".")
-        if path[0] == "hosts" and "gpus" in path:
-            return _SPEC_GPUS
-        return FUNDS.get(path[-1], _SPEC_NOTHING) if path[0] == "wallets" else _SPEC_NOTHING
-    return KINDS.get(item.kind, KINDS["service"])
-
-
-def _of_stack(item: Item) -> Meaning:
-    """The row of an item of an avatar stack."""
-    if item.presence or item.kind in ("allow", "reach"):
-        return KINDS[item.kind]
-    return stack_meaning(item.key[-1])
-
-
-_LISTENER = Meaning(computed=("exposure",), none="a setting of live media")
-_VARIABLE = Meaning(none="a variable that fleetc knows nothing of")
 
 
 @dataclass
@@ -206,8 +120,8 @@ class Impact:
             for impact, text in row.always.items():
                 gone = impact == "chain" and delta.item.kind == "funds" and delta.new is None
                 if not gone and self._counts(impact):
-                    told.setdefault(impact, _which_way(delta, row) or text if impact == "exposure" else text)
-            opened += _opens(delta, row)
+                    told.setdefault(impact, which_way(delta, row) or text if impact == "exposure" else text)
+            opened += opens(delta, row)
         known = self._known(group)
         counted = {
             "exposure": Decimal(opened),
@@ -259,7 +173,7 @@ class Impact:
         before, after = (found.get(node, ()) for found in self._flags)
         kept = {(item.key, item.value) for item in after}
         for item in after if way == "comes" else before:
-            flag = _flag_of(item)
+            flag = flag_of(item)
             if item.value == "false" or (way == "moves" and (item.key, item.value) not in kept):
                 continue
             if flag == "dataDir" and way == "goes" and self._takes_over(item):
@@ -391,18 +305,11 @@ def _is_host_of_node(delta: Delta) -> bool:
     return delta.item.kind == "service" and delta.item.key[2:] == ("service", "host")
 
 
-def _flag_of(item: Item) -> str:
-    """The flag that an argument, variable or secret sets; empty for what sets none."""
-    if item.kind == "argument":
-        return item.what.removeprefix("-")
-    return _FLAG_OF_VARIABLE.get(item.what, "") if item.kind in ("variable", "secret") else ""
-
-
 def _by_node(items: Mapping[Key, Item]) -> dict[str, list[Item]]:
     """What sets a flag, by node."""
     found: dict[str, list[Item]] = {}
     for item in items.values():
-        if item.node and _flag_of(item):
+        if item.node and flag_of(item):
             found.setdefault(item.node, []).append(item)
     return found
 
@@ -419,28 +326,6 @@ def _under(names: Mapping[str, str], items: Mapping[Key, Item]) -> Mapping[Key, 
             item = item._replace(key=key, host=other)
         found[key] = item
     return found
-
-
-def _which_way(delta: Delta, row: Meaning) -> str:
-    """The sentence about exposure for what becomes of the value; empty where there is none of its own."""
-    if delta.after is None:
-        return row.says.get("removed", "")
-    return row.says.get(delta.after) or (row.says.get("added", "") if delta.old is None else "")
-
-
-def _opens(delta: Delta, row: Meaning) -> int:
-    """Whether a change lets somebody in."""
-    if "exposure" not in row.always:
-        return 0
-    removed, changed = delta.new is None, delta.old is not None and delta.new is not None
-    return int(
-        ("true" in row.opens and delta.after == "true")
-        or ("one" in row.opens and delta.after == "1")
-        or ("zero" in row.opens and delta.after != "1")
-        or ("added" in row.opens and delta.old is None)
-        or ("removed" in row.opens and removed)
-        or ("changed" in row.opens and changed)
-    )
 
 
 def _effect(impact: str, text: str, facts: Sequence[Fact]) -> Effect:
