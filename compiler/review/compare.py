@@ -46,7 +46,7 @@ def compare(old: Side, new: Side) -> Review:
     evidence = Evidence(old, new, paths)
     evidence.attribute(deltas)
     deltas += texts_of(old, new, evidence, deltas, _read(old, new, paths, edits, atlas))
-    processes = with_shared(moved(old, new, paths), deltas, before, after)
+    processes = with_shared(moved(old, new, paths), deltas, after)
     # Against a fleet that is not known, everything of the new one would look as if it came with this change.
     fleets = (None, None) if plans is None else (old.fleet, new.fleet)
     impact = Impact(*fleets, processes, before, after)
@@ -67,6 +67,8 @@ def compare(old: Side, new: Side) -> Review:
         edges=edges,
         notes=(*old.notes, *new.notes, *evidence.notes()),
         files_only=bool(paths) and plans is None,
+        stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
+        cold_starts=impact.cold_starts(),
     )
 
 

@@ -115,9 +115,11 @@ class Box:
 class Review:
     """Everything that would change. `changes` are sorted gravest first; `files` by path.
 
-    `restarts` are the processes that restart (host, node) and how many live sessions each can drop at most (None is
-    not known). `baseline` says in words what it is compared with; `notes` what could not be compared, and why.
-    `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not known.
+    `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
+    (None is not known); `stops` are those of them that do not start again there. `cold_starts` are the warm models
+    that load again, each once for its process. `baseline` says in words what it is compared with; `notes` what could
+    not be compared, and why. `files_only` says that there was no spec to compare with, so that what lines mean
+    (prices, funds) is not known.
     """
 
     fleet: str
@@ -130,3 +132,5 @@ class Review:
     edges: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
     files_only: bool = False
+    stops: tuple[Target, ...] = ()
+    cold_starts: tuple[tuple[Target, str], ...] = ()

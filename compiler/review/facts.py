@@ -6,7 +6,7 @@ each to the change that brings it. What prices come to is in `trade.py` beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from compiler.model.node import AiSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.plan import AVATAR_DIRECTORY
+from compiler.review.data import Target
 from compiler.review.item import Item, Key
 
 COLD_START = "30 to 120 s"
@@ -61,8 +62,11 @@ class Opening(NamedTuple):
         return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
 
 
-def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
-    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing."""
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:
+    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing.
+
+    The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
+    """
     for key in [*new, *(key for key in old if key not in new)]:
         item = new.get(key) or old[key]
         if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
@@ -77,9 +81,13 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]
             continue
         wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
         purpose = item.what.rpartition(" (")[0]
-        text = f"{item.what}: {_listed(after)}; before {_listed(before)}"
         flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
-        yield Fact("exposure", item.node, text, Decimal(len(wider)), (flag,))
+        stays = before if key in old and Target(old[key].host, item.node) in left else ()
+        if stays:
+            yield Fact("exposure", item.node, f"{item.what}: still {_listed(stays)}", Decimal(0), (flag,))
+        text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
+        if after or not stays:
+            yield Fact("exposure", item.node, f"{item.what}: {text}", Decimal(len(wider)), (flag,))
 
 
 def _is_plain(item: Item) -> bool:
@@ -112,6 +120,17 @@ def _reach(address: str) -> str:
 def _covers(before: Opening, after: Opening) -> bool:
     same = (before.host, before.port) == (after.host, after.port)
     return same and before.address in _EVERYWHERE
+
+
+def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool, remains: bool) -> str:
+    """Who reaches a port and who did; `was` and `remains` say whether there is such a port at all.
+
+    The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
+    """
+    if list(map(str, before)) == list(map(str, after)):
+        return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, in either spelling"
+    there = _listed(before) if was else "there was none"
+    return f"{_listed(after) if remains else 'gone'}; before {there}"
 
 
 def _listed(found: tuple[Opening, ...]) -> str:
@@ -236,6 +255,20 @@ def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:
     workers = fleet.workers_by_orchestrator.get(node.name, ())
     bounds = [w.settings.max_sessions or DEFAULT_SESSIONS for w in workers if isinstance(w.settings, Transcoder)]
     return sum(bounds) if bounds else None
+
+
+def cooled(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:
+    """Models that nodes still have but no longer keep loaded: nothing loads at the start, the first request waits."""
+    for name in names:
+        node = node_of(new, name)
+        if new is None or node is None or not isinstance(node.settings, AiSettings):
+            continue
+        has, warm = {use.use for use in node.settings.models}, warm_models(new, name)
+        for use in (use for use in warm_models(old, name) if use in has and use not in warm):
+            model = new.models[use]
+            text = f"{use} is no longer kept loaded: its first request waits for the load, {COLD_START}"
+            hints = (f"aiModels.json: {model.pipeline} {model.id}", "aiModels.json", "-aiModels")
+            yield Fact("cold-start", name, text, Decimal(0), hints)
 
 
 def warm_models(fleet: Fleet | None, name: str) -> tuple[str, ...]:

@@ -12,112 +12,31 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from compiler.model.fleet import Fleet
-from compiler.plan import AVATAR_DIRECTORY
+from compiler.review import words
+from compiler.review.causes import shown
 from compiler.review.data import IMPACTS, Effect, Target
 from compiler.review.deltas import Delta
-from compiler.review.facts import COLD_START, Fact, capacity, exposure, live_sessions, node_of, warm_models
+from compiler.review.facts import COLD_START, Fact, capacity, cooled, exposure, live_sessions, node_of, warm_models
 from compiler.review.item import Item, Key
 from compiler.review.items_stacks import TURN_UNIT
-from compiler.review.moved import Moved
+from compiler.review.meanings import flag_of, meaning, opens, which_way
+from compiler.review.moved import Moved, renamed
 from compiler.review.stacks import stacks
+from compiler.review.streams import streams
 from compiler.review.trade import UNBOUNDED, trade
-from compiler.upstream import FLAGS
-from compiler.upstream.impacts import Meaning, meaning_of, stack_meaning, stream_meaning
+from compiler.upstream.impacts import passing
 
-_FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 _ON_CHAIN_ONLY = ("price", "funds", "chain")
 _NAMED = 6
 """Names, and different sentences of one class, that one effect or change tells; the rest is counted."""
 
-KINDS: dict[str, Meaning] = {
-    "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
-    "order": Meaning(none="the order of the entries"),
-    "mount": Meaning(none="what a container sees of its host"),
-    "image": Meaning(none="the program comes from another image"),
-    "port": Meaning(computed=("exposure",), none="only the host itself reaches the port"),
-    "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
-    "edge": Meaning(computed=("price",), none="who is connected to whom"),
-    "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
-    "host": Meaning(computed=("exposure", "price", "funds", "capacity"), none="a host that nothing runs on"),
-    "silence": Meaning(none="warnings that are not shown"),
-    "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
-    "rate": Meaning({"price": "what prices in this currency come to, as far as the review reckons"}),
-    "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack is run"),
-    "slot": Meaning(computed=("exposure", "capacity"), none="how the slot is run"),
-    "allow": Meaning({"exposure": "who may call the stack"}),
-    "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
-    "stream": Meaning({"exposure": "a stream that can be watched comes or goes"}),
-    "monitoring": Meaning(none="how the fleet is watched"),
-    "text": Meaning(none="text that no setting decides, such as a comment"),
-    "fleet": Meaning(none="a name in headings and in the inventory"),
-}
-"""What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
-
-HOST: dict[str, Meaning] = {
-    "address": Meaning({"identity": "a rollout reaches another machine by this name"}),
-    "public": Meaning({"identity": "the network reaches the host under another name"}),
-    "runtime": Meaning(none="processes run in another way"),
-    "region": Meaning(none="a label"),
-    "ssh_user": Meaning(none="how a rollout logs in"),
-    "ssh_port": Meaning(none="how a rollout logs in; it opens no port"),
-    "become": Meaning(none="how a rollout becomes root"),
-    "node_user": Meaning(none="the user that processes run as"),
-    "binary": Meaning(none="where the program lies on the host"),
-}
-"""What a change of each property of a host means."""
-
-_ON_DEPOSIT = "the deposit and reserve of the account are funded by a transaction"
-FUNDS: dict[str, Meaning] = {
-    "deposit": Meaning({"funds": "what tickets are paid from", "chain": _ON_DEPOSIT}),
-    "reserve": Meaning({"funds": "what backs tickets", "chain": _ON_DEPOSIT}),
-    "wallet": Meaning({"funds": "another wallet pays"}),
-    "expected load": Meaning({"funds": "what the node expects to buy"}),
-    "minimum_balance": Meaning({"funds": "the balance below which the account is topped up"}),
-}
-"""What a change of each kind of funds means, also where only the spec shows it."""
-
-_SPEC_GPUS = Meaning({"capacity": "what is known of the GPUs of the host"})
-_SPEC_NOTHING = Meaning(none="no node, stack or stream is given anything else")
-
-
-def meaning(item: Item, role: str) -> Meaning:
-    """The row of an item."""
-    if item.kind == "argument":
-        return meaning_of(item.what.removeprefix("-"), role)
-    if item.key[2:3] == (AVATAR_DIRECTORY,):
-        return _of_stack(item)
-    if item.kind == "stream" and not item.presence:
-        return stream_meaning(item.key[-1])
-    if item.kind in ("variable", "secret"):
-        flag = _FLAG_OF_VARIABLE.get(item.what)
-        listens = item.what.startswith("LIVE_AI_WH")
-        return meaning_of(flag, role) if flag else _LISTENER if listens else _VARIABLE
-    if item.kind == "host" and not item.presence:
-        return HOST.get(item.what, KINDS["service"])
-    if item.kind == "funds":
-        return FUNDS.get(item.what, FUNDS["wallet"])
-    if item.kind == "spec":
-        path = item.what.split(".")
-        if path[0] == "hosts" and "gpus" in path:
-            return _SPEC_GPUS
-        return FUNDS.get(path[-1], _SPEC_NOTHING) if path[0] == "wallets" else _SPEC_NOTHING
-    return KINDS.get(item.kind, KINDS["service"])
-
-
-def _of_stack(item: Item) -> Meaning:
-    """The row of an item of an avatar stack."""
-    if item.presence or item.kind in ("allow", "reach"):
-        return KINDS[item.kind]
-    return stack_meaning(item.key[-1])
-
-
-_LISTENER = Meaning(computed=("exposure",), none="a setting of live media")
-_VARIABLE = Meaning(none="a variable that fleetc knows nothing of")
-
 
 @dataclass
 class Impact:
-    """Both fleets, what moves, and the facts, each with the change that brings it."""
+    """Both fleets, what moves, and the facts, each with the change that brings it.
+
+    `_renamed` has the new names of hosts that are the same machine still, `_arrivals` the hosts that nodes start on.
+    """
 
     old: Fleet | None
     new: Fleet | None
@@ -126,19 +45,28 @@ class Impact:
     after: Mapping[Key, Item]
     _facts: dict[int, list[Fact]] = field(default_factory=dict)
     _roles: dict[str, str] = field(default_factory=dict)
+    _renamed: dict[str, str] = field(default_factory=dict)
+    _arrivals: dict[str, str] = field(default_factory=dict)
+    _flags: tuple[dict[str, list[Item]], ...] = ({}, {})
 
     def find(self, deltas: Sequence[Delta]) -> None:
         """Work out the facts and give each to a delta."""
         for items in (self.before, self.after):
             self._roles |= {i.node: i.value for i in items.values() if (i.kind, i.what) == ("service", "role")}
         names = sorted({item.node for items in (self.before, self.after) for item in items.values() if item.node})
+        self._renamed = renamed(self.old, self.new)
+        self._arrivals = {target.node: target.host for target in self.moved.started}
+        self._flags = (_by_node(self.before), _by_node(self.after))
+        before = _under(self._renamed, self.before)
         rates = any(delta.item.kind == "rate" for delta in deltas)
         homes = _Homes(deltas)
         for fact in (
-            *exposure(self.before, self.after),
-            *stacks(self.before, self.after),
+            *exposure(before, self.after, self.moved.left),
+            *stacks(before, self.after, self.moved.left),
+            *streams(before, self.after),
             *capacity(self.old, self.new, names),
-            *trade(self.old, self.new, names, rates),
+            *cooled(self.old, self.new, names),
+            *trade(self.old, self.new, names, rates, {target.node for target in self.moved.left}),
         ):
             home = homes.of(fact)
             if home is not None:
@@ -149,35 +77,131 @@ class Impact:
         ended = sorted(self.moved.restarted | self.moved.stopped, key=lambda target: (target.host, target.node))
         return tuple((target, live_sessions(self.old, target.node)) for target in ended)
 
+    def cold_starts(self) -> tuple[tuple[Target, str], ...]:
+        """The models that load before their process answers, by process."""
+        begun = sorted(self.moved.restarted | self.moved.started, key=lambda target: (target.host, target.node))
+        return tuple((target, model) for target in begun for model in warm_models(self.new, target.node))
+
     def effects(self, group: Sequence[Delta]) -> tuple[Effect, ...]:
         """What equal deltas mean together, the gravest class first; a single effect "none" where it is nothing."""
-        found = [*self._of_rows(group), *self._of_facts(group), *self._of_processes(group)]
+        found = [
+            *self._of_rows(group),
+            *self._of_passing(group),
+            *self._of_facts(group),
+            *self._of_left(group),
+            *self._of_processes(group),
+        ]
         if not found:
-            reasons = dict.fromkeys(meaning(d.item, self._role(d)).none or "nothing that runs changes" for d in group)
+            reasons = dict.fromkeys(self._nothing(delta) for delta in group)
             found = [Effect("none", "; ".join(reasons), Decimal(0))]
         return tuple(sorted(found, key=lambda effect: IMPACTS.index(effect.impact)))
+
+    def _nothing(self, delta: Delta) -> str:
+        """Why a delta means nothing."""
+        if (delta.item.kind == "host" and delta.item.presence) or _is_host_of_node(delta):
+            names = {item.host for item in (delta.old, delta.new) if item is not None}
+            for old, new in self._renamed.items():
+                if names <= {old, new}:
+                    return f"{old} and {new} are one machine: it only has another name"
+        if delta.item.kind == "host" and delta.item.presence:
+            gone = "no rollout reaches the host any more, and none stops what runs there"
+            return gone if delta.new is None else "rollouts reach the host from now on"
+        return meaning(delta.item, self._role(delta)).none or "nothing that runs changes"
 
     def _role(self, delta: Delta) -> str:
         return self._roles.get(delta.item.node, "")
 
     def _of_rows(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """The classes that always come with the flag or kind; on a chain only what counts there."""
-        on_chain = any(fleet is not None and fleet.on_chain for fleet in (self.old, self.new))
         told: dict[str, str] = {}
         opened = 0
         for delta in (part for whole in group for part in whole.all()):
             row = meaning(delta.item, self._role(delta))
             for impact, text in row.always.items():
                 gone = impact == "chain" and delta.item.kind == "funds" and delta.new is None
-                if not gone and (on_chain or impact not in _ON_CHAIN_ONLY):
-                    told.setdefault(impact, text)
-            opened += _opens(delta, row)
-        known = {fact.impact for delta in group for fact in self._facts.get(id(delta), ())}
-        counted = {"exposure": Decimal(opened), "price": UNBOUNDED, "capacity": Decimal(0)}
+                if not gone and self._counts(impact):
+                    told.setdefault(impact, which_way(delta, row) or text if impact == "exposure" else text)
+            opened += opens(delta, row)
+        known = self._known(group)
+        counted = {
+            "exposure": Decimal(opened),
+            "price": UNBOUNDED,
+            "capacity": Decimal(0),
+            "cold-start": Decimal(0),  # what loads again is counted by model
+        }
         for impact, text in told.items():
             if impact in known and impact != "price" and not (impact == "exposure" and opened):
                 continue  # a fact says it better; a price that loses its bound counts whole all the same
             yield Effect(impact, text, counted.get(impact, Decimal(1)))
+
+    def _counts(self, impact: str) -> bool:
+        """Whether a class counts here: prices, funds and transactions do on a chain only."""
+        on_chain = any(fleet is not None and fleet.on_chain for fleet in (self.old, self.new))
+        return on_chain or impact not in _ON_CHAIN_ONLY
+
+    def _known(self, group: Sequence[Delta]) -> set[str]:
+        """The classes that facts speak of."""
+        return {fact.impact for delta in group for fact in self._facts.get(id(delta), ())}
+
+    def _of_passing(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """What flags mean that come, go or move with their process, and of which there is no change of their own."""
+        told: dict[str, dict[str, None]] = {}
+        known = self._known(group) - {"exposure"}
+        for delta in group:
+            for way in self._ways(delta):
+                for impact, text in self._passing(delta, way):
+                    if self._counts(impact) and not (way == "comes" and impact in known):
+                        told.setdefault(impact, {})[text] = None
+        for impact, texts in told.items():
+            more = [f"and {len(texts) - _NAMED} more"] * (len(texts) > _NAMED)
+            yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
+
+    def _ways(self, delta: Delta) -> Iterator[str]:
+        """How the process of a node passes with this delta: comes, goes, moves, or stays where nobody manages it."""
+        item, old, new = delta.item, delta.old, delta.new
+        if item.kind == "service" and item.presence:
+            yield "comes" if old is None else "stays" if Target(item.host, item.node) in self.moved.left else "goes"
+        elif _is_host_of_node(delta) and old is not None and new is not None:
+            if self._renamed.get(old.host) != new.host:
+                yield "moves"
+            if Target(old.host, old.node) in self.moved.left:
+                yield "stays"
+
+    def _passing(self, delta: Delta, way: str) -> Iterator[tuple[str, str]]:
+        """Classes and sentences of all flags of a node. A flag with another value than before is told on its own."""
+        node = delta.item.node
+        before, after = (found.get(node, ()) for found in self._flags)
+        kept = {(item.key, item.value) for item in after}
+        for item in after if way == "comes" else before:
+            flag = flag_of(item)
+            if item.value == "false" or (way == "moves" and (item.key, item.value) not in kept):
+                continue
+            if flag == "dataDir" and way == "goes" and self._takes_over(item):
+                continue
+            for impact, text in passing(way, flag, self._roles.get(node, "")).items():
+                yield impact, text.replace("{}", shown(item.value))
+
+    def _takes_over(self, directory: Item) -> bool:
+        """Whether a node of the new fleet has this data directory, on the same machine."""
+        host = self._renamed.get(directory.host, directory.host)
+        alike = (item for items in self._flags[1].values() for item in items if item.what == directory.what)
+        return any((item.host, item.value) == (host, directory.value) for item in alike)
+
+    def _of_left(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """Processes that go on where no rollout stops them, because their host left the fleet."""
+        for delta in group:
+            whole = delta.item.presence and delta.item.kind in ("service", "host")
+            if not whole and not _is_host_of_node(delta):
+                continue
+            hosts = {item.host for item in (delta.old, delta.new) if item is not None}
+            found = [t for t in sorted(self.moved.left, key=lambda t: t.node) if t.host in hosts]
+            left = [t for t in found if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
+            if left:
+                verb = "is" if len(left) == 1 else "are"
+                text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
+                arrival = self._arrivals.get(left[0].node)
+                again = f"; on {arrival} it starts beside that" if arrival else ""
+                yield Effect("exposure", f"{text} no rollout stops it any more{again}", Decimal(0))
 
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
@@ -218,13 +242,13 @@ class Impact:
             yield Effect("restart", self._restart(ended), Decimal(len(ended)))
         loads: dict[str, tuple[str, ...]] = {}
         for target in targets:
-            models = dict.fromkeys((*warm_models(self.old, target.node), *warm_models(self.new, target.node)))
+            models = warm_models(self.new, target.node)
             if models and target not in self.moved.stopped:
-                loads[target.node] = tuple(models)
+                loads[target.node] = models
         if loads:
             count = sum(map(len, loads.values()))
             names = _names(dict.fromkeys(model for models in loads.values() for model in models))
-            text = f"{names} on {_names(loads)}: a cold start of {COLD_START} each"
+            text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
             yield Effect("cold-start", text, Decimal(count))
 
     def _processes(self, delta: Delta) -> Iterator[Target]:
@@ -249,18 +273,24 @@ class Impact:
 
     def _restart(self, targets: Sequence[Target]) -> str:
         one = len(targets) == 1
-        stops = sum(target in self.moved.stopped for target in targets)
-        verb = "stop" if stops == len(targets) else "restart or stop" if stops else "restart"
-        counts = [live_sessions(self.old, target.node) for target in targets]
-        known, unknown = sum(count or 0 for count in counts), counts.count(None)
-        drops = [f"at most {known} live sessions drop"] if known or not unknown else []
-        if unknown:
-            drops.append("how many live sessions drop is not known" if one else f"of {unknown} it is not known")
+        stops = [target for target in targets if target in self.moved.stopped]
+        s = "s" if one else ""
+        verb = f"stop{s}" if len(stops) == len(targets) else "restart or stop" if stops else f"restart{s}"
+        if stops and len(stops) == len(targets) and all(target.node in self._arrivals for target in targets):
+            ways = dict.fromkeys(f"on {t.host} and start{s} on {self._arrivals[t.node]}" for t in targets)
+            verb += f" {next(iter(ways))}" if len(ways) == 1 else " and start on other hosts"
+        counts = {target: live_sessions(self.old, target.node) for target in targets}
+        known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
+        drops = f"at most {words.count(known, 'live session')} drop{'s' if known == 1 else ''}"
+        if len(unknown) == len(counts):
+            drops = "how many live sessions drop is not known"
+        elif unknown:
+            drops += f"; how many more on {_names(dict.fromkeys(unknown))} is not known"
         nodes = dict.fromkeys(target.node for target in targets)  # every stack calls its processes the same
         names = _names(nodes)
         if len(nodes) < len(targets):
             names = f"{len(targets)} processes of {len({target.host for target in targets})} hosts ({names})"
-        return f"{names} {verb}{'s' if one else ''}: {', '.join(drops)}"
+        return f"{names} {verb}: {drops}"
 
 
 class _Homes:
@@ -294,19 +324,32 @@ def _hinted(deltas: Sequence[Delta], hints: Sequence[str]) -> Delta | None:
     return next(iter(whole or named or followed), None)
 
 
-def _opens(delta: Delta, row: Meaning) -> int:
-    """Whether a change lets somebody in."""
-    if "exposure" not in row.always:
-        return 0
-    removed, changed = delta.new is None, delta.old is not None and delta.new is not None
-    return int(
-        ("true" in row.opens and delta.after == "true")
-        or ("one" in row.opens and delta.after == "1")
-        or ("zero" in row.opens and delta.after != "1")
-        or ("added" in row.opens and delta.old is None)
-        or ("removed" in row.opens and removed)
-        or ("changed" in row.opens and changed)
-    )
+def _is_host_of_node(delta: Delta) -> bool:
+    """Whether a delta is the host that a node is on."""
+    return delta.item.kind == "service" and delta.item.key[2:] == ("service", "host")
+
+
+def _by_node(items: Mapping[Key, Item]) -> dict[str, list[Item]]:
+    """What sets a flag, by node."""
+    found: dict[str, list[Item]] = {}
+    for item in items.values():
+        if item.node and flag_of(item):
+            found.setdefault(item.node, []).append(item)
+    return found
+
+
+def _under(names: Mapping[str, str], items: Mapping[Key, Item]) -> Mapping[Key, Item]:
+    """The items with hosts under their new names."""
+    if not names:
+        return items
+    found = {}
+    for key, item in items.items():
+        other = names.get(item.host)
+        if other is not None:
+            key = ("host", other, *key[2:]) if key[0] == "host" else key
+            item = item._replace(key=key, host=other)
+        found[key] = item
+    return found
 
 
 def _effect(impact: str, text: str, facts: Sequence[Fact]) -> Effect:

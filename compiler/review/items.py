@@ -13,6 +13,7 @@ from typing import Any
 from compiler.diagnostics import Path
 from compiler.origin import derived, given
 from compiler.plan import HostPlan, Plan, Service
+from compiler.review import words
 from compiler.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text, nearest
 from compiler.review.items_stacks import avatar, monitoring, streams
 from compiler.upstream import format_release
@@ -50,7 +51,9 @@ def items_of(plan: Plan) -> dict[Key, Item]:
 def _host(host: HostPlan) -> Iterator[Item]:
     path: Path = ("hosts", host.name)
     place = Place(("host", host.name), host.name, "", path)
-    text = f"{host.runtime} at {host.address}" + (f", {len(host.services)} nodes" if host.services else "")
+    text = f"{host.runtime} at {host.address}" + (
+        f", {words.count(len(host.services), 'node')}" if host.services else ""
+    )
     yield Item(place.key, host.name, "", "host", host.name, text, given(*path), presence=True)
     yield from _fields(HOST, place, host)
     for service in host.services:

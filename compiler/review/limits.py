@@ -4,7 +4,8 @@ In: the text of `--max-impact`, a `Review`. Out: `Limit`s, and the changes that 
 
 `none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
 a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
-that restart, warm models that load again, sessions and slots lost, or for the other classes effects.
+that restart or stop, warm models that load (each once for its process), sessions and slots lost, or for the other
+classes effects.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _amounts(change: Change, impact: str) -> list[Decimal]:
 
 
 def _total(review: Review, impact: str, amounts: Sequence[Decimal]) -> Decimal:
-    """Several changes of one process restart it once."""
-    if impact == "restart":
-        return Decimal(len(review.restarts))
+    """Several changes of one process restart it once, and its models load once."""
+    if impact in ("restart", "cold-start"):
+        return Decimal(len(review.restarts if impact == "restart" else review.cold_starts))
     return max(amounts, default=Decimal(0)) if impact == "price" else sum(amounts, Decimal(0))

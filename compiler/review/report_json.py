@@ -37,6 +37,8 @@ def as_json(review: Review) -> str:
         "changes": [_change(change) for change in review.changes],
         "files": [_file(file) for file in review.files],
         "restarts": restarts,
+        "stops": [_target(target) for target in review.stops],
+        "cold_starts": [{**_target(target), "model": model} for target, model in review.cold_starts],
         "picture": {
             "hosts": [
                 {"host": box.host, "label": box.label, "nodes": list(box.nodes), "changed": list(box.changed)}
@@ -129,7 +131,9 @@ def schema() -> dict[str, Any]:
             impacts=_list(_IMPACTS, "How often each class of impact occurs, the gravest first."),
             changes=_list(_CHANGE, "Every change once, the gravest first."),
             files=_list(_FILE, "Every file of the tree that differs, by path."),
-            restarts=_list(_RESTART, "The processes that restart."),
+            restarts=_list(_RESTART, "The processes that restart or stop."),
+            stops=_list(_object(**_TARGETED), "Those of them that do not start again there."),
+            cold_starts=_list(_COLD_START, "The warm models that load again, each once for its process."),
             picture=_PICTURE,
             notes=_list(_text("One sentence."), "What could not be compared, and why."),
         ),
@@ -229,6 +233,7 @@ _RESTART = _object(
         "description": "Live sessions that can drop at most; null where it is not known.",
     },
 )
+_COLD_START = _object(**_TARGETED, model=_text("The model, by its name in the spec."))
 _PICTURE = _object(
     hosts=_list(
         _object(

@@ -6,7 +6,7 @@ exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -31,13 +31,18 @@ _PAIRS = 200_000
 _ETHER = 10**18
 
 
-def trade(old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool) -> Iterator[Fact]:
-    """All facts of price and funds about some nodes; about all of them where a rate was changed."""
+def trade(
+    old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool, left: Collection[str]
+) -> Iterator[Fact]:
+    """All facts of price and funds about some nodes; about all of them where a rate was changed.
+
+    `left` are nodes whose process is left running on a host that left the fleet.
+    """
     nodes = list(names)
     before, after = (fleet if fleet is not None and fleet.on_chain else None for fleet in (old, new))
     if before is None and after is None:
         return
-    yield from _prices(before, after, nodes)
+    yield from _prices(before, after, nodes, left)
     yield from _purchases(before, after, nodes, rates)
     yield from _funds(before, after)
 
@@ -88,7 +93,7 @@ def _leaf(fleet: Fleet, key: str, file: str) -> tuple[str, ...]:
     return (f"{file}: {entry} price_per_unit", f"{file}: {entry}", file)
 
 
-def _prices(old: Fleet | None, new: Fleet | None, names: list[str]) -> Iterator[Fact]:
+def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collection[str]) -> Iterator[Fact]:
     scales = [Scale(fleet.rates if fleet else {}) for fleet in (old, new)]
     for name in names:
         before, after = quotes(old, name), quotes(new, name)
@@ -97,7 +102,11 @@ def _prices(old: Fleet | None, new: Fleet | None, names: list[str]) -> Iterator[
             if there and here and _worth(there, scales[0]) == _worth(here, scales[1]):
                 continue
             hints = (here or there or Quote(None, ())).hints
-            text, amount = _change(what, there, here, scales)
+            if node_of(old, name) is None or node_of(new, name) is None:
+                verb = "" if here else "still " if name in left else "no longer "
+                text, amount = f"{verb}{what} {_price(here or there)}", UNBOUNDED
+            else:
+                text, amount = _change(what, there, here, scales)
             yield Fact("price", name, text, amount, hints)
 
 
@@ -115,9 +124,15 @@ def _change(what: str, before: Quote | None, after: Quote | None, scales: list[S
     if not old:
         return text, UNBOUNDED if new else Decimal(0)
     percent = Fraction(new - old) * 100 / Fraction(old)
-    shown = number_text(abs(percent), 2)
-    about, digits = ("about ", shown.removeprefix("about ")) if shown.startswith("about") else ("", shown)
-    return f"{text} ({about}{'-' if percent < 0 else '+'}{digits} percent)", percent_amount(abs(percent))
+    return f"{text} ({_percent(percent)} percent)", percent_amount(abs(percent))
+
+
+def _percent(percent: Fraction) -> str:
+    """A change in percent, to the hundredth, rounded up: a limit that says what is shown admits the change."""
+    sign, size = "-" if percent < 0 else "+", abs(percent)
+    hundredths = -(-size.numerator * 100 // size.denominator)
+    about = "" if size * 100 == hundredths else "less than " if hundredths == 1 else "about "
+    return f"{about}{sign}{number_text(Fraction(hundredths, 100), 2)}"
 
 
 def percent_amount(percent: Fraction) -> Decimal:

@@ -141,14 +141,19 @@ def files(review: Review) -> str:
 
 
 def restarts(review: Review) -> str:
-    """How many processes restart, and how many live sessions can drop."""
+    """How many processes restart or stop, and how many live sessions can drop."""
     number = len(review.restarts)
     if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
         return "which processes restart is not known"
     if not number:
         return "no process restarts"
     known = [sessions for _, sessions in review.restarts if sessions is not None]
-    said = f"{count(number, 'process', 'processes')} restart{'s' if number == 1 else ''}"
+    stop = sum(target in review.stops for target, _ in review.restarts)
+    counts = [(many, verb) for many, verb in ((number - stop, "restart"), (stop, "stop")) if many]
+    (first, verb), *rest = [(many, f"{verb}s" if many == 1 else verb) for many, verb in counts]
+    said = " and ".join(
+        [f"{count(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
+    )
     if not known:
         return f"{said}; how many live sessions drop is not known"
     said += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"

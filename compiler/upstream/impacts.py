@@ -1,6 +1,7 @@
 """What a change of each flag of the node means, as data: `impacts.toml` beside this file says how to read it.
 
-In: that file, read when this module is first imported. Out: `meaning_of` a flag. Asked by `review/impact.py`.
+In: that file, read when this module is first imported. Out: `meaning_of` a flag, `passing` of one with its process.
+Asked by `review/impact.py`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from compiler.upstream import load
 class Meaning:
     """`always` are classes with their sentences, `computed` those that a comparison decides.
 
-    `none` is the reason where there is nothing else, `opens` when the change lets somebody in.
+    `none` is the reason where there is nothing else, `opens` when the change lets somebody in. `says` has the sentence
+    about exposure by what becomes of the value: "added", "removed", or what it is now.
     """
 
     always: dict[str, str] = field(default_factory=dict)
     computed: tuple[str, ...] = ()
     none: str = ""
     opens: tuple[str, ...] = ()
+    says: dict[str, str] = field(default_factory=dict)
 
 
 _FIELDS = ("computed", "none", "opens", "roles")
@@ -35,25 +38,35 @@ ROWS: dict[str, dict[str, Any]] = {**_DATA["flags"], **{flag: {"none": why} for 
 def meaning_of(flag: str, role: str = "") -> Meaning:
     """What a change of the flag means for a process in this role. A flag that is not known means nothing."""
     row = ROWS.get(flag, {"none": "a flag that this version of fleetc does not know"})
-    return _meaning(row.get("roles", {}).get(role, row))
+    return _meaning(flag, row.get("roles", {}).get(role, row))
+
+
+@cache
+def passing(way: str, flag: str, role: str) -> dict[str, str]:
+    """What a flag means by class when its process comes, goes, moves or stays behind; {} stands for the value."""
+    row = _DATA[way].get(flag, {})
+    return {name: text for name, text in row.get("roles", {}).get(role, row).items() if name not in _FIELDS}
 
 
 @cache
 def stack_meaning(name: str) -> Meaning:
     """What a change of a variable or secret of an avatar stack means."""
-    return _meaning(_DATA["stack"].get(name, {"none": "how the stack works inside"}))
+    return _meaning(name, _DATA["stack"].get(name, {"none": "how the stack works inside"}))
 
 
 @cache
 def stream_meaning(field: str) -> Meaning:
     """What a change of a field of a stream means."""
-    return _meaning(_DATA["stream"].get(field, {"none": "the stream itself; it is changed through the stream API"}))
+    return _meaning(
+        field, _DATA["stream"].get(field, {"none": "the stream itself; it is changed through the stream API"})
+    )
 
 
-def _meaning(row: dict[str, Any]) -> Meaning:
+def _meaning(thing: str, row: dict[str, Any]) -> Meaning:
     return Meaning(
         {name: text for name, text in row.items() if name not in _FIELDS},
         tuple(row.get("computed", ())),
         row.get("none", ""),
         tuple(row.get("opens", ())),
+        _DATA["says"].get(thing, {}),
     )

@@ -47,6 +47,7 @@ DEMO: tuple[Row, ...] = (
     ("gateways.gate", '"0.0.0.0:1935"', '"127.0.0.1:1935"', "exposure restart"),
     ("gateways.gate", 'rtmp = "0.0.0.0:1935"', "", "exposure restart"),
     ("gateways.gate", '"0.0.0.0:1935"', '"[::]:1935"', "exposure restart"),
+    ("gateways.gate", '"0.0.0.0:1935"', '"[2001:db8::7]:1935"', "exposure restart"),
     ("gateways.gate", "http_ingest = true", "http_ingest = false", "exposure restart"),
     ("gateways.gate", "http_ingest = true", "", "exposure restart"),
     ("gateways.gate", '["P240p30fps16x9", "P360p30fps16x9"]', '["P360p30fps16x9"]', "restart"),
@@ -188,6 +189,9 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("orchestrators.orch", '"1200 wei / pixel"', '"1600 wei / pixel"', "price cold-start restart"),
     ("orchestrators.orch", '"1200 wei / pixel"', '"0.5 USD / 1000000000000 pixels"', "price cold-start restart"),
     ("orchestrators.orch", '"1200 wei / pixel"', '"2400 wei / 2 pixels"', "cold-start restart"),
+    ("orchestrators.orch", '"1200 wei / pixel"', '"1200.01 wei / pixel"', "price cold-start restart"),
+    ("orchestrators.orch", '"1200 wei / pixel"', '"1400 wei / pixel"', "price cold-start restart"),
+    ("orchestrators.orch", '"realvis", warm = true', '"realvis", warm = false', "cold-start restart"),
     ("orchestrators.orch", "", 'gateway_prices = { gate = "1000 wei / pixel" }', "price cold-start restart"),
     ("orchestrators.orch", "ai_registry = true", "ai_registry = false", "chain cold-start restart"),
     ("orchestrators.orch", "ai_registry = true", "", "chain cold-start restart"),
@@ -274,6 +278,28 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("gateways.gate", "# FLEET.md tells how long the deposit lasts", "# for the report", "none"),
 )
 
+_US_VIDEO_3 = """
+[orchestrators.us-video-3]
+host = "us-gpu-2"
+mode = "video"
+wallet = "earner"
+http = "0.0.0.0:8936"
+cli = "127.0.0.1:7940"
+price = "1300 wei / pixel"
+max_sessions = 1"""
+_US_SECOND = """
+[gateways.us-second]
+host = "us-edge"
+mode = "video"
+wallet = "payer"
+http = "0.0.0.0:8936"
+rtmp = "127.0.0.1:1936"
+cli = "127.0.0.1:5940"
+http_ingest = true
+orchestrators = ["us-video-1"]
+max_price = "1400 wei / pixel"
+transcoding = ["P240p30fps16x9"]"""
+
 TWO_REGIONS: tuple[Row, ...] = (
     ("gateways.eu-live", '"1500 wei / pixel"', '"1450 wei / pixel"', "price restart"),
     ("gateways.eu-live", '"1500 wei / pixel"', '"1250 wei / pixel"', "price restart"),
@@ -329,6 +355,8 @@ TWO_REGIONS: tuple[Row, ...] = (
         '"pix2pix", price = "4700000 wei / pixel", warm',
         "price cold-start restart",
     ),
+    ("orchestrators.us-video-2", "", _US_VIDEO_3, "exposure price identity funds chain capacity"),
+    ("gateways.us-live", "", _US_SECOND, "exposure price identity funds chain capacity"),
     ("wallets.payer", '"1 ETH"', '"2 ETH"', "funds chain"),
     ("wallets.payer", '"0.5 ETH"', '"0.6 ETH"', "funds chain"),
     ("wallets.payer", '"0.05 ETH"', '"0.04 ETH"', "funds"),
@@ -360,6 +388,8 @@ TWO_REGIONS: tuple[Row, ...] = (
 
 AVATAR_STAGE: tuple[Row, ...] = (
     ("avatars.front", '"203.0.113.64/29"', '"203.0.113.64/28"', "exposure restart"),
+    ("avatars.front", '"203.0.113.64/29"', '"203.0.113.64/30"', "exposure restart"),
+    ("avatars.front", '"203.0.113.64/29"', '"203.0.113.64/30", "203.0.113.68/30"', "exposure restart"),
     ("avatars.front", '"203.0.113.64/29"]', '"203.0.113.64/29", "203.0.113.80"]', "exposure restart"),
     ("avatars.front", '  { avatar = "noor", gpu = 1 },', "", "capacity exposure restart"),
     ("avatars.front", 'avatar = "noor"', 'avatar = "nora"', "restart"),
@@ -379,6 +409,8 @@ AVATAR_STAGE: tuple[Row, ...] = (
     ("ladders.mobile", "250000", "300000", "none"),
     ("streams.stage-main", "bitrate = 3000000", "bitrate = 2500000", "none"),
     ("streams.stage-main", '"jwt"', '"public"', "exposure"),
+    ("streams.stage-main", '"https://stage.example.net"', '"https://b.example.net"', "exposure"),
+    ("streams.camera", "", '\n[streams.second]\ngateway = "gate"\nladder = "stage"', "exposure"),
     ("streams.stage-main", "floor = 1", "floor = 2", "none"),
     ("streams.stage-mobile", 'type = "public"', 'type = "jwt"', "exposure"),
     ("streams.stage-mobile", 'playbackPolicy = { type = "public" }', "", "exposure"),

@@ -88,6 +88,25 @@ def purchases(tree: Side) -> Counter[tuple[str, str]]:
     return Counter((row[0], row[2]) for row in section(tree, "Who buys from whom") if row[-1] == "buys")
 
 
+def machines(tree: Side) -> dict[str, tuple[object, ...]]:
+    """Where each host of a tree is reached."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path, content in tree.files.items():
+        if path.startswith("ansible/host_vars/"):
+            values = json.loads(content)
+            place = values["ansible_host"]["__ansible_unsafe"], values.get("ansible_port")
+            found[path.rpartition("/")[2].removesuffix(".json")] = place
+    return found
+
+
+def names_there(old: Side, new: Side) -> dict[str, str]:
+    """The hosts of the old tree that a rollout of the new one reaches, with the names that they have there."""
+    before, after = machines(old), machines(new)
+    others = {place: name for name, place in after.items() if name not in before}
+    names = {name: name if name in after else others.get(place, "") for name, place in before.items()}
+    return {name: there for name, there in names.items() if there}
+
+
 def service_digests(tree: Side) -> dict[tuple[str, str], object]:
     """What a rollout compares before it restarts a process, by host and process, as its variables have it."""
     found: dict[tuple[str, str], object] = {}

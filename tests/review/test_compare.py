@@ -6,9 +6,11 @@ The oracle is the trees themselves: the tables of FLEET.md, the digests that rol
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections import Counter
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,10 @@ import tomli_w
 
 from compiler import files
 from compiler.pipeline import compile_spec
+from compiler.review import words
 from compiler.review.compare import compare
 from compiler.review.data import Change, Review
+from compiler.review.limits import breaches, parse_limits
 from compiler.review.side import Side, of_compiled, of_recorded
 from compiler.source import Source
 from compiler.tree import Artifact, tree_of
@@ -45,6 +49,13 @@ def text_of(change: Change, impact: str) -> list[str]:
     return [effect.text for effect in change.effects if effect.impact == impact]
 
 
+def cut(text: str, *tables: str) -> str:
+    """A spec without some of its tables."""
+    for table in tables:
+        text = re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|^# ---|\Z)", "", text)
+    return text
+
+
 # --- seeded edits ---------------------------------------------------------------------------------
 
 
@@ -66,12 +77,14 @@ def check(old: Side, new: Side) -> None:
 
 def _matches_the_trees(old: Side, new: Side, found: Review) -> None:
     kinds = classes(found)
-    opened = support.open_ports(old) != support.open_ports(new)
+    names = support.names_there(old, new)
+    opened = {(names.get(row[0], row[0]), *row[1:]) for row in support.open_ports(old)} != support.open_ports(new)
     assert not opened or "exposure" in kinds
     assert support.prices(old) == support.prices(new) or "price" in kinds
     assert support.purchases(old) == support.purchases(new) or "price" in kinds
     assert support.section(old, "Funds") == support.section(new, "Funds") or "funds" in kinds
     before, after = support.service_digests(old), support.service_digests(new)
+    before = {(names[host], node): digest for (host, node), digest in before.items() if host in names}
     ended = {key for key, digest in before.items() if after.get(key) != digest}
     assert {(target.host, target.node) for target, _ in found.restarts} == ended
     assert ("restart" in kinds) == bool(ended)
@@ -174,11 +187,16 @@ def test_node_that_comes_or_goes_is_one_change() -> None:
 def test_node_that_moves_is_one_change_of_its_host_and_of_what_follows() -> None:
     node = DEMO.replace("[hosts.studio]", '[hosts.annex]\naddress = "192.0.2.20"\nruntime = "docker"\n\n[hosts.studio]')
     moved = node.replace('[gateways.gate]\nhost = "studio"', '[gateways.gate]\nhost = "annex"')
+    check(side(node), side(moved))
     found = review(node, moved)
     (change,) = found.changes
     assert (change.kind, change.what, change.old, change.new) == ("service", "host", "studio", "annex")
     assert {"exposure", "restart"} <= {effect.impact for effect in change.effects}
     assert [(target.host, target.node) for target, _ in found.restarts] == [("studio", "gate")]
+    assert text_of(change, "restart") == [
+        "gate stops on studio and starts on annex: at most 10 live sessions drop",
+    ]
+    assert words.restarts(found) == "1 process stops, at most 10 live sessions drop"
 
 
 def test_model_with_another_id_is_one_changed_entry() -> None:
@@ -215,7 +233,7 @@ def test_secrets_are_shown_as_references_and_lines_that_look_like_one_stay_hidde
 def test_price_says_how_much_and_who_no_longer_buys() -> None:
     change = one(review(DUAL, DUAL.replace('"1200 wei', '"1600 wei')), "-pricePerUnit")
     assert text_of(change, "price") == [
-        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.33 percent)",
+        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.34 percent)",
         "video can no longer be bought by gate",
     ]
     assert max(e.amount for e in change.effects if e.impact == "price") * 3 - 100 < 1
@@ -235,6 +253,212 @@ def test_exposure_says_where_and_to_whom_before_and_after() -> None:
     assert [e.amount for e in closes.effects if e.impact == "exposure"] == [0]
 
 
+WITHOUT_HOST = cut(TWO, "hosts.us-gpu-2", "orchestrators.us-video-2").replace(', "us-video-2"', "")
+US_VIDEO_3 = """
+[orchestrators.us-video-3]
+host = "us-gpu-2"
+mode = "video"
+wallet = "earner"
+http = "0.0.0.0:8936"
+service = "us-gpu-2.example.net:8936"
+cli = "127.0.0.1:7940"
+price = "1300 wei / pixel"
+max_sessions = 1
+monitor = true
+"""
+
+
+def test_host_that_leaves_keeps_running_and_keeps_its_ports_and_wallet() -> None:
+    check(side(TWO), side(WITHOUT_HOST))
+    found = review(TWO, WITHOUT_HOST)
+    assert [target.node for target, _ in found.restarts] == ["us-live"]
+    assert not any("us-video-2 stops" in effect.text for change in found.changes for effect in change.effects)
+    node = one(found, "us-video-2")
+    assert text_of(node, "exposure") == [
+        "service (tcp): still port 8935 of us-gpu-2, open to everyone who reaches the host",
+        "us-video-2 is left running on us-gpu-2, which left the fleet: no rollout stops it any more",
+    ]
+    assert text_of(node, "price") == ["still asks 1300 wei / pixel"]
+    assert text_of(node, "funds")[0].startswith(
+        "what is left running goes on paying and being paid with account 0x2222"
+    )
+    assert not list(breaches(found, parse_limits("exposure=0")))
+    assert {breach.limit.impact for breach in breaches(found, parse_limits("identity=none,exposure=none"))} == {
+        "identity", "exposure",
+    }  # fmt: skip
+
+
+def test_node_that_moves_off_a_host_that_leaves_runs_twice() -> None:
+    new = TWO.replace("us-gpu-2", "us-gpu-9").replace("198.51.100.13", "198.51.100.99")
+    check(side(TWO), side(new))
+    node = one(review(TWO, new), "host")
+    assert text_of(node, "exposure") == [
+        "service (tcp): still port 8935 of us-gpu-2, open to everyone who reaches the host",
+        "service (tcp): port 8935 of us-gpu-9, open to everyone who reaches the host",
+        "us-video-2 is left running on us-gpu-2, which left the fleet: no rollout stops it any more; on us-gpu-9 it"
+        " starts beside that",
+    ]
+    assert not text_of(node, "restart")
+
+
+def test_host_with_another_name_alone_is_the_same_machine() -> None:
+    new = TWO.replace('us-gpu-2"', 'us-gpu-9"').replace("[hosts.us-gpu-2]", "[hosts.us-gpu-9]")
+    assert 'public = "us-gpu-2.example.net"' in new
+    for name, other in ((TWO, new), (new, TWO)):
+        check(side(name), side(other))
+        found = review(name, other)
+        assert found.restarts == ()
+        assert classes(found) == {"none"}
+        assert "one machine" in one(found, "host").effects[0].text
+
+
+def test_avatar_stack_of_a_host_that_leaves_is_left_running() -> None:
+    old = example("avatar-stage")
+    new = cut(old, *[name for name in re.findall(r"(?m)^\[(.*)\]$", old) if name.startswith("avatars.front")])
+    new = new.replace('host = "stage-1"', 'host = "stage-3"').replace("[hosts.stage-1]", "[hosts.stage-3]")
+    new = new.replace("203.0.113.11", "203.0.113.31")
+    check(side(old), side(new))
+    host = next(change for change in review(old, new).changes if (change.kind, change.what) == ("host", "stage-1"))
+    texts = text_of(host, "exposure")
+    assert any(text.startswith("avatar/host, avatar/slot-00") and "left running on stage-1" in text for text in texts)
+    assert not any("before" in text or "no longer" in text for text in texts)
+
+
+def test_node_that_comes_goes_or_is_renamed_brings_its_account_and_address() -> None:
+    limits = parse_limits("identity=none,chain=none,funds=none")
+    renamed = TWO.replace("us-video-2", "us-video-9")
+    for old, new in ((TWO, TWO + US_VIDEO_3), (TWO + US_VIDEO_3, TWO), (TWO, renamed)):
+        assert [breach.limit.impact for breach in breaches(review(old, new), limits)] == ["identity", "chain", "funds"]
+    come = one(review(TWO, TWO + US_VIDEO_3), "us-video-3")
+    assert text_of(come, "identity") == [
+        f"it acts with account 0x{'2' * 40}; it is found at us-gpu-2.example.net:8936",
+    ]
+    gone = one(review(TWO, renamed), "us-video-2")
+    assert text_of(gone, "funds")[0].startswith(
+        "tickets that were not redeemed yet stay in /var/lib/livepeer/us-video-2; "
+    )
+    assert text_of(gone, "price")[0] == "no longer asks 1300 wei / pixel"
+    kept = TWO.replace("[orchestrators.us-video-2]\n", '[orchestrators.us-video-2]\ndata_dir = "/srv/tickets"\n')
+    found = review(kept, kept.replace("us-video-2", "us-video-9"))
+    assert not any("tickets" in text for text in text_of(one(found, "us-video-2"), "funds"))
+
+
+def test_node_that_moves_takes_its_account_and_leaves_its_tickets() -> None:
+    spare = '\n[hosts.spare]\naddress = "198.51.100.77"\npublic = "spare.example.net"\nruntime = "docker"\n'
+    spare += 'gpus = [{ model = "RTX A4000", memory = "16 GiB", encode_sessions = 8 }]\n'
+    fixed = TWO.replace("[orchestrators.us-video-2]", '[orchestrators.us-video-2]\nservice = "v2.example.net:8935"')
+    new = fixed.replace('host = "us-gpu-2"', 'host = "spare"') + spare
+    check(side(fixed + spare), side(new))
+    node = one(review(fixed + spare, new), "host")
+    assert text_of(node, "identity") == [
+        f"it acts with account 0x{'2' * 40} from the new host, which needs the key; "
+        "v2.example.net:8935 has to lead to the new host",
+    ]
+    assert text_of(node, "funds") == [
+        "tickets that were not redeemed yet stay in /var/lib/livepeer/us-video-2 on the old host"
+    ]
+    assert not text_of(node, "chain")
+
+
+def test_only_models_that_are_warm_afterwards_start_cold_and_each_once() -> None:
+    cold = DUAL.replace("warm = true", "warm = false")
+    found = review(DUAL, cold)
+    assert found.cold_starts == ()
+    assert [text for change in found.changes for text in text_of(change, "cold-start")] == [
+        "whisper is no longer kept loaded: its first request waits for the load, 30 to 120 s",
+        "realvis is no longer kept loaded: its first request waits for the load, 30 to 120 s",
+    ]
+    assert not list(breaches(found, parse_limits("cold-start=0")))
+    many = review(DUAL, DUAL.replace("max_sessions = 12", "max_sessions = 10\nverbosity = 6\nhevc_decoding = false"))
+    assert [model for _, model in many.cold_starts] == ["realvis", "whisper"]
+    assert not list(breaches(many, parse_limits("cold-start=2")))
+    assert [breach.amount for breach in breaches(many, parse_limits("cold-start=1"))] == [2]
+
+
+@pytest.mark.parametrize(
+    ("networks", "said", "openings"),
+    [
+        ('"203.0.113.64/30"', "narrower: 203.0.113.64/30 instead of 203.0.113.64/29", 0),
+        ('"203.0.113.64/28"', "wider: 203.0.113.64/28 instead of 203.0.113.64/29", 1),
+        ('"203.0.113.72/29"', "now 203.0.113.72/29; no longer 203.0.113.64/29", 1),
+        ('"203.0.113.64/30", "203.0.113.68/30"', "the same addresses, written in another way", 0),
+        ('"203.0.113.64/30", "192.0.2.1"', "now 192.0.2.1/32; narrower: 203.0.113.64/30 instead of 203.0.113.64/29", 1),
+        ('"203.0.113.64/29", "203.0.113.65"', "the same addresses, written in another way", 0),
+    ],
+)
+def test_callers_of_a_stack_are_compared_as_addresses(networks: str, said: str, openings: int) -> None:
+    old = example("avatar-stage")
+    found = one(review(old, old.replace('"203.0.113.64/29"', networks, 1)), "firewall.cidr")
+    assert text_of(found, "exposure") == [f"who may call the stack: {said}"]
+    assert [e.amount for e in found.effects if e.impact == "exposure"] == [openings]
+
+
+def test_every_address_in_another_spelling_is_no_opening_and_says_so() -> None:
+    found = one(review(DEMO, DEMO.replace('"0.0.0.0:1935"', '"[::]:1935"')), "-rtmpAddr")
+    (text,) = text_of(found, "exposure")
+    assert text.endswith("as before: on all addresses, IPv4 and IPv6, in either spelling")
+    assert [e.amount for e in found.effects if e.impact == "exposure"] == [0]
+
+
+HOOK = 'http_ingest = true\nauth_webhook = "https://auth.example.net/admit"'
+JWT = 'playbackPolicy = { type = "jwt", allowedOrigins = ["https://stage.example.net"] }\n'
+CAMERA = "streams.camera"
+
+
+@pytest.mark.parametrize(
+    ("fleet", "before", "after", "said", "openings"),
+    [
+        ("demo", "http_ingest = true", "http_ingest = false",
+         "streams and AI requests are no longer taken on the HTTP listener", 0),
+        ("demo", "http_ingest = true", HOOK, "a webhook decides who is admitted; before everybody was", 0),
+        ("demo", HOOK, "http_ingest = true", "no webhook decides any more who is admitted: everybody is", 1),
+        ("demo", HOOK, HOOK.replace("admit", "judge"),
+         "another webhook decides who is admitted; without one everybody is", 1),
+        ("avatar-stage", '"jwt", allowedOrigins = ["https://stage.example.net"]', '"public"',
+         "who may watch the stream: everybody; before holders of a signed token on pages of some origins", 1),
+        ("avatar-stage", JWT, "",
+         "who may watch the stream: everybody; before holders of a signed token on pages of some origins", 1),
+        ("avatar-stage", 'type = "public"', 'type = "jwt"',
+         "who may watch the stream: holders of a signed token; before everybody", 0),
+        ("avatar-stage", 'playbackPolicy = { type = "public" }\n', "",
+         "who may watch the stream: the same as before", 0),
+        ("avatar-stage", '"https://stage.example.net"]', '"https://stage.example.net", "https://b.example.net"]',
+         "who may watch the stream: holders of a signed token on pages of some origins, but others of them than before",
+         1),
+    ],
+)  # fmt: skip
+def test_exposure_has_a_direction(fleet: str, before: str, after: str, said: str, openings: int) -> None:
+    old = example(fleet).replace("http_ingest = true", before if "http_ingest" in before else "http_ingest = true")
+    assert before in old
+    (change,) = review(old, old.replace(before, after, 1)).changes
+    assert [(e.text, e.amount) for e in change.effects if e.impact == "exposure"] == [(said, Decimal(openings))]
+
+
+def test_stream_that_comes_opens_and_one_that_goes_does_not() -> None:
+    old = example("avatar-stage")
+    new = cut(old, CAMERA)
+    gone, come = one(review(old, new), "camera"), one(review(new, old), "camera")
+    assert [(e.text, e.amount) for e in gone.effects] == [("a stream goes; who might watch it: everybody", Decimal(0))]
+    assert [(e.text, e.amount) for e in come.effects] == [("a stream comes; who may watch it: everybody", Decimal(1))]
+
+
+@pytest.mark.parametrize(
+    ("price", "said", "limit"),
+    [("1400", "about +16.67 percent", "16.67"), ("1200.01", "less than +0.01 percent", "0.01"),
+     ("1199.99", "less than -0.01 percent", "0.01"), ("1260", "+5 percent", "5")],
+)  # fmt: skip
+def test_percent_that_is_shown_admits_the_change(price: str, said: str, limit: str) -> None:
+    found = review(DUAL, DUAL.replace('"1200 wei', f'"{price} wei'))
+    assert text_of(one(found, "-pricePerUnit"), "price")[0].endswith(f"({said})")
+    assert not list(breaches(found, parse_limits(f"price={limit}%")))
+
+
+def test_processes_of_which_sessions_are_not_known_are_named() -> None:
+    found = review(TWO, TWO.replace('node_release = "v0.9.1"', 'node_release = "v0.9.0"'))
+    texts = [text for change in found.changes for text in text_of(change, "restart")]
+    assert any(text.endswith("; how many more on eu-images is not known") for text in texts)
+
+
 def test_runway_is_told_of_every_node_that_shares_the_wallet() -> None:
     change = one(review(DUAL, DUAL.replace('"0.5 ETH"', '"0.7 ETH"')), "deposit")
     assert any("the deposit lasts" in text for text in text_of(change, "funds"))
@@ -245,7 +469,7 @@ def test_facts_go_to_the_change_that_brings_them() -> None:
     new = old.replace("203.0.113.64/29", "203.0.113.64/28", 1).replace('  { avatar = "noor", gpu = 1 },\n', "", 1)
     found = review(old, new.replace("monitor = true\n\n[orchestrators", "[orchestrators"))
     lists, slot = one(found, "firewall.cidr"), one(found, "noor")
-    assert text_of(lists, "exposure") == ["who may call the stack: now 203.0.113.64/28; no longer 203.0.113.64/29"]
+    assert text_of(lists, "exposure") == ["who may call the stack: wider: 203.0.113.64/28 instead of 203.0.113.64/29"]
     assert text_of(slot, "capacity") == ["one slot less"]
     assert len(text_of(slot, "exposure")) == 3
     assert {effect.impact for effect in one(found, "-monitor").effects} == {"restart"}

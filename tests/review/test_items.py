@@ -13,11 +13,11 @@ from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan, Plan, Service
 from compiler.review import items, items_stacks
 from compiler.review.data import IMPACTS
-from compiler.review.impact import FUNDS, HOST, KINDS, meaning
 from compiler.review.item import Item, Place, by_its_looks, entries_of, field_names
 from compiler.review.items import items_of
-from compiler.upstream import FLAGS
-from compiler.upstream.impacts import ROWS, meaning_of
+from compiler.review.meanings import FUNDS, HOST, KINDS, meaning
+from compiler.upstream import FLAGS, load
+from compiler.upstream.impacts import ROWS, meaning_of, passing
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
 HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, plan.Market: items.MARKET}
@@ -137,3 +137,18 @@ def test_every_kind_of_item_has_its_classes_or_a_reason() -> None:
 def test_flag_that_nobody_knows_restarts_and_nothing_else() -> None:
     item = Item(("node", "n", "argument", "-new"), "h", "n", "argument", "-new", "1", given("gateways", "n"))
     assert meaning(item, "gateway").none
+
+
+def test_rows_of_passing_processes_and_directions_name_what_there_is() -> None:
+    data = load("impacts.toml")
+    for way in ("comes", "goes", "moves", "stays"):
+        assert set(data[way]) <= set(FLAGS)
+        for flag, row in data[way].items():
+            for texts in (row, *row.get("roles", {}).values()):
+                assert {name for name in texts if name != "roles"} <= set(IMPACTS)
+            assert passing(way, flag, "orchestrator")
+    assert not passing("comes", "serviceAddr", "ai-worker")
+    for name, ways in data["says"].items():
+        row = data["flags"].get(name) or data["stack"][name]
+        assert "exposure" in row or any("exposure" in inner for inner in row["roles"].values())
+        assert set(ways) <= {"added", "removed", "true", "false", "0", "1"}

@@ -76,6 +76,7 @@ def restored(found: dict[str, Any]) -> dict[str, Any]:
     for change in found["changes"]:
         del change["impacts"]
     found["restarts"] = [[{"host": r["host"], "node": r["node"]}, r["live_sessions"]] for r in found["restarts"]]
+    found["cold_starts"] = [[{"host": c["host"], "node": c["node"]}, c["model"]] for c in found["cold_starts"]]
     return {
         **found,
         "picture": picture["hosts"],

@@ -50,7 +50,7 @@ def test_several_limits_are_judged_each_and_name_their_changes() -> None:
     assert [(breach.limit.impact, breach.amount) for breach in judged] == [
         ("price", Decimal(5)),
         ("capacity", Decimal(2)),
-        ("cold-start", Decimal(4)),
+        ("cold-start", Decimal(2)),
     ]
     assert [change.what for change in judged[0].changes] == ["-pricePerUnit"]
     assert [change.what for change in judged[1].changes] == ["-maxSessions"]

@@ -62,7 +62,7 @@ def test_what_differs(old: str, new: str, before: tuple[str, str, str], after: t
 
 
 def test_restarts_and_sessions() -> None:
-    one, two = Target("a", "n"), Target("b", "n")
+    one, two, gone = Target("a", "n"), Target("b", "n"), Target("c", "n")
     for restarts, said in (
         ((), "no process restarts"),
         (((one, 1),), "1 process restarts, at most 1 live session drops"),
@@ -74,6 +74,11 @@ def test_restarts_and_sessions() -> None:
         ),
     ):
         assert words.restarts(replace(EMPTY, restarts=restarts)) == said
+    for restarts, said in (
+        (((gone, 1),), "1 process stops, at most 1 live session drops"),
+        (((one, 1), (gone, 8)), "1 process restarts and 1 stops, at most 9 live sessions drop"),
+    ):
+        assert words.restarts(replace(EMPTY, restarts=restarts, stops=(gone,))) == said
 
 
 def test_files() -> None:
