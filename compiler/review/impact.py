@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from compiler.model.fleet import Fleet
 from compiler.review import words
@@ -253,10 +254,10 @@ class Impact:
 
     def _processes(self, delta: Delta) -> Iterator[Target]:
         """The processes that this delta restarts, stops or starts."""
-        hosts = {item.host for item in (delta.old, delta.new) if item is not None}
-        for target in self._all_moved():
-            if target.host in hosts and any(self._touches(item, target) for item in _items(delta)):
-                yield target
+        for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
+            for target in self._moved_on.get(host, ()):
+                if any(self._touches(item, target) for item in _items(delta)):
+                    yield target
 
     def _touches(self, item: Item, target: Target) -> bool:
         """Whether an item is of a process; items of a stack have its unit in their key."""
@@ -268,8 +269,14 @@ class Impact:
             return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
         return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", "binary"))
 
-    def _all_moved(self) -> Iterable[Target]:
-        return sorted(self.moved.restarted | self.moved.stopped | self.moved.started, key=lambda t: (t.host, t.node))
+    @cached_property
+    def _moved_on(self) -> dict[str, list[Target]]:
+        """What restarts, stops or starts, by host, sorted."""
+        found: dict[str, list[Target]] = {}
+        every = self.moved.restarted | self.moved.stopped | self.moved.started
+        for target in sorted(every, key=lambda target: (target.host, target.node)):
+            found.setdefault(target.host, []).append(target)
+        return found
 
     def _restart(self, targets: Sequence[Target]) -> str:
         one = len(targets) == 1

@@ -22,7 +22,6 @@ KINDS: dict[str, Meaning] = {
     "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
     "edge": Meaning(computed=("price",), none="who is connected to whom"),
     "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
-    "host": Meaning(computed=("exposure", "price", "funds", "capacity"), none="a host that nothing runs on"),
     "silence": Meaning(none="warnings that are not shown"),
     "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
     "rate": Meaning({"price": "what prices in this currency come to, as far as the review reckons"}),

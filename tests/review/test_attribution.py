@@ -221,7 +221,7 @@ def test_line_that_may_hold_a_secret_is_still_hidden() -> None:
     assert "[line not shown: it may hold a secret]" in as_text(found)
 
 
-def test_host_without_processes_says_what_it_is() -> None:
+def test_host_without_processes_says_what_becomes_of_it() -> None:
     table = '[hosts.extra]\naddress = "192.0.2.20"\nruntime = "docker"\n\n[orchestrators.orch]'
     (change,) = edited(DEMO, ("[orchestrators.orch]", table)).changes
-    assert [effect.text for effect in change.effects] == ["a host that nothing runs on"]
+    assert [effect.text for effect in change.effects] == ["rollouts reach the host from now on"]
