@@ -34,13 +34,17 @@ def baseline(
 
     A revision is compiled with the overlays as they were then; where it was `rolled_out`, the tree that was committed
     with that spec stands for it. One that does not pass the checks of today is taken for what can be had of it, with a
-    note. Another spec is taken as it is. Raises `FilesError` baseline-unknown, baseline-unsound when a spec does not
-    compile, and those of reading trees and specs, and of git.
+    note. Another spec is taken as it is. Raises `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound
+    when a spec does not compile, and those of reading trees and specs, and of git.
     """
     if against is None:
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
     kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
+    if kind in ("tree", "spec") and _names_a_revision(against, files.find_spec(spec)):
+        message = f"{shown(against)} is a {kind} here and a revision of git too"
+        advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
+        raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
     if kind == "tree":
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
@@ -71,6 +75,17 @@ def like(old: Side, new: Side) -> Side:
 
 
 # --- revisions ------------------------------------------------------------------------------------
+
+
+def _names_a_revision(against: str, base: Path) -> bool:
+    """Whether a path that exists reads as a revision as well: a file of that name must not stand in for the revision
+    that a review is made against."""
+    if against.startswith(("/", ".")):
+        return False
+    try:
+        return git.find_revision(against, base) is not None
+    except FilesError:
+        return False
 
 
 def _revision(against: str, kind: str, base: Path) -> Revision:

@@ -18,6 +18,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "there is nothing to compare with.",
         "Name a file with the JSON of the answer, or - for standard input.",
     ),
+    "baseline-ambiguous": Page(
+        "What a spec shall be compared with is a path and a revision of git at once.",
+        "a file that somebody commits under the name of a revision would be reviewed against itself.",
+        "Write ./NAME for the path, or the id of the commit for the revision.",
+    ),
     "baseline-unknown": Page(
         "What a spec shall be compared with is no tree, no spec and no revision of git.",
         "a review against the wrong thing would be approved for what it does not show.",

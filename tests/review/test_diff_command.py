@@ -123,6 +123,20 @@ def test_directory_of_the_same_name_hides_no_revision(folder: Path, tmp_path: Pa
     assert "the directory other holds no manifest.json" in refused(no_git, "baseline-unknown")
 
 
+@pytest.mark.parametrize("name", ["HEAD", "main", "HEAD^0"])
+def test_file_with_the_name_of_a_revision_does_not_stand_in_for_it(folder: Path, name: str) -> None:
+    forged = folder / name
+    forged.write_text((folder / "fleet.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    assert "a spec here and a revision of git too" in refused(
+        fleetc("diff", "--against", name, cwd=folder), "baseline-ambiguous"
+    )
+    assert fleetc("diff", "--against", f"./{name}", cwd=folder).returncode == 0
+    forged.unlink()
+    forged.mkdir()
+    (forged / "fleet.toml").write_text((folder / "fleet.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    refused(fleetc("diff", "--against", name, cwd=folder), "baseline-ambiguous")
+
+
 def test_link_is_followed_as_it_was(folder: Path) -> None:
     for name, sessions in (("prod.toml", 4), ("stg.toml", 2)):
         text = DEMO.replace("max_sessions = 4", f"max_sessions = {sessions}")
