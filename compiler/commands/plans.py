@@ -24,6 +24,7 @@ from compiler.commands.shared import (
     files_failure,
     load_settings,
     message,
+    need_fresh,
     plain,
     read_sources,
     target_of,
@@ -201,24 +202,19 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
     from compiler.sealed.make import Inputs
 
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # _compiled exits otherwise
+    document = compiled.checked.document
+    assert document is not None and compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
     known = [host.name for host in compiled.plan.hosts]
     for name in limit:
         if name not in known:
             _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
     target = target_of(spec, settings)
+    need_fresh(compiled.tree, target)
     try:
-        stale = files.stale(compiled.tree, target)
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, Format.text)
-    if stale:
-        for line in stale[:20]:
-            typer.echo(plain(line))
-        message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile first")
-        raise typer.Exit(PROBLEMS)
-    sources = read_sources(spec, settings, Format.text)
-    return Inputs(sources, templates, playbooks, compiled.plan, compiled.tree, frozenset(limit)), compiled
+    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, frozenset(limit)), compiled
 
 
 def _around(spec: Path, settings: Settings) -> Around:

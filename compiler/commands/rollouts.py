@@ -26,7 +26,7 @@ from compiler.commands.shared import (
     files_failure,
     load_settings,
     message,
-    plain,
+    need_fresh,
     target_of,
 )
 from compiler.formats import Format
@@ -57,17 +57,9 @@ def deploy(
         deploy_planned(spec, settings, plan, tuple(limit or ()), check)
         return
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # _compiled exits otherwise
-    target = target_of(spec, settings)
+    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
+    need_fresh(compiled.tree, target_of(spec, settings))
     try:
-        stale = files.stale(compiled.tree, target)
-        if stale:
-            for name in stale[:20]:
-                typer.echo(plain(name))
-            message(
-                f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
-            )
-            raise typer.Exit(PROBLEMS)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(compiled.tree, compiled.plan, settings, tuple(limit or ()), check, show)
     except files.FilesError as failure:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from compiler.render import Located
     from compiler.settings import Settings
     from compiler.source import Source
+    from compiler.tree import Tree
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
@@ -145,6 +146,23 @@ def target_of(spec: Path, settings: Settings) -> Path:
     from compiler import files
 
     return settings.output or files.find_spec(spec).parent / "rendered"
+
+
+def need_fresh(tree: Tree, target: Path) -> None:
+    """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
+    from compiler import files
+
+    try:
+        stale = files.stale(tree, target)
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    if stale:
+        for name in stale[:20]:
+            typer.echo(plain(name))
+        message(
+            f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
+        )
+        raise typer.Exit(PROBLEMS)
 
 
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:

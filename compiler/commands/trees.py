@@ -59,7 +59,7 @@ def compile_(
 
     settings = load_settings(overlay=overlay, output=output)
     compiled, found = compile_or_exit(spec, settings, form)
-    assert compiled.tree is not None  # noqa: S101  # _compiled exits otherwise
+    assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
     try:
         if check:
@@ -175,16 +175,18 @@ def affects(
 
     form, settings = Format(asked), load_settings(overlay=overlay)
     compiled, _ = compile_or_exit(spec, settings, form)
-    sources = read_sources(spec, settings, form)
-    shipped = affects.Shipped(files.read_templates(), files.read_playbooks())
-    assert compiled.checked.document is not None  # noqa: S101  # _compiled exits otherwise
+    document = compiled.checked.document
+    assert document is not None  # noqa: S101  # it compiled
     try:
-        paths = affects.places(compiled.checked.document, place)
+        shipped = affects.Shipped(files.read_templates(), files.read_playbooks())
+        paths = affects.places(document, place)
+    except files.FilesError as failure:
+        files_failure(failure, form)
     except affects.UnknownPlaceError as problem:
         message(f"error: {problem}")
         raise typer.Exit(USAGE) from None
     asked_for = paths[: affects.VALUES_LIMIT]
-    found = [one for path in asked_for for one in quietly(affects.affected, compiled, sources, path, shipped)]
+    found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
     typer.echo(affects.as_json(found) if form is Format.json else affects.as_text(found), nl=False)
     if len(paths) > affects.VALUES_LIMIT:
         message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; ask about them by name")
