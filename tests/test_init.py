@@ -155,3 +155,14 @@ def test_hostile_names_of_directories_are_shown_harmlessly(name: str, repository
     assert done.returncode == (3 if len(name) > 255 else 0), done.stderr
     assert "\x1b" not in done.stdout + done.stderr and "Traceback" not in done.stderr
     assert not any(line.startswith("::") for line in (done.stdout + done.stderr).splitlines())
+
+
+@pytest.mark.parametrize("service", ["github", "gitlab"])
+def test_odd_places_are_no_options_and_nothing_that_a_service_fills_in(tmp_path: Path, service: str) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    assert fleetc("init", "--ci", service, "./-x", cwd=tmp_path).returncode == 0
+    found = [path for path in tmp_path.rglob("*.yml") if "./-x/fleet.toml" in path.read_text(encoding="utf-8")]
+    assert found
+    refused = fleetc("init", "--ci", service, "a$b", cwd=tmp_path)
+    assert refused.returncode == 2 and "holds a $" in refused.stderr
+    assert not (tmp_path / "a$b").exists()

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from compiler.commands.shared import files_failure
+from compiler.formats import Format
 from compiler.scaffold import Service
 
 
@@ -27,7 +28,7 @@ def init(
 ) -> None:
     """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
     from compiler import files, scaffold
-    from compiler.encoding import plain_output, visible
+    from compiler.encoding import plain_output
     from compiler.model import json_schema
 
     try:
@@ -40,13 +41,13 @@ def init(
         top = files.repository_top(directory)
         if ci is not None:
             place = Path(os.path.relpath(spec, top)).as_posix()
-            found = scaffold.workflows(shipped, ci, place)
+            if "$" in place:
+                raise typer.BadParameter(f"{place} holds a $, which services fill in; name it another way")
+            found = scaffold.workflows(shipped, ci, f"./{place}" if place.startswith("-") else place)
             texts |= {Path(os.path.relpath(top / name)): text for name, text in found.items()}
         files.write_new(texts)
     except files.FilesError as failure:
-        sys.stderr.write(f"error[{failure.code}]: {visible(failure.message)}\n --> {visible(failure.path)}\n")
-        sys.stderr.write(f" = help: {visible(failure.help)}\n")
-        raise typer.Exit(failure.exit_code) from None
+        files_failure(failure, Format.text)
     for path in texts:
         typer.echo(plain_output(f"wrote {path}"))
     if kept:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compiler.fleet_page.picture import PICTURE_LIMIT
 from compiler.model.effective_avatar import slots_of
 from compiler.model.fleet import NODE_TABLES, Fleet
 from compiler.plan import AVATAR_DIRECTORY, Plan
@@ -29,9 +30,6 @@ from compiler.review.side import SPEC_FOLDER, Side, copy_of
 from compiler.review.stacks import with_shared
 from compiler.review.texts import texts_of
 from compiler.version import __version__
-
-PICTURE_LIMIT = 60
-"""The most nodes of a fleet that is drawn whole; of a larger one the hosts that change and their neighbours."""
 
 
 def compare(old: Side, new: Side) -> Review:
@@ -211,14 +209,10 @@ def _picture(
             node_hosts.setdefault(node.name, node.settings.host)
         for stack in fleet.stacks:
             for slot in slots_of(fleet, stack):
-                node_hosts.setdefault(_slot_name(stack.name, slot.number), stack.settings.host)
+                node_hosts.setdefault(_slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
     changed = {target.node for change in changes for target in change.targets if target.node}
-    stack_on = {stack.settings.host: stack.name for fleet in fleets for stack in fleet.stacks}
-    changed |= {
-        f"{stack_on[target.host]}{target.node.removeprefix(AVATAR_DIRECTORY)}"
-        for target in ends
-        if target.host in stack_on and target.node.startswith(f"{AVATAR_DIRECTORY}/")
-    }
+    units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
+    changed |= {_slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
     names = {name for fleet in fleets for name in fleet.hosts}
     if len(node_hosts) > PICTURE_LIMIT:
         edges = [edge for edge in edges if edge[0] in changed or edge[1] in changed]
@@ -234,8 +228,9 @@ def _picture(
     return tuple(boxes), tuple(edges)
 
 
-def _slot_name(stack: str, number: int) -> str:
-    return f"{stack}/slot-{number:02}"
+def _slot_name(host: str, unit: str) -> str:
+    """What the picture calls a slot: a stack that is renamed keeps its slots."""
+    return f"{host}/{unit}"
 
 
 def _label(fleets: Iterable[Fleet], name: str) -> str:

@@ -46,7 +46,10 @@ def _replace(plan: StreamPlan, observed: Mapping[str, Any], wanted: Wanted) -> I
         yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
     active = observed.get("isActive") is True
     reason = "the new stream has taken its place" + ("; to delete this one now would end its session" if active else "")
-    yield Step("DELETE", stream_path(observed), None, INACTIVE if active else NOW, reason)
+    path = stream_path(observed)
+    if "id" not in observed:  # {id} is that of the new one by now
+        path, reason = "/stream/{old-id}", f"{reason}; the answer does not tell its id"
+    yield Step("DELETE", path, None, INACTIVE if active else NOW, reason)
 
 
 def _patches(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> Iterator[Step]:

@@ -115,6 +115,13 @@ def test_stream_that_somebody_sends_is_deleted_later(active: bool, when: str) ->
     assert (delete.method, delete.when, "end its session" in delete.reason) == ("DELETE", when, active)
 
 
+def test_stream_whose_id_is_not_told_is_never_mixed_up_with_the_new_one() -> None:
+    stored = _stored({"pull": {"source": "https://a.example/x"}})
+    del stored["id"]
+    create, suspend, delete = judged({"pull": {"source": "https://b.example/x"}, "suspended": True}, stored).steps
+    assert (create.path, suspend.path, delete.path) == ("/stream", "/stream/{id}", "/stream/{old-id}")
+
+
 def test_policy_is_cleared_by_a_public_one() -> None:
     stored = _stored({"playbackPolicy": {"type": "jwt"}})
     assert _bodies(judged({}, stored)) == [{"playbackPolicy": {"type": "public"}}]
