@@ -25,6 +25,7 @@ from compiler.quantities import (
     parse_port,
     parse_port_range,
     parse_url,
+    reach_of,
 )
 from tests.test_quantities import refused
 from tests.toml_texts import VECTORS
@@ -297,3 +298,15 @@ def test_networks_are_read_and_read_again(text: str, canonical: str) -> None:
 )
 def test_what_is_no_network_is_refused(text: str) -> None:
     assert refused(parse_network, text).help
+
+
+@pytest.mark.parametrize(
+    ("address", "reach"),
+    [
+        *((address, "loopback") for address in ("127.0.0.1", "127.8.0.1", "::1", "[::1]", "localhost", "a.localhost")),
+        *((address, "everywhere") for address in ("", "0.0.0.0", "::", "[::]")),  # compared, not bound
+        *((address, "address") for address in ("10.0.0.1", "203.0.113.9", "[2001:db8::1]", "edge.example.net")),
+    ],
+)
+def test_who_reaches_an_address(address: str, reach: str) -> None:
+    assert reach_of(address) == reach

@@ -5,25 +5,18 @@ In: parts of the plan. Out: rows for the template, and marks of the same shape.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
 from compiler.artifacts import image_origin, release_origin
 from compiler.fleet_page.cells import cell, word
 from compiler.origin import Origin, given
-from compiler.plan import (
-    HostPlan,
-    Service,
-)
+from compiler.plan import HostPlan, Service
+from compiler.quantities import reach_of
 from compiler.templating import Encoded, Word
 from compiler.tracing import Marks, Together
 from compiler.upstream import format_release
-
-_LOOPBACK = re.compile(r"127\.[0-9.]+|localhost|\[?::1\]?")
-_EVERYWHERE = frozenset({"", "0.0.0.0", "::", "[::]"})  # noqa: S104  # compared with, not bound
 
 
 class HostRow(NamedTuple):
@@ -101,19 +94,12 @@ def port_rows(host: HostPlan) -> Iterator[tuple[PortRow, Origin]]:
     ]
     for number, protocol, address, node, purpose, origin in sorted(listeners, key=itemgetter(0, 1, 2, 3, 4)):
         where = cell(address) if address else ""
-        yield PortRow(name, number, word(protocol), where, _reach(address), cell(purpose), cell(node)), origin
+        yield PortRow(name, number, word(protocol), where, reach_of(address), cell(purpose), cell(node)), origin
     if host.avatar is not None:
         for row in sorted(host.avatar.firewall, key=lambda row: (row.first, row.protocol)):
             ports = Word(str(row.first) if row.first == row.last else f"{row.first}-{row.last}")
             stack = cell(host.avatar.name)
             yield PortRow(name, ports, word(row.protocol), "", row.reach, cell(row.purpose), stack), row.origin
-
-
-@lru_cache(maxsize=4096)
-def _reach(address: str) -> str:
-    if _LOOPBACK.fullmatch(address):
-        return "loopback"
-    return "everywhere" if address in _EVERYWHERE else "address"
 
 
 def host_marks(host: HostPlan) -> list[Marks]:

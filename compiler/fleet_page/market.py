@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from compiler.fleet_page.cells import cell, word
 from compiler.origin import derived, given
-from compiler.plan import (
-    Plan,
-)
+from compiler.plan import Plan
 from compiler.tracing import Marks, Together
 
 

@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 from compiler.artifacts import argument_of, plain_decimal
 from compiler.fleet_page.cells import cell, word
 from compiler.origin import Origin
-from compiler.plan import (
-    Service,
-)
+from compiler.plan import Service
 from compiler.templating import Encoded, Word
 
 _AMOUNT = re.compile(r"([0-9.]+)(.*)", re.DOTALL)

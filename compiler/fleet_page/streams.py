@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from compiler.fleet_page.cells import cell, word
-from compiler.plan import (
-    StreamPlan,
-)
+from compiler.plan import StreamPlan
 from compiler.templating import Encoded, Word
 
 

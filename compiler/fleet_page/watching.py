@@ -9,9 +9,7 @@ from collections import Counter
 
 from compiler.fleet_page.cells import cell, word
 from compiler.origin import Origin, derived
-from compiler.plan import (
-    Plan,
-)
+from compiler.plan import Plan
 from compiler.plan_monitoring import Target
 from compiler.tracing import Marks, Together
 

@@ -28,6 +28,7 @@ from compiler.quantities.addresses import (
     parse_port,
     parse_port_range,
     parse_url,
+    reach_of,
 )
 from compiler.quantities.amounts import (
     Bytes,
@@ -77,5 +78,6 @@ __all__ = [
     "parse_throughput",
     "parse_url",
     "parse_wei",
+    "reach_of",
     "respelled",
 ]

@@ -105,6 +105,21 @@ def _ip(text: str) -> IpAddress | None:
         return None
 
 
+@lru_cache(maxsize=4096)
+def reach_of(address: str) -> str:
+    """Who reaches a listener on an address as flags spell it, IPv6 with or without brackets.
+
+    "loopback" is the machine itself alone, "everywhere" all who reach it, "address" all who reach that address.
+    """
+    plain = address.removeprefix("[").removesuffix("]")
+    found = _ip(plain)
+    if found is not None:
+        return "loopback" if found.is_loopback else "everywhere" if found.is_unspecified else "address"
+    if not plain:
+        return "everywhere"
+    return "loopback" if plain == "localhost" or plain.endswith(".localhost") else "address"
+
+
 def parse_ip(value: object) -> IpAddress:
     """Read one IPv4 or IPv6 address: no name, no zone, no port, no IPv4 address in IPv6 spelling."""
     text = need_text(value, "an address", "203.0.113.10")
@@ -208,8 +223,7 @@ class Listener:
     @property
     def is_loopback(self) -> bool:
         """Whether only the same machine can reach it."""
-        address = _ip(self.host)
-        return self.host == "localhost" or (address is not None and address.is_loopback)
+        return reach_of(self.host) == "loopback"
 
     @property
     def is_any(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from compiler.analysis.demand import DEFAULT_SESSIONS
@@ -20,6 +19,7 @@ from compiler.model.node import AiSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.plan import AVATAR_DIRECTORY
+from compiler.quantities import reach_of
 from compiler.review.data import Target
 from compiler.review.item import Item, Key
 
@@ -98,28 +98,17 @@ def _is_plain(item: Item) -> bool:
 def openings(item: Item | None) -> tuple[Opening, ...]:
     """The ports of an item that are not on loopback."""
     ends = (text.rpartition(":") for text in item.value.split(", ")) if item is not None else ()
-    return tuple(Opening(item.host, address, port) for address, _, port in ends if item and not is_loopback(address))
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only processes of the host itself reach an address."""
-    plain = address.removeprefix("[").removesuffix("]")
-    try:
-        return ip_address(plain).is_loopback
-    except ValueError:
-        return plain == "localhost" or plain.endswith(".localhost")
-
-
-_EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104  # compared with, not bound
+    outside = ((address, port) for address, _, port in ends if reach_of(address) != "loopback")
+    return tuple(Opening(item.host, address, port) for address, port in outside if item)
 
 
 def _reach(address: str) -> str:
-    return "everyone who reaches the host" if address in _EVERYWHERE else f"everyone who reaches {address}"
+    return "everyone who reaches the host" if reach_of(address) == "everywhere" else f"everyone who reaches {address}"
 
 
 def _covers(before: Opening, after: Opening) -> bool:
     same = (before.host, before.port) == (after.host, after.port)
-    return same and before.address in _EVERYWHERE
+    return same and reach_of(before.address) == "everywhere"
 
 
 def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool, remains: bool) -> str:
