@@ -88,11 +88,6 @@ _FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
 _NONCHARACTER = re.compile(_character_class(((0xFDD0, 0xFDEF), *_HIDDEN_RANGES[-17:])))
 
 
-def is_hidden(character: str) -> bool:
-    """Whether one character is hidden in the sense of HIDDEN."""
-    return HIDDEN.fullmatch(character) is not None
-
-
 def _escape(code: int) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"

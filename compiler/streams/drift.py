@@ -80,18 +80,6 @@ def _like(row: Mapping[str, Any]) -> tuple[str, bool]:
     return row["profile"], row.get("videoOnly") is True
 
 
-def learn(request: Mapping[str, Any], created: Mapping[str, Any]) -> tuple[Binding, ...]:
-    """The ids of new targets, from a request and what the stream is after it: targets keep their order.
-
-    Nothing where the answer has other targets than the request: then nobody can tell which is which.
-    """
-    sent, answered = normal.target_rows(request), normal.target_rows(created)
-    if [_like(row) for row in sent] != [_like(row) for row in answered]:
-        return ()
-    pairs = zip(sent, answered, strict=True)
-    return tuple(Binding(*reference_of(row), back["id"]) for row, back in pairs if "spec" in row and "id" in back)
-
-
 class Comparison:
     """One comparison as it goes: what differs, and what cannot be told."""
 

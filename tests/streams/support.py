@@ -20,7 +20,8 @@ from compiler.lower.streams import lower_streams
 from compiler.model.stream import PLACEHOLDER
 from compiler.plan import StreamPlan
 from compiler.streams.data import Binding, Report, Step
-from compiler.streams.drift import compare
+from compiler.streams.drift import compare, reference_of
+from compiler.streams.normal import target_rows
 from compiler.streams.observed import parse_json, read
 from compiler.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
 from tests.rules.support import offchain
@@ -150,3 +151,13 @@ def _resolve(value: Any) -> Any:
             return SECRETS.get((kind, name), f"value of {name}")
         return {key: _resolve(item) for key, item in value.items()}
     return [_resolve(item) for item in value] if isinstance(value, list) else value
+
+
+def learn(request: Json, created: Json) -> tuple[Binding, ...]:
+    """What somebody who keeps bindings notes after a request: targets of an answer keep the order of the request."""
+    sent, answered = target_rows(request), target_rows(created)
+    if [row["profile"] for row in sent] != [row["profile"] for row in answered]:
+        return ()  # nobody can tell which is which
+    return tuple(
+        Binding(*reference_of(row), back["id"]) for row, back in zip(sent, answered, strict=True) if "spec" in row
+    )

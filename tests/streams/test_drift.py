@@ -9,7 +9,7 @@ import pytest
 
 from compiler.model.stream import PLACEHOLDER
 from compiler.streams.data import Binding, Report
-from compiler.streams.drift import compare, learn
+from compiler.streams.drift import compare
 from compiler.streams.normal import same
 from compiler.streams.observed import read
 from compiler.upstream.stream_api import DEFAULT_PROFILES
@@ -223,11 +223,3 @@ def test_doubtful_targets_stay_when_others_change() -> None:
     (step,) = _targets([NEW, OTHER], seen).steps
     assert step.body is not None
     assert [row["id"] for row in step.body["multistream"]["targets"]] == ["t1", "t2"]
-
-
-def test_bindings_are_learnt_from_the_answer_to_the_first_request() -> None:
-    request = planned({"multistream": {"targets": [NEW, {"profile": "720p0", "id": "x"}, OTHER]}}).request.content
-    rows = [{"profile": "source", "id": "t1"}, {"profile": "720p0", "id": "x"}, {"profile": "source", "id": "t2"}]
-    found = learn(request, {"name": "main", "multistream": {"targets": rows}})
-    assert found == (BOUND, Binding("source", "env", "OTHER_URL", "t2"))
-    assert learn(request, {"name": "main", "multistream": {"targets": rows[:2]}}) == ()

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from compiler.plan import StreamPlan
 from compiler.streams.data import Binding, Report
-from compiler.streams.drift import compare, learn
+from compiler.streams.drift import compare
 from compiler.streams.observed import read
-from tests.streams.support import Json, RefusedError, StandIn, judged, planned
+from tests.streams.support import Json, RefusedError, StandIn, judged, learn, planned
 
 SMALL = {"name": "A", "width": 640, "height": 360, "bitrate": 800_000, "fps": 30}
 LARGE = {"name": "B", "width": 1280, "height": 720, "bitrate": 3_000_000, "fps": 30}
