@@ -60,10 +60,10 @@ class Rendition(Base):
     encoder: Literal["H.264", "HEVC", "VP8", "VP9"] | None = Field(
         None, description="Codec of the rendition; H.264 when left out, and for streams."
     )
-    colorDepth: Annotated[Integer, AfterValidator(_color_depth)] | None = Field(  # noqa: N815
+    colorDepth: Annotated[Integer, AfterValidator(_color_depth)] | None = Field(  # noqa: N815  # as fpsDen
         None, description="Bits of each colour beyond 8: 0, 2, 4 or 8; nodes only."
     )
-    chromaFormat: Integer | None = Field(  # noqa: N815
+    chromaFormat: Integer | None = Field(  # noqa: N815  # as fpsDen
         None, ge=0, le=2, description="Chroma subsampling: 0 for 4:2:0, 1 for 4:2:2, 2 for 4:4:4; nodes only."
     )
 
