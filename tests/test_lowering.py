@@ -299,3 +299,10 @@ def test_helpers_are_in_the_whole_tree_on_both_runtimes() -> None:
     page = files["FLEET.md"]
     for words in ("remote-signer", "reward-caller", "ticket redemption", "has tickets signed by", "redeemed by"):
         assert words in page
+
+
+def test_a_service_address_without_a_port_stays_without_one() -> None:
+    orch = free_orchestrator(service='"https://orch.example.net"', http='"0.0.0.0:8935"')
+    text = offchain(orch, free_gateway())
+    assert flags(service(text, "orch"))["serviceAddr"] == "orch.example.net"
+    assert flags(service(text, "gate"))["orchAddr"] == "https://orch.example.net"

@@ -84,15 +84,22 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs to which more streams and slots may come than they can encode at once."""
+    """GPUs to which more streams and slots may come than they can encode at once.
+
+    A warning where only a `max_sessions` that nobody wrote is to blame: the node starts with its own default, and most
+    fleets never see that many streams. On a GPU without an encoder the node does not start, so that stays an error.
+    """
     for problem in _too_full(fleet, SESSIONS, 0, 100):
         load = problem.load
+        total = load.sessions_total
+        stated = sum(d.amount or 0 for d in load.demands if d.kind == SESSIONS and _stated(d))
+        say = error if not isinstance(total, int) or not total or stated > total else warning
         has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
         come = f"{load.sessions_used} stream{'' if load.sessions_used == 1 else 's'} may come to it"
         if any(map(of_a_slot, problem.conflict)):
             come = f"streams and avatar slots may need {load.sessions_used}"
         message = f"{_which(problem)} {has}, and {come}"
-        yield error("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
+        yield say("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
     for crowd in _crowds(fleet, SESSIONS, 0, 100):
         yield error("encode-sessions-exceeded", *_of_crowd(crowd))
 
@@ -199,9 +206,14 @@ def _places(problem: Problem) -> tuple[Label, list[Label]]:
     return labels[0], [*labels[1:_NAMED], Label(problem.load.path, note)]
 
 
+def _stated(demand: Demand) -> bool:
+    """Whether the spec itself says how much is asked."""
+    return demand.origin[-1] != "gpus"
+
+
 def _note(demand: Demand, parts: list[int]) -> str:
     if demand.kind == SESSIONS:
-        silent = ", for max_sessions is not written" if demand.origin[-1] == "gpus" else ""
+        silent = "" if _stated(demand) else ", the node's default, because max_sessions is not written"
         return f"{sum(parts)} of them from {demand.name}{silent}"
     times = f"{len(parts)} times " if len(parts) > 1 else ""
     counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)

@@ -70,9 +70,9 @@ def orchestrator_address(fleet: Fleet, name: str) -> str:
     if orchestrator is None:
         return name
     service = effective.service_address(fleet, Node("orchestrators", name, orchestrator), orchestrator)
-    if service is None or service.value.port is None:
+    if service is None:
         raise ValueError(f"orchestrator {name} has no service address, which a rule refuses")
-    return f"{service.value.scheme}://{service.value.host}:{service.value.port}"
+    return f"{service.value.scheme}://{service.value.authority}"
 
 
 def address_paths(fleet: Fleet, name: str) -> tuple[Path, ...]:

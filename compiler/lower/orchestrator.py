@@ -47,7 +47,7 @@ def _listeners(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator
     if service is not None:
         address = service.value
         prefix = "http://" if address.scheme == "http" else ""
-        yield Argument("serviceAddr", f"{prefix}{address.host}:{address.port}", service.origin)
+        yield Argument("serviceAddr", f"{prefix}{address.authority}", service.origin)
 
 
 def _work(fleet: Fleet, node: Node) -> Iterator[Planned]:

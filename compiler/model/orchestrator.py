@@ -40,6 +40,11 @@ class Service(NamedTuple):
     host: str
     port: int | None
 
+    @property
+    def authority(self) -> str:
+        """Host and port as they stand in a URL; the host alone where no port is written."""
+        return self.host if self.port is None else f"{self.host}:{self.port}"
+
 
 def _service(value: Any) -> Service:
     form = 'write "orch.example.net:8935"'

@@ -230,6 +230,11 @@ class Listener:
         """Whether it listens on all addresses."""
         return self.host in ("0.0.0.0", "::")  # noqa: S104 (compared, not bound)
 
+    @property
+    def host_is_one_label(self) -> bool:
+        """Whether the host is a name without a domain, which each network resolves in its own way."""
+        return "." not in self.host and ":" not in self.host and not self.is_loopback
+
     def __str__(self) -> str:
         return host_port(self.host, self.port)
 

@@ -40,7 +40,7 @@ class Price:
     """An amount for a number of pixels (or of compute units, for AI). `str` gives "1200 wei / pixel".
 
     `amount` is exact, finite and not negative; `currency` is "wei" or an upper-case code such as "USD", never
-    a multiple of wei; `pixels` is at least 1. The node computes with rationals, so wei may have decimals.
+    a multiple of wei; `pixels` is 1 to 2^256-1. The node computes with rationals of any size, so wei may have decimals.
     Raises QuantityError when built from anything else. Prices have no order: see `compare`.
     """
 
@@ -51,8 +51,8 @@ class Price:
     def __post_init__(self) -> None:
         if self.currency != "wei" and (not _CURRENCY.fullmatch(self.currency) or self.currency in _NO_CURRENCIES):
             raise QuantityError(f"{shown(self.currency)} is no currency", "use wei, gwei, ETH or a code such as USD")
-        if not 1 <= self.pixels <= _MAX_PIXELS:
-            raise QuantityError("a price is for 1 to 2^63-1 pixels", f'write it like "{_PRICE_EXAMPLE}"')
+        if not 1 <= self.pixels <= MAX_UINT256:
+            raise QuantityError("a price is for 1 to 2^256-1 pixels", f'write it like "{_PRICE_EXAMPLE}"')
         if not self.amount.is_finite() or self.amount.is_signed() or self.amount > MAX_UINT256:
             raise QuantityError("the amount of a price lies between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"')
         too_small = self.amount.adjusted() < -_MAX_DIGITS

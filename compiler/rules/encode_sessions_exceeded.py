@@ -2,10 +2,12 @@
 
 Why: a node takes max_sessions streams, 10 when nothing is written, and deals them evenly over its GPUs. The driver of
 a consumer GPU allows 3 to 8 encode sessions at once, whatever the memory, and some data centre GPUs have no video
-encoder. Streams beyond that are accepted and then fail with "Cannot allocate memory". Nodes on one GPU share its
-sessions, also with avatar slots, each of which takes `slot_encode_sessions`, one when nothing is written; slots that
-see every one of several GPUs are compared with what all of them have left. Each rendition of a stream takes a session
-of its own; only one is counted here, because gateways decide about the others, so leave room for them.
+encoder. Streams beyond that are accepted and then fail with "Cannot allocate memory". Where only the node's own
+default goes beyond that, this is a warning: the node starts, and few fleets ever see that many streams. Nodes on one
+GPU share its sessions, also with avatar slots, each of which takes `slot_encode_sessions`, one when nothing is
+written; slots that see every one of several GPUs are compared with what all of them have left. Each rendition of a
+stream takes a session of its own; only one is counted here, because gateways decide about the others, so leave room
+for them.
 
 Example:
 

@@ -1,7 +1,8 @@
 """An orchestrator's price is so low that its node rounds it to zero.
 
 Why: unless auto_adjust_price is false, the node keeps three decimals of a wei by the pixel. A price below 0.001 wei
-becomes 0, and the orchestrator works for nothing. A price in another currency is reckoned by its rate in [rates].
+becomes 0, and the orchestrator works for nothing. The node accepts such a price, so this is a warning. A price in
+another currency is converted at its rate in [rates].
 
 Example:
 
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.analysis.acceptance import Scale, adjusts, advertised
-from compiler.diagnostics import Diagnostic, Label, Path, error
+from compiler.diagnostics import Diagnostic, Label, Path, warning
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
 
@@ -36,7 +37,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         if advertised(exact, adjusts(asked.settings)) == 0:
             seen.add(asked.path)
-            yield error(
+            yield warning(
                 "price-rounds-to-zero",
                 f"orchestrator {asked.node.name} would work for nothing: its node rounds {price} down to zero",
                 Label(asked.path),

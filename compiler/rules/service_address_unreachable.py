@@ -2,7 +2,8 @@
 
 Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is
 registered and gets no work. Off-chain, and on a network of your own, a private address is fine, and a loopback one is
-when all who name it are on the same host.
+when all who name it are on the same host. A name of one label, such as "orch", is legal and only a warning: machines
+that share a resolver or a hosts file may know it, and nobody else does.
 
 Example:
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.diagnostics import Diagnostic, Label, error
+from compiler.diagnostics import Diagnostic, Label, error, warning
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.orchestrator import Orchestrator
@@ -39,10 +40,20 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         host = HostName(chosen.value.host.removeprefix("[").removesuffix("]"))
         listener = Listener(host, chosen.value.port or effective.SERVICE_PORT)
         place = chosen.origin.paths[0]
+        public_network = Label(("fleet", "network"), "a public network")
         if listener.is_any:
             why, related = "it stands for all addresses of a machine", []
+        elif public and listener.host_is_one_label:
+            yield warning(
+                "service-address-unreachable",
+                f"only machines that know the name {host} can reach orchestrator {node.name}",
+                Label(place),
+                [public_network],
+                'write the full name, such as "orch.example.net:8935"',
+            )
+            continue
         elif public and not is_public_address(host):
-            why, related = "it means nothing outside its own network", [Label(("fleet", "network"), "a public network")]
+            why, related = "it means nothing outside its own network", [public_network]
         elif listener.is_loopback and (far := _elsewhere(users.get(node.name, ()), settings.host)):
             why, related = f"{far.name} runs on host {far.settings.host}", [Label((*far.path, "host"), far.name)]
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
+from compiler.diagnostics import Severity
 from tests.rules.support import SECRET, avatars, flagged, free_orchestrator, host, offchain, silent, staged, transcoder
 
 CODE = "encode-sessions-exceeded"
@@ -31,7 +32,16 @@ def test_as_many_streams_as_sessions_are_fine() -> None:
 
 
 def test_ten_streams_when_nothing_is_written(snapshot: SnapshotAssertion) -> None:
-    assert flagged(_transcoders(GPU, _on_box()), CODE) == snapshot
+    assert flagged(_transcoders(GPU, _on_box()), CODE, Severity.WARNING) == snapshot
+
+
+def test_what_is_written_is_an_error_beside_what_is_not() -> None:
+    beside = _on_box("u", max_sessions="9", cli='"127.0.0.1:6936"')
+    assert flagged(_transcoders(GPU, _on_box(), beside), CODE)
+
+
+def test_without_an_encoder_the_default_is_an_error_too() -> None:
+    assert flagged(_transcoders('model = "A100", memory = "80 GiB"', _on_box()), CODE)
 
 
 def test_nodes_share_the_sessions_of_a_gpu(snapshot: SnapshotAssertion) -> None:

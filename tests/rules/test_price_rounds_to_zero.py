@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
+from compiler.diagnostics import Severity
 from tests.rules.support import flagged, free_orchestrator, model, offchain, onchain, orchestrator, printed, silent
 
 CODE = "price-rounds-to-zero"
 
 
 def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(orchestrator(price='"999 wei / megapixel"')), CODE) == snapshot
+    assert flagged(onchain(orchestrator(price='"999 wei / megapixel"')), CODE, Severity.WARNING) == snapshot
 
 
 def test_a_thousandth_of_a_wei_is_fine() -> None:
@@ -26,15 +27,15 @@ def test_other_currencies_are_not_known_without_a_rate() -> None:
     silent(onchain(price))
     rates = '[rates]\nUSD = "{} wei"\n'
     silent(onchain(price, rates.format(500_000_000_000_000)))
-    assert flagged(onchain(price, rates.format(499_999_999_999_999)), CODE)
+    assert flagged(onchain(price, rates.format(499_999_999_999_999)), CODE, Severity.WARNING)
 
 
 def test_models_and_single_gateways_have_prices_too() -> None:
     seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
     assert "models.realvis" not in printed(onchain(model(), seller))
-    assert flagged(onchain(model(price='"1 wei / megapixel"'), seller), CODE)
+    assert flagged(onchain(model(price='"1 wei / megapixel"'), seller), CODE, Severity.WARNING)
     special = '{ "0x1111111111111111111111111111111111111111" = "1 wei / megapixel" }'
-    assert flagged(onchain(orchestrator(gateway_prices=special)), CODE)
+    assert flagged(onchain(orchestrator(gateway_prices=special)), CODE, Severity.WARNING)
 
 
 def test_offchain_prices_have_no_meaning() -> None:

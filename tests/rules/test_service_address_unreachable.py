@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from compiler.diagnostics import Severity
 from tests.rules.support import (
     SECRET,
     flagged,
@@ -29,9 +30,15 @@ def test_public_name_is_fine() -> None:
     silent(onchain(orchestrator(service='"orch.example.net:8935"')))
 
 
-@pytest.mark.parametrize("where", ["127.0.0.1", "10.1.2.3", "[::1]", "[fc00::1]", "orch.internal", "orch", "localhost"])
+@pytest.mark.parametrize("where", ["127.0.0.1", "10.1.2.3", "[::1]", "[fc00::1]", "orch.internal", "localhost"])
 def test_private_addresses_mean_nothing_on_a_chain(where: str) -> None:
     assert "a public network" in flagged(onchain(orchestrator(service=f'"{where}:8935"')), CODE)
+
+
+def test_a_name_of_one_label_may_be_known_to_those_who_need_it(snapshot: SnapshotAssertion) -> None:
+    text = onchain(orchestrator(service='"orch:8935"', http='"0.0.0.0:8935"'))
+    assert flagged(text, CODE, Severity.WARNING) == snapshot
+    silent(offchain(free_orchestrator(service='"orch:8935"')))
 
 
 def test_private_address_of_the_host_is_one_too() -> None:
