@@ -44,6 +44,16 @@ def test_known_addresses(vector: dict[str, Any]) -> None:
         refused(parse_host, address)
 
 
+@pytest.mark.parametrize("text", ["203.0.113.1O", "203.0.113.10a", "203.0.113.l0", "203.0.113.l", "203.0.113.0x1"])
+def test_an_address_with_a_letter_in_it_is_no_name(text: str) -> None:
+    refused(parse_host, text)
+
+
+@pytest.mark.parametrize("text", ["1.2.3.com", "10.0.0.example.net", "rack2.gpu4", "203.0.113.xn--p1ai", "1.2.3.lan"])
+def test_a_name_with_numbers_in_it_is_one(text: str) -> None:
+    assert parse_host(text) == text
+
+
 @pytest.mark.parametrize(
     ("text", "host"),
     [("EDGE-1.Example.net", "edge-1.example.net"), ("2001:DB8:0::7", "2001:db8::7"), ("localhost", "localhost")],

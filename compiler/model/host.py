@@ -110,7 +110,11 @@ class Wallet(Base):
     address: Address = Field(description="Account address.")
     keystore: AbsolutePath = Field(description="Directory on the hosts that holds the encrypted key file.")
     password: Secret = Field(description="Where the password of the key file is found.")
-    minimum_balance: Wei | None = Field(None, description="Balance below which the account must be topped up.")
+    minimum_balance: Wei | None = Field(
+        None,
+        description="Balance below which the account must be topped up. The node serves no metric of it, so no alert "
+        "watches it.",
+    )
     deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
     reserve: Wei | None = Field(None, description="Reserve that backs the tickets of a gateway with this account.")
     reward_by: (

@@ -31,6 +31,8 @@ _MAX_PORT = 65535
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")  # C libraries read a name that ends so as an IPv4 address
+_MISTYPED_IPV4 = re.compile(r"(?:[0-9]{1,3}\.){3}(?:(?=[0-9]*[a-z])[0-9a-z]{0,3}[0-9][0-9a-z]{0,3}|[a-z])")
+"""Such as "203.0.113.1o" or "203.0.113.10a": no top-level domain has a digit, or one letter alone."""
 _MAX_NAME = 253
 _HOST_EXAMPLE = "edge-1.example.net"
 
@@ -82,6 +84,8 @@ def parse_host(value: object) -> HostName:
     labels = name.split(".")
     if len(name) > _MAX_NAME or not all(_LABEL.fullmatch(label) for label in labels):
         raise QuantityError(f"{shown(text)} is not a host", advice)
+    if _MISTYPED_IPV4.fullmatch(name):
+        raise QuantityError(f"{shown(text)} looks like an IPv4 address with a letter in it", advice)
     if _NUMERIC_LABEL.fullmatch(labels[-1]):
         raise QuantityError(f"{shown(text)} is neither a full IPv4 address nor a name", advice)
     return HostName(name)

@@ -1,8 +1,9 @@
 """A wallet on a chain has no minimum balance, or one below the recommended 0.02 ETH.
 
-Why: every transaction of a node costs gas: redeeming tickets, calling reward, adding to a deposit. A wallet that cannot
-pay for it fails with "insufficient funds for gas * price + value", hours after the balance ran low. Operators recommend
-0.02 to 0.05 of the native currency.
+Why: every transaction of a node costs gas: redeeming tickets, calling reward, adding to a deposit. A wallet that
+cannot pay for it fails with "insufficient funds for gas * price + value", hours after the balance ran low. Operators
+recommend 0.02 to 0.05 of the native currency. No metric of the node tells the balance, so no alert watches it: look at
+it yourself.
 
 Example:
 

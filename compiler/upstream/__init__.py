@@ -157,6 +157,8 @@ ABILITIES: dict[str, Release] = {name: parse_release(text) for name, text in _FL
 
 PIPELINES: dict[str, Pipeline] = {n: Pipeline(n, **row) for n, row in _PIPELINE_DATA["pipelines"].items()}
 LIVE_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["live_models"]["ids"])
+KNOWN_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["known_models"]["ids"])
+"""Ids of well-known models in their exact spelling; there are many more."""
 RENDITIONS: tuple[str, ...] = tuple(load("renditions.toml")["renditions"]["names"])
 NETWORKS: dict[str, Network] = {
     n: Network(n, row["layer"], row.get("chain_id"), row["built_in_controller"])

@@ -1,0 +1,20 @@
+"""Alerts without an Alertmanager."""
+
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from compiler.diagnostics import Severity
+from tests.rules.support import flagged, free_orchestrator, offchain, printed, silent
+
+CODE = "alerts-reach-nobody"
+
+
+def test_nobody_is_told(snapshot: SnapshotAssertion) -> None:
+    orch = free_orchestrator(monitor="true")
+    assert flagged(offchain(orch, '[monitoring]\nhost = "gpu"\n'), CODE, Severity.WARNING) == snapshot
+    silent(offchain(orch, '[monitoring]\nhost = "gpu"\nalertmanagers = ["203.0.113.10:9093"]\n'))
+
+
+def test_who_only_serves_metrics_asked_for_no_alerts() -> None:
+    assert printed(offchain(free_orchestrator(monitor="true")), CODE) == "no problems\n"
