@@ -15,6 +15,7 @@ from tests import node
 from tests.rules.support import (
     SECRET,
     ai_worker,
+    avatars,
     free_gateway,
     free_orchestrator,
     gateway,
@@ -306,3 +307,29 @@ def test_a_service_address_without_a_port_stays_without_one() -> None:
     text = offchain(orch, free_gateway())
     assert flags(service(text, "orch"))["serviceAddr"] == "orch.example.net"
     assert flags(service(text, "gate"))["orchAddr"] == "https://orch.example.net"
+
+
+UUIDS = "GPU-8a56a4bc-e184-4b6e-bb5e-c4d1b6b1b5f4", "GPU-1f0c7d52-93a8-4c1e-8a4e-2f6f0b7d9c31"
+
+
+def _with_uuids(*tables: str, **fleet: str) -> str:
+    gpus = ", ".join(f'{{ model = "RTX A4000", memory = "16 GiB", uuid = "{uuid}" }}' for uuid in UUIDS)
+    return offchain(host("box", gpus=f"[{gpus}]", public='"box.example.net"'), *tables, **fleet)
+
+
+def test_a_gpu_may_be_named_by_its_uuid_and_the_node_gets_its_id() -> None:
+    orch = free_orchestrator(host='"box"', gpus=f'["{UUIDS[1]}"]', max_sessions="2")
+    assert flags(service(_with_uuids(orch), "orch"))["nvidia"] == "1"
+    stack = avatars(
+        host='"box"', gpu=f'"{UUIDS[1]}"', slots=f'[{{ avatar = "mira" }}, {{ avatar = "noor", gpu = "{UUIDS[0]}" }}]'
+    )
+    text = _with_uuids(stack, avatar_release='"v1.3.6"')
+    (avatar,) = (h.avatar for h in plan(text).hosts if h.avatar is not None)
+    assert [slot.gpu for slot in avatar.slots] == ["1", "0"]
+
+
+def test_a_uuid_that_the_host_does_not_list_is_refused() -> None:
+    unknown = UUIDS[0].replace("8a", "8b")
+    found = printed(_with_uuids(free_orchestrator(host='"box"', gpus=f'[0, "{unknown}"]')))
+    assert f'there is no GPU of host box with the UUID "{unknown}"' in found and "unknown-reference" in found
+    assert "this is not a list of GPUs" in printed(_with_uuids(free_orchestrator(host='"box"', gpus='["GPU-1"]')))

@@ -25,6 +25,7 @@ from compiler.model.avatar_fields import (
     shared_text,
 )
 from compiler.model.fields import (
+    GPU_UUID_PATTERN,
     AbsolutePath,
     Address,
     Base,
@@ -37,6 +38,7 @@ from compiler.model.fields import (
     Parsed,
     Secret,
     WholeSeconds,
+    is_gpu_uuid,
     refuse,
 )
 from compiler.upstream.avatar import HIGHEST_SLOT, LIMITS, NEIGHBOURS, SLOT_PORTS
@@ -95,9 +97,9 @@ def _slot_count(value: Any) -> int:
 def _slot_gpu(value: Any) -> int | str:
     if value == "all" and isinstance(value, str):
         return "all"
-    if type(value) is int and 0 <= value <= 63:
-        return value
-    raise refuse("a slot uses one GPU", 'write its place in the list of the host, from 0, or "all"')
+    if (type(value) is int and 0 <= value <= 63) or is_gpu_uuid(value):
+        return value  # type: ignore[no-any-return]  # narrowed above
+    raise refuse("a slot uses one GPU", 'write its place in the list of the host, from 0, its UUID, or "all"')
 
 
 def _word(text: str) -> str:
@@ -198,7 +200,15 @@ def _is_count(value: Any) -> str:
 SlotGpu = Annotated[
     int | str,
     Parsed(_slot_gpu),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 63}, {"const": "all"}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 63},
+                {"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"},
+                {"const": "all"},
+            ]
+        }
+    ),
 ]
 Word = Annotated[StrictStr, AfterValidator(_word)]
 ServiceName = Annotated[StrictStr, AfterValidator(_service)]

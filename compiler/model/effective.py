@@ -257,7 +257,17 @@ def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
     if settings.gpus == "all":
         listed = len(fleet.hosts[settings.host].gpus)
         return tuple(range(listed)) if listed else "all"
-    return settings.gpus
+    return tuple(gpu_index(fleet, settings.host, gpu) for gpu in settings.gpus)
+
+
+def gpu_index(fleet: Fleet, host: str, gpu: int | str) -> int:
+    """The id of a GPU that is named by id or UUID; a UUID is known to be one of the host's list.
+
+    The node itself gets ids only: it takes a UUID too, and then transcodes on GPU 0 and starts no runner container.
+    """
+    if isinstance(gpu, int):
+        return gpu
+    return next(index for index, listed in enumerate(fleet.hosts[host].gpus) if listed.uuid == gpu)
 
 
 def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[Price] | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from compiler.diagnostics import Path
 from compiler.model.avatar import Slot
 from compiler.model.avatar_fields import PAYMENTS, AvatarTag
-from compiler.model.effective import ANY_ADDRESS, BoundPort
+from compiler.model.effective import ANY_ADDRESS, BoundPort, gpu_index
 from compiler.model.fleet import Fleet, Stack
 from compiler.origin import Chosen, Origin, default, derived, given
 from compiler.quantities import Bytes, EthAddress, HostName, IpAddress, IpNetwork, PortRange
@@ -144,15 +144,19 @@ def _slot(fleet: Fleet, stack: Stack, slot: Slot, number: int, path: Path, origi
     gpu: int | str = "all"
     gpu_origin = default("a slot sees every GPU unless the spec names one", path)
     if slot.gpu is not None:
-        gpu, gpu_origin = slot.gpu, given(*path, "gpu")
+        gpu, gpu_origin = _gpu(fleet, stack, slot.gpu), given(*path, "gpu")
     elif settings.gpu is not None:
-        gpu, gpu_origin = settings.gpu, given(*stack.path, "gpu")
+        gpu, gpu_origin = _gpu(fleet, stack, settings.gpu), given(*stack.path, "gpu")
     elif len(fleet.hosts[settings.host].gpus) == 1:
         gpu, gpu_origin = 0, derived("the only GPU of the host", ("hosts", settings.host, "gpus"))
     command = settings.game_command if slot.game_command is None else slot.game_command
     return SlotInForce(
         number, slot.avatar, gpu, gpu_origin, command, path, origin, slot_network(slot_networks(stack).value, number)
     )
+
+
+def _gpu(fleet: Fleet, stack: Stack, gpu: int | str) -> int | str:
+    return gpu if gpu == "all" else gpu_index(fleet, stack.settings.host, gpu)
 
 
 def slot_networks(stack: Stack) -> Chosen[IPv4Network]:

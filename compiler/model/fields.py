@@ -241,6 +241,20 @@ def _release(value: Any) -> Release:
     return release
 
 
+GPU_UUID_PATTERN = "GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def _gpu_uuid(text: str) -> str:
+    if not is_gpu_uuid(text):
+        raise refuse("this is not the UUID of a GPU", "copy it from nvidia-smi -L: GPU- and a UUID in lower case")
+    return text
+
+
+def is_gpu_uuid(value: object) -> bool:
+    """Whether a value is the UUID of a whole GPU, as `nvidia-smi -L` prints it."""
+    return isinstance(value, str) and re.fullmatch(GPU_UUID_PATTERN, value) is not None
+
+
 def _text(text: str) -> str:
     if not text:
         raise refuse("the text is empty, which the node takes for unset", "leave the key out, or write a value")
@@ -344,6 +358,9 @@ Name = Annotated[
     WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$", "maxLength": NAME_LIMIT}),
 ]
 Text = Annotated[StrictStr, AfterValidator(_text)]
+GpuUuid = Annotated[
+    StrictStr, AfterValidator(_gpu_uuid), WithJsonSchema({"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"})
+]
 Integer = StrictInt
 Flag = StrictBool
 AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]

@@ -18,6 +18,7 @@ from compiler.model.fields import (
     Base,
     Bytes,
     Flag,
+    GpuUuid,
     HostAddress,
     Image,
     Integer,
@@ -61,6 +62,9 @@ class Gpu(Base):
     """One GPU of a host. Its place in the list is the id that the node sees."""
 
     model: Text = Field(description="Name of the GPU model, such as RTX 4090.")
+    uuid: GpuUuid | None = Field(
+        None, description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then name it by that."
+    )
     memory: Bytes | None = Field(None, description="Memory of the GPU.")
     encode_sessions: Integer | None = Field(
         None,

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
+    GPU_UUID_PATTERN,
     AbsolutePath,
     Base,
     Duration,
@@ -28,6 +29,7 @@ from compiler.model.fields import (
     Text,
     VariableName,
     WholeSeconds,
+    is_gpu_uuid,
     refuse,
 )
 from compiler.quantities import QuantityError, Url, parse_url
@@ -35,20 +37,37 @@ from compiler.quantities import QuantityError, Url, parse_url
 Mode = Literal["video", "ai", "dual"]
 
 
-def _gpu_ids(value: Any) -> tuple[int, ...] | str:
+def _gpu_ids(value: Any) -> tuple[int | str, ...] | str:
     if value == "all":
         return "all"
-    if isinstance(value, list) and value and all(isinstance(i, int) and not isinstance(i, bool) for i in value):
-        if all(0 <= i <= 63 for i in value):
+    if isinstance(value, list) and value and all(type(i) is int or is_gpu_uuid(i) for i in value):
+        if all(isinstance(i, str) or 0 <= i <= 63 for i in value):
             return tuple(value)
         raise refuse("a GPU id is out of range", "write the places of the GPUs in the host's list, from 0")
-    raise refuse("this is no list of GPU ids", 'write [0, 1], or "all"; leave the key out to work on the CPU')
+    raise refuse(
+        "this is not a list of GPUs", 'write [0, 1], UUIDs from nvidia-smi -L, or "all"; leave the key out for the CPU'
+    )
 
 
 GpuIds = Annotated[
-    tuple[int, ...] | str,
+    tuple[int | str, ...] | str,
     Parsed(_gpu_ids),
-    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "integer", "minimum": 0}}, {"const": "all"}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "array",
+                    "items": {
+                        "anyOf": [
+                            {"type": "integer", "minimum": 0},
+                            {"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"},
+                        ]
+                    },
+                },
+                {"const": "all"},
+            ]
+        }
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic, Fix, Label, Path, error, fix_rename
 from compiler.model.fleet import Fleet, Node, Stack
 from compiler.model.gateway import Buyer, Gateway
-from compiler.model.node import ChainSettings
+from compiler.model.node import ChainSettings, GpuSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.model.worker import AiWorker, Transcoder
@@ -105,6 +105,9 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if settings.host not in fleet.hosts:
             yield _unknown("host", settings.host, (*node.path, "host"), fleet.hosts)
+        if isinstance(settings, GpuSettings | AiWorker) and isinstance(settings.gpus, tuple):
+            for index, gpu in enumerate(settings.gpus):
+                yield from _gpu(fleet, settings.host, gpu, (*node.path, "gpus", index))
         if isinstance(settings, ChainSettings) and settings.wallet is not None and settings.wallet not in fleet.wallets:
             yield _unknown("wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
         if isinstance(settings, Buyer):
@@ -122,6 +125,16 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
                 if use.use not in fleet.models:
                     yield _unknown("model", use.use, (*path, "use"), fleet.models)
                 yield from _gateway_prices(fleet, use.gateway_prices, (*path, "gateway_prices"))
+
+
+def _gpu(fleet: Fleet, host: str, gpu: int | str | None, path: Path) -> Iterator[Diagnostic]:
+    """A GPU that is named by its UUID is one that the host lists with this UUID."""
+    if not isinstance(gpu, str) or gpu == "all" or host not in fleet.hosts:
+        return
+    listed = {own.uuid for own in fleet.hosts[host].gpus if own.uuid is not None}
+    if gpu not in listed:
+        otherwise = f'write uuid = "{gpu}" for the GPU in hosts.{host}.gpus, or name it by its place there'
+        yield _unknown(f"GPU of host {host} with the UUID", gpu, path, listed, otherwise)
 
 
 def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic]:
@@ -243,6 +256,10 @@ def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = stack.settings
         if settings.host not in fleet.hosts:
             yield _unknown("host", settings.host, (*stack.path, "host"), fleet.hosts)
+        yield from _gpu(fleet, settings.host, settings.gpu, (*stack.path, "gpu"))
+        if not isinstance(settings.slots, int):
+            for index, slot in enumerate(settings.slots):
+                yield from _gpu(fleet, settings.host, slot.gpu, (*stack.path, "slots", index, "gpu"))
         if settings.avatar_release is None and fleet.fleet.avatar_release is None:
             yield error(
                 "avatar-release-missing",
