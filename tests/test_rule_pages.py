@@ -1,0 +1,226 @@
+"""Every rule's page shows a spec that the rule reports, and the same spec repaired, of which it says nothing.
+
+The examples are fragments. What they leave out is filled in: required fields, and the hosts, wallets, models and nodes
+that they name. A fragment speaks of a fleet on a chain or of one without, so each page is tried in both.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+import tomli_w
+
+from compiler.pipeline import check_spec
+from compiler.rules import rules
+from compiler.source import Source
+
+Table = dict[str, Any]
+
+FREE: Table = {"fleet": {"name": "test", "network": "offchain", "node_release": "v0.9.1", "avatar_release": "v1.3.6"}}
+PAID: Table = {"fleet": {**FREE["fleet"], "network": "arbitrum-one-mainnet", "rpc": {"env": "RPC_URL"}}}
+WALLET: Table = {
+    "keystore": "/var/lib/livepeer/keystore",
+    "password": {"env": "PASSWORD"},
+    "minimum_balance": "0.05 ETH",
+    "deposit": "0.5 ETH",
+    "reserve": "0.3 ETH",
+}
+GPUS = [{"model": "RTX A6000", "memory": "48 GiB"}] * 2
+RENDITION: Table = {"name": "720p", "width": 1280, "height": 720, "bitrate": 3000000, "fps": 30}
+CONTEXT: dict[str, str] = {
+    "avatar-release-unknown": "[avatars.stage]",
+    "gpu-memory-exceeded": """
+        models.upscaler.memory = "12 GiB"
+        models.video.memory = "20 GiB"
+    """,
+    "gpu-memory-tight": """
+        models.realvis.memory = "9 GiB"
+        models.upscaler.memory = "12 GiB"
+    """,
+    "live-payment-intervals-differ": """
+        gateways.gate.mode = "ai"
+        orchestrators.orch = { mode = "ai", ai_registry = true }
+    """,
+    "low-latency-without-profile": """
+        [gateways.gate]
+        ladder = "live"
+        [streams.main]
+        gateway = "gate"
+    """,
+    "model-gateway-price-on-worker": "[gateways.gate]",
+    "model-nobody-sells": """
+        [gateways.gate]
+        mode = "ai"
+    """,
+    "prometheus-port-taken": """
+        [orchestrators.orch]
+        host = "edge"
+        monitor = true
+    """,
+    "reward-caller-idle": "[orchestrators.orch]",
+    "reward-caller-is-a-gateway": """
+        gateways.gate.wallet = "shared"
+        orchestrators.orch.wallet = "shared"
+    """,
+    "runner-image-conflict": """
+        [orchestrators.orch]
+        mode = "ai"
+        models = [{ use = "realvis" }, { use = "flux" }]
+    """,
+    "serverless-worker-entry": """
+        [models.scope]
+        pipeline = "live-video-to-video"
+        id = "scope"
+    """,
+    "stream-ladder-needs-webhook": """
+        [[ladders.large.profiles]]
+        name = "1080p"
+        width = 1920
+        height = 1080
+        bitrate = 6000000
+        fps = 30
+    """,
+}
+"""By code: tables that an example needs around it and does not show."""
+LEFT_OUT: dict[str, tuple[str, ...]] = {
+    "ai-gateway-without-discovery": ("gateways.orchestrators", "gateways.discovery"),
+    "ai-without-models": ("ai_workers.models",),
+    "gateway-deposit-missing": ("wallets.deposit",),
+    "gateway-price-unset": ("gateways.max_price",),
+    "gateway-reserve-missing": ("wallets.reserve",),
+    "offchain-gateway-without-orchestrators": ("gateways.orchestrators",),
+    "orchestrator-price-unset": ("orchestrators.price",),
+    "remote-control-without-allowlist": ("avatars.allow",),
+    "slot-gpu-unsaid": ("avatars.gpu",),
+}
+"""By code: keys whose absence the example shows, so that nothing is filled in for them."""
+ABRIDGED = {"stream-request-too-large", "stream-tags-too-long"}
+"""Pages on which three dots stand for 120,000 characters."""
+
+
+def _parts(page: str) -> tuple[str, str]:
+    """The example of a page and what to write instead."""
+    found = re.search(r"^Example:\n\n(.*?)^Instead:\n\n(.*)", page, re.MULTILINE | re.DOTALL)
+    assert found, "the page has no example"
+    return textwrap.dedent(found[1]), textwrap.dedent(found[2])
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> Table:
+    found = copy.deepcopy(dict(under))
+    for key, value in over.items():
+        found[key] = (
+            _merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
+        )
+    return found
+
+
+def _filled(spec: Table, left_out: tuple[str, ...]) -> Table:
+    """The spec with what its tables need and do not say."""
+    paid = spec["fleet"]["network"] != "offchain"
+    for _ in range(5):  # what is added names more
+        for table, name, need in _needed(spec, paid):
+            known = spec.setdefault(table, {}).setdefault(name, {})
+            spec[table][name] = _merged(
+                {key: value for key, value in need.items() if f"{table}.{key}" not in left_out}, known
+            )
+    return {"spec": 1, **spec}
+
+
+NODES: dict[str, Table] = {
+    "gateways": {"host": "edge", "mode": "video", "http": "127.0.0.1:9935"},
+    "orchestrators": {"host": "gpu", "mode": "video", "max_sessions": 2},
+    "transcoders": {"host": "gpu", "orchestrator": "orch"},
+    "ai_workers": {"host": "gpu", "orchestrator": "orch", "models": [{"use": "realvis"}]},
+    "remote_signers": {"host": "edge", "wallet": "payer"},
+    "redeemers": {"host": "edge", "wallet": "earner"},
+    "reward_callers": {"host": "edge", "wallet": "earner"},
+    "avatars": {"host": "gpu", "gpu": 0, "slots": [{"avatar": "mira"}], "allow": ["203.0.113.99"]},
+}
+
+
+def _needed(spec: Table, paid: bool) -> Iterator[tuple[str, str, Table]]:
+    """Table, name and settings of what has to be there."""
+    for table in NODES:
+        for name, settings in list(spec.get(table, {}).items()):
+            yield table, name, _node(table, settings, paid)
+            yield from _named_by(table, settings)
+    yield from _things(spec)
+    if not set(spec) & set(NODES):
+        yield "gateways", "gate", {}
+        yield "orchestrators", "orch", {}
+
+
+def _node(table: str, settings: Table, paid: bool) -> Table:
+    need = dict(NODES[table])
+    if table == "gateways" and not {"orchestrators", "discovery"} & set(settings):
+        need |= {"discovery": "registry"} if paid else {"orchestrators": ["orch"]}
+    if paid and table == "gateways":
+        need |= {"wallet": "payer", "max_price": "any"}
+    if paid and table == "orchestrators":
+        need |= {"wallet": "earner", "price": "1200 wei / pixel"}
+    if settings.get("mode") in ("ai", "dual") and table == "orchestrators":
+        need |= {"models": [{"use": "realvis"}], "gpus": [0]}
+    return need
+
+
+def _named_by(table: str, settings: Table) -> Iterator[tuple[str, str, Table]]:
+    """The things that a node names."""
+    for key, kind in (("host", "hosts"), ("wallet", "wallets"), ("ladder", "ladders")):
+        if key in settings:
+            yield kind, settings[key], {}
+    listed = (*settings.get("orchestrators", ()), *[settings[key] for key in ("orchestrator",) if key in settings])
+    for name in listed:
+        if ":" not in name:
+            yield "orchestrators", name, {"mode": "dual"} if table == "ai_workers" else {}
+    for use in settings.get("models", ()):
+        yield "models", use["use"], {}
+
+
+def _things(spec: Table) -> Iterator[tuple[str, str, Table]]:
+    """Hosts and all else that is no node."""
+    if "host" in spec.get("monitoring", {}):
+        yield "hosts", spec["monitoring"]["host"], {}
+    for count, name in enumerate(list(spec.get("hosts", {}))):
+        need = {"address": f"203.0.113.{count + 1}", "public": f"{name}.example.net", "runtime": "docker"}
+        yield "hosts", name, need if name == "edge" else {**need, "gpus": GPUS}
+    for count, name in enumerate(list(spec.get("wallets", {}))):
+        yield "wallets", name, {"address": f"0x{count + 1:040d}", **WALLET}
+    for name in list(spec.get("models", {})):
+        need = {"pipeline": "text-to-image", "id": f"Test/{name}", "memory": "4 GiB", "price": "9 wei / pixel"}
+        yield "models", name, need
+    for name in list(spec.get("ladders", {})):
+        yield "ladders", name, {"profiles": [RENDITION]}
+    for settings in list(spec.get("streams", {}).values()):
+        for key, kind in (("gateway", "gateways"), ("ladder", "ladders")):
+            if key in settings:
+                yield kind, settings[key], {}
+
+
+def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
+    context = tomllib.loads(textwrap.dedent(CONTEXT.get(code, "")))
+    shown = fragment.replace("...", "x" * 120_000) if code in ABRIDGED else fragment
+    spec = _filled(_merged(_merged(base, context), tomllib.loads(shown)), LEFT_OUT.get(code, ()))
+    text = tomli_w.dumps(spec)
+    found = check_spec([Source("fleet.toml", text)]).diagnostics
+    return {d.code for d in found}, text + "\n".join(f"{d.code}: {d.message}" for d in found)
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in rules()])
+def test_the_example_is_reported_and_the_repaired_one_is_not(code: str) -> None:
+    page = next(rule.page for rule in rules() if rule.code == code)
+    example, instead = _parts(page)
+    tried = []
+    for base in (FREE, PAID):
+        before, told = _codes(base, code, example)
+        after, repaired = _codes(base, code, instead)
+        if code in before and code not in after:
+            return
+        tried.append(repaired if code in before else told)
+    what = f"of the page of {code}, the example is not reported, or what to write instead is reported too:\n"
+    pytest.fail(what + "\n\n".join(text[:4000] for text in tried))
