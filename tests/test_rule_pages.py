@@ -101,7 +101,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
 }
 """By code: keys whose absence the example shows, so that nothing is filled in for them."""
 ABRIDGED = {"stream-request-too-large", "stream-tags-too-long"}
-"""Pages on which three dots stand for 120,000 characters."""
+"""Pages on which three dots stand for 60,000 characters, or for two such texts."""
 
 
 def _parts(page: str) -> tuple[str, str]:
@@ -204,7 +204,10 @@ def _things(spec: Table) -> Iterator[tuple[str, str, Table]]:
 
 def _codes(base: Table, code: str, fragment: str) -> tuple[set[str], str]:
     context = tomllib.loads(textwrap.dedent(CONTEXT.get(code, "")))
-    shown = fragment.replace("...", "x" * 120_000) if code in ABRIDGED else fragment
+    shown = fragment
+    if code in ABRIDGED:
+        long = "x" * 60_000
+        shown = fragment.replace('"..."', f'"{long}", "{long}"').replace("...", long)
     spec = _filled(_merged(_merged(base, context), tomllib.loads(shown)), LEFT_OUT.get(code, ()))
     text = tomli_w.dumps(spec)
     found = check_spec([Source("fleet.toml", text)]).diagnostics
