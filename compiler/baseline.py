@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler import backends, files, git, lower, model, render, source
+from compiler.checkout import NoRepositoryError
 from compiler.diagnostics import has_errors
 from compiler.git import Revision
 from compiler.pipeline import Checked, Compiled, compile_spec
@@ -41,7 +42,8 @@ def baseline(
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
     kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
-    if kind in ("tree", "spec") and _names_a_revision(against, files.find_spec(spec)):
+    base = files.find_spec(spec)
+    if kind in ("tree", "spec") and _names_a_revision(against, base):
         message = f"{shown(against)} is a {kind} here and a revision of git too"
         advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
         raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
@@ -50,8 +52,8 @@ def baseline(
     if kind == "spec":
         other = files.find_spec(path)
         return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
-    revision = _revision(against, kind, files.find_spec(spec))
-    sources, notes = _sources_at(revision, files.find_spec(spec), overlays, limit_bytes)
+    revision = _revision(against, kind, base, (*overlays, recorded))
+    sources, notes = _sources_at(revision, base, overlays, limit_bytes)
     if rolled_out:
         side = _tree_at(revision, recorded)
         if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
@@ -84,17 +86,17 @@ def _names_a_revision(against: str, base: Path) -> bool:
         return False
     try:
         return git.find_revision(against, base) is not None
-    except FilesError:
+    except NoRepositoryError:
         return False
 
 
-def _revision(against: str, kind: str, base: Path) -> Revision:
+def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Revision:
     """The revision of this name. Raises `FilesError` baseline-unknown."""
     found = None
     if git.looks_like_revision(against):
         try:
-            found = git.find_revision(against, base)
-        except FilesError:
+            found = git.find_revision(against, base, beside)
+        except NoRepositoryError:
             if kind == "":
                 raise
     if found is None:
@@ -113,6 +115,8 @@ def _sources_at(
     """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`."""
     sources, notes = [], []
     for place in (base, *overlays):
+        if place is not base and not git.belongs(revision, place):
+            raise git.missing_at(revision, place)
         content = git.read_at(revision, place, limit_bytes)
         if content is None and place is base:
             raise git.missing_at(revision, place)
