@@ -157,7 +157,7 @@ def need_plain_directories(checkout: Checkout, paths: Iterable[Path]) -> None:
                     f"{name} looks like a repository of git inside of a checkout: git that is run there reads its "
                 )
                 message += "history instead of the checkout's, and a change could bring both"
-                advice = f"find out who added them and remove them, or {_OTHERWISE}"
+                advice = f"find out who added these files and remove them, or {_OTHERWISE}"
                 raise FilesError("git-directory-in-checkout", message, path=str(directory), advice=advice)
 
 

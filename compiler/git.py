@@ -144,11 +144,11 @@ def files_below(revision: Revision, directory: Path) -> dict[str, bytes]:
     """
     checkout = revision.checkout
     for name in _names(revision, directory):
+        if _in_submodule(revision, name):
+            return {}
         asked = f"{revision.commit}:{name}"
         listed = checkout.run("ls-tree", "-r", "-z", "-l", "--full-tree", asked)
         if listed.returncode and not checkout.run("rev-parse", "--verify", "--quiet", asked).returncode:
-            if _in_submodule(revision, name):
-                return {}
             raise _lacking(revision, directory, name)
         found = dict(_listed(listed.stdout)) if not listed.returncode else {}
         if found and sum(size for _, size in found.values()) <= _TREE_LIMIT_BYTES:

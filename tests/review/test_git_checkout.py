@@ -114,7 +114,7 @@ def test_commands_refuse_a_committed_repository_and_say_why(tmp_path: Path) -> N
         done = fleetc(*command, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, ""), done.stdout
         assert "error[git-directory-in-checkout]: fleets/demo looks like a repository of git" in done.stderr
-        assert "find out who added them and remove them" in done.stderr
+        assert "find out who added these files and remove them" in done.stderr
     (spec.parent / "HEAD").unlink()
     assert "-maxSessions: 4 -> 3" in fleetc("diff", spec, "--against", "main", "--max-impact", "restart=0").stdout
 
