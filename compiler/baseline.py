@@ -43,10 +43,8 @@ def baseline(
     path = Path(against)
     kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
     base = files.find_spec(spec)
-    if kind in ("tree", "spec") and _names_a_revision(against, base):
-        message = f"{shown(against)} is a {kind} here and a revision of git too"
-        advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
-        raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
+    if kind in ("tree", "spec"):
+        _need_no_revision(against, kind, base)
     if kind == "tree":
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
@@ -79,15 +77,22 @@ def like(old: Side, new: Side) -> Side:
 # --- revisions ------------------------------------------------------------------------------------
 
 
-def _names_a_revision(against: str, base: Path) -> bool:
-    """Whether a path that exists reads as a revision as well: a file of that name must not stand in for the revision
-    that a review is made against."""
+def _need_no_revision(against: str, kind: str, base: Path) -> None:
+    """Raise `FilesError` baseline-ambiguous where a path that exists may be the name of a revision as well: a file of
+    that name must not stand in for the revision that a review is made against."""
     if against.startswith(("/", ".")):
-        return False
+        return
+    advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
     try:
-        return git.find_revision(against, base) is not None
+        if git.find_revision(against, base) is None:
+            return
+        message = f"{shown(against)} is a {kind} here and a revision of git too"
     except NoRepositoryError:
-        return False
+        return
+    except FilesError as unknown:
+        message = f"{shown(against)} is a {kind} here, and may be a revision of git too: {unknown.message}"
+        advice = f"write {shown(f'./{against}')} for the path; for the revision, {unknown.help}"
+    raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
 
 
 def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Revision:

@@ -119,13 +119,17 @@ def test_commands_refuse_a_committed_repository_and_say_why(tmp_path: Path) -> N
     assert "-maxSessions: 4 -> 3" in fleetc("diff", spec, "--against", "main", "--max-impact", "restart=0").stdout
 
 
-def test_spec_under_the_name_of_a_branch_does_not_stand_in_when_git_refuses(top: Path, spec: Path) -> None:
+def test_path_with_the_name_of_a_revision_does_not_stand_in_when_git_refuses(top: Path, spec: Path) -> None:
     """What makes git refuse must not turn the name of a revision into that of a file."""
-    (spec.parent / "main").write_text(NEW, encoding="utf-8")
+    spec.write_text(example("demo"), encoding="utf-8")
+    (spec.parent / "main").write_text(example("demo"), encoding="utf-8")
     for name in ("HEAD", "objects", "refs"):
         (spec.parent / name).mkdir()
     done = fleetc("diff", ".", "--against", "main", cwd=spec.parent)
-    assert done.returncode == 1 and done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error[baseline-ambiguous]: main is a spec here, and may be a revision of git too: " in done.stderr
+    assert "write ./main for the path; for the revision, find out who added these files" in done.stderr
+    assert "Review of demo against ./main" in fleetc("diff", ".", "--against", "./main", cwd=spec.parent).stdout
 
 
 # --- checkouts in checkouts -----------------------------------------------------------------------
