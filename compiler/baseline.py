@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler import backends, files, git, lower, model, render, source
+from compiler.checkout import NoRepositoryError
 from compiler.diagnostics import has_errors
 from compiler.git import Revision
 from compiler.pipeline import Checked, Compiled, compile_spec
@@ -41,17 +42,16 @@ def baseline(
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
     kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
-    if kind in ("tree", "spec") and _names_a_revision(against, files.find_spec(spec)):
-        message = f"{shown(against)} is a {kind} here and a revision of git too"
-        advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
-        raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
+    base = files.find_spec(spec)
+    if kind in ("tree", "spec"):
+        _need_no_revision(against, kind, base)
     if kind == "tree":
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
         other = files.find_spec(path)
         return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
-    revision = _revision(against, kind, files.find_spec(spec))
-    sources, notes = _sources_at(revision, files.find_spec(spec), overlays, limit_bytes)
+    revision = _revision(against, kind, base, (*overlays, recorded))
+    sources, notes = _sources_at(revision, base, overlays, limit_bytes)
     if rolled_out:
         side = _tree_at(revision, recorded)
         if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
@@ -77,24 +77,31 @@ def like(old: Side, new: Side) -> Side:
 # --- revisions ------------------------------------------------------------------------------------
 
 
-def _names_a_revision(against: str, base: Path) -> bool:
-    """Whether a path that exists reads as a revision as well: a file of that name must not stand in for the revision
-    that a review is made against."""
+def _need_no_revision(against: str, kind: str, base: Path) -> None:
+    """Raise `FilesError` baseline-ambiguous where a path that exists may be the name of a revision as well: a file of
+    that name must not stand in for the revision that a review is made against."""
     if against.startswith(("/", ".")):
-        return False
+        return
+    advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
     try:
-        return git.find_revision(against, base) is not None
-    except FilesError:
-        return False
+        if git.find_revision(against, base) is None:
+            return
+        message = f"{shown(against)} is a {kind} here and a revision of git too"
+    except NoRepositoryError:
+        return
+    except FilesError as unknown:
+        message = f"{shown(against)} is a {kind} here, and may be a revision of git too: {unknown.message}"
+        advice = f"write {shown(f'./{against}')} for the path; for the revision, {unknown.help}"
+    raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
 
 
-def _revision(against: str, kind: str, base: Path) -> Revision:
+def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Revision:
     """The revision of this name. Raises `FilesError` baseline-unknown."""
     found = None
     if git.looks_like_revision(against):
         try:
-            found = git.find_revision(against, base)
-        except FilesError:
+            found = git.find_revision(against, base, beside)
+        except NoRepositoryError:
             if kind == "":
                 raise
     if found is None:
@@ -113,6 +120,8 @@ def _sources_at(
     """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`."""
     sources, notes = [], []
     for place in (base, *overlays):
+        if place is not base and not git.belongs(revision, place):
+            raise git.missing_at(revision, place)
         content = git.read_at(revision, place, limit_bytes)
         if content is None and place is base:
             raise git.missing_at(revision, place)

@@ -1,50 +1,37 @@
-"""The git door: reads files as they were at a revision. Runs `git` with a list of arguments, never through a shell.
+"""The git door: reads files as they were at a revision, from the repository that `checkout.py` finds.
 
 In: the name of a revision, paths. Out: a `Revision`, contents of files, or a `FilesError`. Called by `baseline.py`.
-What a repository's own configuration could make git run is switched off: pagers, hooks, monitors of the file system,
-filters and fetches.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from compiler.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, stages
 from compiler.recorded import LIMIT_BYTES, FilesError, shown
 
 _NO_REVISION = re.compile(r"[-^]|.*(?:[\s:?*\[\\]|\.\.)")
 """Beginnings of options and exclusions; and characters, or dots of a range, that no branch or tag has in its name."""
 _LONGEST = 250
-_COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_HARMLESS = (
-    "--no-pager",
-    "--no-replace-objects",
-    "-c", "core.fsmonitor=false",
-    "-c", "core.hooksPath=/dev/null",
-    "-c", "core.sshCommand=false",
-    "-c", "core.askPass=",
-    "-c", "credential.helper=",
-    "-c", "protocol.allow=never",
-    "-c", "diff.external=",
-    "-c", "log.showSignature=false",
-)  # fmt: skip
-_KEPT = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""Variables of git that are the user's own settings; all others point it elsewhere or make it run or print things."""
-_SECONDS = 60
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_STEPS = re.compile(r"[~^]|@\{")
+"""Where the name of a ref ends and the way from it to another commit begins."""
+_SHORT_ID = re.compile(r"(?:.*-g)?([0-9a-f]{4,})", re.IGNORECASE)
+"""The beginning of an id, alone or as `git describe` writes it."""
 _TREE_LIMIT_BYTES = 1024 * 1024 * 1024  # a tree of 10,000 nodes has 53 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit by the `name` that the user gave it, and the top directory of the repository that has it."""
+    """A commit by the `name` that the user gave it, and the checkout whose repository has it."""
 
     name: str
     commit: str
-    top: Path
+    checkout: Checkout
 
 
 def looks_like_revision(text: str) -> bool:
@@ -52,45 +39,90 @@ def looks_like_revision(text: str) -> bool:
     return 0 < len(text) <= _LONGEST and text.isprintable() and not _NO_REVISION.match(text)
 
 
-def find_revision(name: str, beside: Path) -> Revision | None:
-    """The revision of this name in the repository around a path; None when there is none.
+def find_revision(name: str, spec: Path, beside: Iterable[Path] = ()) -> Revision | None:
+    """The revision of this name in the repository of a spec; None when there is none. `beside` are the other files and
+    directories that will be asked for.
 
-    Raises `FilesError` git-unavailable where there is no git or no repository.
+    Raises `FilesError` git-unavailable, git-checkout-nested, git-directory-in-checkout, and baseline-ambiguous where
+    several commits have that name; `NoRepositoryError` where there is no git or no repository.
     """
     if not looks_like_revision(name):
         return None
-    directory = _directory(beside)
-    inside = _git(directory, "rev-parse", "--is-inside-work-tree")
-    if inside.returncode or inside.stdout.strip() != b"true":
-        message = f"{shown(str(beside))} lies in no git repository that can be read"
-        advice = "name a directory or a spec file to compare with, or run it inside the repository"
-        raise FilesError("git-unavailable", message, path=str(beside), advice=advice)
-    found = _git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    commit = found.stdout.strip()
-    if found.returncode or not _COMMIT.fullmatch(commit):
+    checkout = checkout_of(spec, name)
+    need_plain_directories(checkout, (spec, *beside))
+    commit = checkout.commit(name)
+    if not _COMMIT.fullmatch(commit):
         return None
-    top = os.fsdecode(_git(directory, "rev-parse", "--show-toplevel").stdout.removesuffix(b"\n"))
-    return Revision(name, commit.decode(), Path(top))
+    ref = _STEPS.split(name, maxsplit=1)[0]
+    if ref.startswith("refs/"):  # a tag may be called refs/heads/main too
+        return Revision(name, commit, checkout) if _is_ref(checkout, ref) else None
+    if ref not in ("", "@", "HEAD") and not (len(ref) == len(commit) and _SHORT_ID.fullmatch(ref)):
+        _need_one_meaning(checkout, name, ref)
+    return Revision(name, commit, checkout)
+
+
+def _is_ref(checkout: Checkout, ref: str) -> bool:
+    return not checkout.run("show-ref", "--verify", "--quiet", "--", ref).returncode
+
+
+def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
+    """Raise `FilesError` baseline-ambiguous where a name stands for several commits.
+
+    git takes a tag for it before a branch, and both before an id that begins so. Whoever may push a tag may give it the
+    name of any branch, of this clone or of the one it was made from.
+    """
+    tag = f"refs/tags/{ref}"
+    named = {f"refs/{ref}", f"refs/heads/{ref}", f"refs/remotes/{ref}", f"refs/remotes/{ref}/HEAD"}
+    listed = checkout.answer("for-each-ref", "--format=%(refname)", "--", tag, *sorted(named), f"refs/remotes/*/{ref}")
+    refs = os.fsdecode(listed).splitlines()
+    meanings = [found for found in refs if found in {tag, *named} or (tag in refs and found.endswith(f"/{ref}"))]
+    short = _SHORT_ID.fullmatch(ref)
+    if meanings and short:
+        meanings += checkout.answer("rev-parse", f"--disambiguate={short[1]}").decode("ascii").split()
+    commits = {found: commit for found in meanings if (commit := checkout.commit(found))}
+    if len(set(commits.values())) > 1:
+        all_of_them = " and ".join(shown(found) for found in commits)
+        message = f"{shown(name)} stands for several commits of git: {all_of_them}"
+        advice = "write the one that is meant in full, such as refs/heads/NAME for a branch or the whole id of a commit"
+        raise FilesError("baseline-ambiguous", message, path=name, advice=advice)
+
+
+def belongs(revision: Revision, path: Path) -> bool:
+    """Whether a file lies in the checkout of a revision, and in no other. Raises `FilesError` git-checkout-nested."""
+    try:
+        return checkout_of(path, revision.name).top == revision.checkout.top
+    except NoRepositoryError:
+        return False
+
+
+# --- files ----------------------------------------------------------------------------------------
 
 
 def read_at(revision: Revision, path: Path, limit_bytes: int = LIMIT_BYTES) -> bytes | None:
     """The content of a file at a revision, through the links as they were then; None where it had nothing there.
 
-    Raises `FilesError` git-file-missing for what is no file, or outside of the repository, and spec-too-large.
+    Raises `FilesError` git-file-missing for what is no file, or outside of the repository, git-content-missing for what
+    the clone was made without, and spec-too-large.
     """
-    names = _names(revision.top, path)
+    checkout, names = revision.checkout, _names(revision, path)
     for name in names:
-        asked = b"%s:%s" % (revision.commit.encode(), os.fsencode(name))
-        done = _git(revision.top, "cat-file", "--batch-check", "--follow-symlinks", typed=asked + b"\n")
+        asked = f"{revision.commit}:{name}"
+        done = checkout.run("cat-file", "--batch-check", "--follow-symlinks", typed=os.fsencode(asked) + b"\n")
+        if done.returncode:
+            raise _lacking(revision, path, name)
         answer = done.stdout.partition(b"\n")[0].split(b" ")
         if answer[-1] == b"missing" or answer[0] == b"notdir":
+            if _in_submodule(revision, name):
+                break
+            if checkout.has(Path(name)):
+                return None  # it is new: where a link leads to is no former state of it
             continue
         if len(answer) != 3 or answer[1] != b"blob":
             break  # a directory, or a link that leads nowhere, round in circles or out of the repository
         if int(answer[2]) > limit_bytes:
             message = f"{shown(name)} at {shown(revision.name)} is larger than {limit_bytes} bytes"
             raise FilesError("spec-too-large", message, path=str(path), advice="split the fleet, or raise the limit")
-        return _git(revision.top, "cat-file", "blob", answer[0].decode()).stdout
+        return checkout.answer("cat-file", "blob", answer[0].decode("ascii"))
     else:
         if names:
             return None
@@ -99,22 +131,43 @@ def read_at(revision: Revision, path: Path, limit_bytes: int = LIMIT_BYTES) -> b
 
 def missing_at(revision: Revision, path: Path) -> FilesError:
     """Why a file that has to be there at a revision cannot be read."""
-    name = next(iter(_names(revision.top, path)), str(path))
+    name = next(iter(_names(revision, path)), str(path))
     message = f"{shown(name)} is no file at {shown(revision.name)}"
     advice = "name a revision that has it, or a directory or spec file to compare with"
     return FilesError("git-file-missing", message, path=str(path), advice=advice)
 
 
 def files_below(revision: Revision, directory: Path) -> dict[str, bytes]:
-    """The regular files below a directory at a revision, by path in it; none where it had no such directory."""
-    for name in _names(revision.top, directory):
-        listed = _git(revision.top, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{revision.commit}:{name}")
+    """The regular files below a directory at a revision, by path in it; none where it had no such directory.
+
+    Raises `FilesError` git-content-missing.
+    """
+    checkout = revision.checkout
+    for name in _names(revision, directory):
+        if _in_submodule(revision, name):
+            return {}
+        asked = f"{revision.commit}:{name}"
+        listed = checkout.run("ls-tree", "-r", "-z", "-l", "--full-tree", asked)
+        if listed.returncode and not checkout.run("rev-parse", "--verify", "--quiet", asked).returncode:
+            raise _lacking(revision, directory, name)
         found = dict(_listed(listed.stdout)) if not listed.returncode else {}
         if found and sum(size for _, size in found.values()) <= _TREE_LIMIT_BYTES:
-            asked = b"".join(b"%s\n" % blob for blob, _ in found.values())
-            contents = _git(revision.top, "cat-file", "--batch", typed=asked).stdout
-            return dict(_cut(contents, found))
+            typed = b"".join(b"%s\n" % blob for blob, _ in found.values())
+            return dict(_cut(checkout.answer("cat-file", "--batch", typed=typed), found))
     return {}
+
+
+def _lacking(revision: Revision, path: Path, name: str) -> FilesError:
+    message = f"this clone lacks the content of {shown(name)} at {shown(revision.name)}"
+    advice = "fetch it, with `git fetch --refetch --no-filter`, or clone without --filter"
+    return FilesError("git-content-missing", message, path=str(path), advice=advice)
+
+
+def _in_submodule(revision: Revision, name: str) -> bool:
+    """Whether a place was a submodule at a revision, or lay in one."""
+    places = (PurePosixPath(name), *PurePosixPath(name).parents[:-1])
+    asked = (("ls-tree", "--full-tree", revision.commit, "--", str(place)) for place in places)
+    return any(revision.checkout.answer(*question).startswith(b"160000 ") for question in asked)
 
 
 def _listed(output: bytes) -> Iterator[tuple[str, tuple[bytes, int]]]:
@@ -135,39 +188,11 @@ def _cut(contents: bytes, found: dict[str, tuple[bytes, int]]) -> Iterator[tuple
         end = start + size + 1
 
 
-def _names(top: Path, path: Path) -> list[str]:
+def _names(revision: Revision, path: Path) -> list[str]:
     """How git may call a path of the working tree: as it is written, then with the links of today followed."""
-    written = path.parent.resolve() / path.name if ".." in path.parts else path.absolute()
     found = []
-    for parent in reversed(written.parents):
-        if parent.resolve() == top:
-            found.append(written.relative_to(parent).as_posix())
-            break
-    real = path.resolve()
-    if real.is_relative_to(top):
-        found.append(real.relative_to(top).as_posix())
+    for place in stages(path):
+        top = next((parent for parent in reversed(place.parents) if parent.resolve() == revision.checkout.top), None)
+        if top is not None:
+            found.append(place.relative_to(top).as_posix())
     return [name for name in dict.fromkeys(found) if "\n" not in name]  # git reads them as lines
-
-
-def _directory(path: Path) -> Path:
-    return path if path.is_dir() else path.parent
-
-
-def _git(directory: Path, *arguments: str, typed: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
-    quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-    command = ["git", *_HARMLESS, *arguments]
-    try:
-        return subprocess.run(
-            command,
-            cwd=directory,
-            env={**kept, **quiet},
-            input=typed,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        message = f"git cannot be run in {shown(str(directory))}: {shown(str(failure))}"
-        advice = "install git, or name a directory or a spec file to compare with"
-        raise FilesError("git-unavailable", message, path=str(directory), advice=advice) from failure

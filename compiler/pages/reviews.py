@@ -19,9 +19,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "Name a file with the JSON of the answer, or - for standard input.",
     ),
     "baseline-ambiguous": Page(
-        "What a spec shall be compared with is a path and a revision of git at once.",
-        "a file that somebody commits under the name of a revision would be reviewed against itself.",
-        "Write ./NAME for the path, or the id of the commit for the revision.",
+        "What a spec shall be compared with is a path and a revision of git at once, or the name of several commits: a "
+        "tag may have the name of a branch, or of the beginning of an id, and git then takes the tag.",
+        "a file or a tag under the name of a revision would let a change be reviewed against itself.",
+        "Write ./NAME for the path, refs/heads/NAME for the branch, refs/tags/NAME for the tag, or the whole id of the "
+        "commit.",
     ),
     "baseline-unknown": Page(
         "What a spec shall be compared with is no tree, no spec and no revision of git.",
@@ -39,15 +41,37 @@ REVIEW_PAGES: dict[str, Page] = {
         "a target could be made once more, or another one be taken away.",
         'Write a list: [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}].',
     ),
+    "git-checkout-nested": Page(
+        "The spec lies in a repository inside of a checkout that has something at that place too, as with a submodule.",
+        "whoever changes a submodule chooses which commit of which repository it is, and so what its branches are: a "
+        "change would be reviewed against a history that it brought along.",
+        "Clone the inner repository to a directory of its own and run fleetc there, or compare with a directory or a "
+        "spec file. An inner repository of which the checkout around it knows nothing is fine. Where you do not review "
+        "the outer checkout, name it in GIT_CEILING_DIRECTORIES, as for git itself.",
+    ),
+    "git-content-missing": Page(
+        "A partial clone was made without the content that a revision has.",
+        "nothing is fetched during a review, and what is not there cannot be compared.",
+        "Fetch it with git fetch --refetch --no-filter, or clone without --filter.",
+    ),
+    "git-directory-in-checkout": Page(
+        "A directory of the checkout, on the way to the spec, an overlay or the tree, holds HEAD with objects and refs "
+        "or with commondir, as a repository of git does.",
+        "git takes such a directory for the repository when it is run in there. Files that a change brings would then "
+        "say what the state before that change was. fleetc itself reads the checkout's own history all the same.",
+        "Find out who added those files, and remove them.",
+    ),
     "git-file-missing": Page(
         "The spec is no file at the revision to compare with.",
         "without it there is no former fleet to compare with.",
         "Name a revision that has it, or compare with a directory or a spec file.",
     ),
     "git-unavailable": Page(
-        "A revision shall be compared with, and git or a repository is missing.",
+        "A revision shall be compared with, and git or a repository is missing, or git does not read it.",
         "what a spec was at a revision is known to git alone.",
-        "Run it inside the repository with git installed, or compare with a directory or a spec file.",
+        "Run it inside the repository with git installed, or compare with a directory or a spec file. Where git says "
+        "that a repository belongs to somebody else, add it to safe.directory if you trust it. A git in the checkout "
+        "itself, or in a relative directory of PATH, does not count.",
     ),
     "plan-baseline-moved": Page(
         "A host is not what the sealed plan starts from.",

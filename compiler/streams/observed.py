@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, TypeAdapter, ValidationError
 
 from compiler.diagnostics import Path
-from compiler.streams import scrub
+from compiler.streams import refused, scrub
 from compiler.streams.data import Binding
 from compiler.streams.resource import Seen, SeenErrors, SeenStream
 
@@ -78,6 +78,7 @@ def _stream(raw: dict[str, Any]) -> Answer:
     if raw.get("id") in ("", ".", ".."):
         return Answer(INVALID, {}, ("id: should be an id that can stand in a path",))
     notes = (*(f"{dotted(path)} is not described by the API" for path in _extras(seen, ())), *_oddities(raw))
+    notes = (*notes, *dict.fromkeys(refused.notes(seen)))
     if raw.get("parentId"):
         reason = "it has a parentId: it is one session of a stream, not the stream"
         return Answer(NOT_A_STREAM, raw, (reason,), notes)
@@ -117,9 +118,6 @@ def _oddities(raw: dict[str, Any]) -> Iterator[str]:
         yield "streamKey stands beside pull, although a stream that is pulled has none"
     if "profiles" in raw and raw["profiles"] is None:
         yield "profiles is null, which is read as the default ladder"
-    names = [profile["name"] for profile in raw.get("profiles") or ()]
-    if len(set(names)) < len(names):
-        yield "two profiles have one name"
     for index, target in enumerate((raw.get("multistream") or {}).get("targets") or ()):
         if "spec" in target:
             yield f"multistream.targets.{index}.spec is answered, although addresses never are"

@@ -10,12 +10,22 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
-from pydantic.json_schema import WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+)
+from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
+from pydantic_core import CoreSchema
 
 from compiler.model.fields import Parsed, refuse
 from compiler.streams.normal import REFRESH
-from compiler.upstream.stream_api import DEFAULT_PROFILES, TARGET_URL
+from compiler.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, TARGET_URL
 
 
 def _number(value: Any) -> Any:
@@ -94,13 +104,28 @@ def _may(description: str, **marks: Any) -> Any:
     return Field(default=None, description=description, json_schema_extra=marks)
 
 
+class _NeverNull:
+    """Leaves null out of a schema: the service answers it, and its API does not describe it."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        (found,) = (part for part in handler(schema)["anyOf"] if part != {"type": "null"})
+        return dict(found)
+
+
 class Seen(BaseModel):
     """A part of an answer: what the API describes is checked, what it adds is kept aside."""
 
     model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
-class SeenCreator(Seen):
+class Closed(Seen):
+    """A part that, as the API describes it, has no other properties: its schema says so, and an answer is read all the
+    same, because the service may be newer than its description."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+
+class SeenCreator(Closed):
     """Whom the stream belongs to."""
 
     type: Literal["unverified"] = _must("How sure the service is of it; there is one kind.")
@@ -114,7 +139,7 @@ class SeenLocation(Seen):
     lon: Number = _must("Longitude in degrees; east is positive, west negative.")
 
 
-class SeenPull(Seen):
+class SeenPull(Closed):
     """Where the service fetches a stream that nobody sends to it."""
 
     source: StrictStr = _must("URL that is fetched.")
@@ -125,7 +150,7 @@ class SeenPull(Seen):
     location: SeenLocation = _may("Roughly where the source is.")
 
 
-class SeenPolicy(Seen):
+class SeenPolicy(Closed):
     """Who may play a stream."""
 
     type: Literal["public", "jwt", "webhook"] = _must(
@@ -148,7 +173,7 @@ _QUALITY = "Constant quality from 0 to 44; a higher value is worse and smaller. 
 _GOP = "Seconds between key frames as text, or intra for key frames only."
 
 
-class SeenProfile(Seen):
+class SeenProfile(Closed):
     """One rendition of a stream."""
 
     width: Pixels = _must(_WIDTH)
@@ -163,7 +188,7 @@ class SeenProfile(Seen):
     encoder: Literal["H.264"] = _may("Codec; live renditions have this one only.")
 
 
-class SeenRecordingProfile(Seen):
+class SeenRecordingProfile(Closed):
     """One rendition of a recording."""
 
     bitrate: BitRate = _must(_BITRATE)
@@ -181,12 +206,12 @@ class SeenRecordingProfile(Seen):
 class SeenRecordingSpec(Seen):
     """What recordings are made into; a null that somebody sent once is kept by the service."""
 
-    profiles: list[SeenRecordingProfile] | None = _may(
+    profiles: Annotated[list[SeenRecordingProfile] | None, _NeverNull()] = _may(
         "Renditions of the recording; made from the source when left out. The source is always kept."
     )
 
 
-class SeenTarget(Seen):
+class SeenTarget(Closed):
     """Where a rendition is pushed to. An address is never answered."""
 
     profile: Name = _must('Name of the rendition that is pushed; "source" is the stream as it comes.')
@@ -201,7 +226,7 @@ class SeenMultistream(Seen):
     targets: list[SeenTarget] = _may("The targets, each with a rendition.")
 
 
-class SeenStream(Seen):
+class SeenStream(Closed):
     """A stream as the API answers it."""
 
     id: StrictStr = _may("Id of the stream, by which it is read, changed and deleted.", readOnly=True)
@@ -234,7 +259,7 @@ class SeenStream(Seen):
     pull: SeenPull = _may("Where the service fetches the stream; without it, somebody sends it.")
     playbackId: StrictStr = _may("Id by which playback addresses are asked for.")  # noqa: N815
     playbackPolicy: SeenPolicy | None = _may("Who may play it; everybody where there is none.")  # noqa: N815
-    profiles: list[SeenProfile] | None = _may(
+    profiles: Annotated[list[SeenProfile] | None, _NeverNull()] = _may(
         "Renditions; the source is always kept besides.", default=[dict(row) for row in DEFAULT_PROFILES]
     )
     projectId: StrictStr = _may("Id of the project that it belongs to.")  # noqa: N815
@@ -254,17 +279,18 @@ class SeenErrors(Seen):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a stream as the API answers it; fields that it does not describe are allowed."""
-    return _schema(SeenStream, "stream of the stream API, as answered")
+    """The JSON Schema of a stream as the API describes it; `observed.py` reads more, and notes it."""
+    return _schema(SeenStream, "stream", "stream of the stream API, as answered")
 
 
 def error_schema() -> dict[str, Any]:
     """The JSON Schema of what the API answers in the place of a stream."""
-    return _schema(SeenErrors, "error of the stream API")
+    return _schema(SeenErrors, "error", "error of the stream API")
 
 
-def _schema(model: type[Seen], title: str) -> dict[str, Any]:
+def _schema(model: type[Seen], name: str, title: str) -> dict[str, Any]:
     schema: dict[str, Any] = _without_defaults(model.model_json_schema())
+    schema["$id"] = f"urn:fleetc:stream-api:{API_VERSION}:{name}"
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = title
     return schema

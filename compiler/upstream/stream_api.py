@@ -1,7 +1,7 @@
 """Facts about the stream API: its default ladder, the fields that only it writes, and the bounds of the node's ladders.
 
-In: `stream_api.toml` beside this file, read at import. Out: `DEFAULT_PROFILES`, `SERVER_OWNED`, `NODE_BOUNDS` and the
-limits that requests have.
+In: `stream_api.toml` beside this file, read at import. Out: `API_VERSION`, `DEFAULT_PROFILES`, `SERVER_OWNED`,
+`NODE_BOUNDS` and the limits that requests have.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ class NodeBounds(NamedTuple):
     greatest_side: int
     greatest_bitrate: int
 
+
+API_VERSION: str = _DATA["version"]
+"""The version of the API's description that everything here follows."""
 
 DEFAULT_PROFILES: tuple[dict[str, Any], ...] = tuple(_DATA["default_profiles"])
 """The ladder that applies where a stream declares none, spelled as the API does."""

@@ -103,7 +103,7 @@ def test_oddities_are_noted() -> None:
         )
     )
     assert answer.kind == "stream"
-    assert len(answer.notes) == 5
+    assert len(answer.notes) == 6
     assert "hunter22" not in " ".join(answer.notes)
     assert {"region is not described by the API", "creatorId.more is not described by the API"} < set(answer.notes)
 
@@ -155,3 +155,86 @@ def test_bindings() -> None:
     for value in wrong:
         with pytest.raises(ValueError, match="validation error"):
             read_bindings(json.dumps(value))
+
+
+# -------------------------------------------------------------------------- what a declaration would be refused for
+
+_PROFILE: Json = {"name": "720p", "width": 1280, "height": 720, "bitrate": 3_000_000, "fps": 30}
+_TARGET: Json = {"profile": "source", "id": "t1"}
+_PULL: Json = {"source": "https://studio.example.net/live"}
+
+REFUSED: dict[str, tuple[Json, str]] = {
+    "recording without record": ({"recordingSpec": {}}, "stream-recording-spec-without-record"),
+    "recording with record off": ({"record": False, "recordingSpec": {}}, "stream-recording-spec-without-record"),
+    "policy without its webhook": ({"playbackPolicy": {"type": "webhook"}}, "stream-policy-without-webhook"),
+    "two profiles of one name": ({"profiles": [_PROFILE, _PROFILE]}, "rendition-named-twice"),
+    "profile named source": ({"profiles": [{**_PROFILE, "name": "source"}]}, "rendition-named-twice"),
+    "recordings of one name": (
+        {"record": True, "recordingSpec": {"profiles": [{"name": "a", "bitrate": 400}] * 2}},
+        "rendition-named-twice",
+    ),
+    "target of an unknown profile": (
+        {"multistream": {"targets": [{**_TARGET, "profile": "4k"}]}},
+        "stream-target-unknown-profile",
+    ),
+    "target of none but the source": (
+        {"profiles": [], "multistream": {"targets": [{**_TARGET, "profile": "240p0"}]}},
+        "stream-target-unknown-profile",
+    ),
+    "target that leads nowhere": ({"multistream": {"targets": [{"profile": "source"}]}}, "stream-target-id-or-spec"),
+    "one target twice": ({"multistream": {"targets": [_TARGET, _TARGET]}}, "stream-target-twice"),
+    "target with an empty id": ({"multistream": {"targets": [{**_TARGET, "id": ""}]}}, "invalid-value"),
+    "tags too long": ({"userTags": {"a": "x" * 2048}}, "stream-tags-too-long"),
+    "number that a double loses": ({"userTags": {"a": 2**53 + 1}}, "invalid-value"),
+    "source that is no URL": ({"pull": {"source": "studio.example.net/live"}}, "invalid-value"),
+    "latitude beyond the pole": ({"pull": {**_PULL, "location": {"lat": 91, "lon": 1}}}, "invalid-value"),
+    "longitude beyond the date line": ({"pull": {**_PULL, "location": {"lat": 1, "lon": -181}}}, "invalid-value"),
+    "origin with a wildcard": ({"playbackPolicy": {"type": "public", "allowedOrigins": ["*"]}}, "invalid-value"),
+    "origin with a path": (
+        {"playbackPolicy": {"type": "public", "allowedOrigins": ["https://a.example/x"]}},
+        "invalid-value",
+    ),
+    "name that no header has": ({"pull": {**_PULL, "headers": {"a b": "x"}}}, "invalid-value"),
+    "one header twice": ({"pull": {**_PULL, "headers": {"X-Key": "x", "x-key": "y"}}}, "invalid-value"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_declared_stream_is_refused_for_is_noted(case: str) -> None:
+    answered, code = REFUSED[case]
+    answer = read(json.dumps({**STREAM, **answered}))
+    assert answer.kind == "stream"
+    (note,) = answer.notes
+    assert f"would be refused in a spec ({code}): " in note
+    assert note.split(" ")[0].split(".")[0] in answered
+
+
+def test_every_note_is_given_at_once() -> None:
+    answered: Json = {}
+    for part, _ in REFUSED.values():
+        answered |= part
+    answered |= {"pull": {"source": "x", "location": {"lat": 91, "lon": 1}, "headers": {"a b": "hunter22"}}}
+    answer = read(json.dumps({**STREAM, **answered, "recordingSpec": {}, "record": False}))
+    codes = {note.partition("(")[2].partition(")")[0] for note in answer.notes}
+    assert {"invalid-value", "stream-recording-spec-without-record"} <= codes
+    assert "hunter22" not in " ".join(answer.notes)
+
+
+def test_sound_answers_have_no_such_note() -> None:
+    """Addresses with credentials, values of headers and decimals are what answers have and declarations do not."""
+    answered = {
+        "pull": {
+            "source": "https://user:hunter22hunter22@studio.example.net/live?token=0123456789abcdef0123456789abcdef",
+            "headers": {"Authorization": f"Bearer {SIGNED}"},
+            "isMobile": 0,
+            "location": {"lat": 1.0, "lon": 1.5},
+        },
+        "profiles": [{**_PROFILE, "fps": 30.0, "profile": "H264ConstrainedHigh"}],
+        "record": True,
+        "recordingSpec": {"profiles": None},
+        "playbackPolicy": None,
+        "userTags": {"key": TOKEN, "list": ["a", 1.5]},
+        "multistream": {"targets": [{**_TARGET, "profile": "720p"}]},
+        "suspended": False,
+    }
+    assert read(json.dumps({**STREAM, **answered})).notes == ()
