@@ -28,6 +28,7 @@ from compiler.commands.shared import (
     plain,
     read_sources,
     target_of,
+    tell_settings,
 )
 from compiler.formats import Format
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from compiler.ops.plans import Around, Verified
     from compiler.pipeline import Compiled
     from compiler.review.side import Side
+    from compiler.sealed.data import SettingMade
     from compiler.sealed.make import Effects, Inputs
     from compiler.settings import Settings
 
@@ -79,7 +81,7 @@ def plan(
     """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
 
     lifetime = _lifetime(_DAY if expires is None else expires)
-    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires)):
             _wrong_usage("--verify makes no plan; leave out -o, --sign, --against and --expires")
@@ -183,7 +185,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
         return None
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
-    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit, rolled_out=True)
+    return baseline(against, spec, settings, shipped, limit, rolled_out=True)
 
 
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
@@ -208,13 +210,14 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
     for name in limit:
         if name not in known:
             _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
-    target = target_of(spec, settings)
-    need_fresh(compiled.tree, target)
+    tell_settings(spec, settings)
+    need_fresh(compiled.tree, target_of(spec, settings))
     try:
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, Format.text)
-    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, frozenset(limit)), compiled
+    chosen, made = frozenset(limit), _made(settings)
+    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, made), compiled
 
 
 def _around(spec: Path, settings: Settings) -> Around:
@@ -222,7 +225,15 @@ def _around(spec: Path, settings: Settings) -> Around:
     from compiler.ops.plans import Around
 
     sources = read_sources(spec, settings, Format.text)
-    return Around(sources, files.read_templates(), files.read_playbooks(), target_of(spec, settings))
+    target = target_of(spec, settings)
+    return Around(sources, files.read_templates(), files.read_playbooks(), target, _made(settings))
+
+
+def _made(settings: Settings) -> tuple[SettingMade, ...]:
+    """The settings that the checkout makes, as plans seal them."""
+    from compiler.sealed.data import SettingMade
+
+    return tuple(SettingMade(*setting) for setting in settings.from_checkout)
 
 
 @contextmanager

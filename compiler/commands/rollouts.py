@@ -28,6 +28,7 @@ from compiler.commands.shared import (
     message,
     need_fresh,
     target_of,
+    tell_settings,
 )
 from compiler.formats import Format
 
@@ -49,7 +50,7 @@ def deploy(
     from compiler.ops.deploy import DeployError, deploy_tree
     from compiler.ops.progress import progress
 
-    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name that with --plan")
         raise typer.Exit(USAGE)
@@ -58,6 +59,7 @@ def deploy(
         return
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
+    tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     try:
         with progress(sys.stderr) as show:

@@ -26,7 +26,16 @@ from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan
 from compiler.recorded import failure, read_opened
 from compiler.sealed import judge
-from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
+from compiler.sealed.data import (
+    RECORDED,
+    UNKNOWN,
+    Baseline,
+    HostState,
+    PlanRefusedError,
+    Refusal,
+    SealedPlan,
+    SettingMade,
+)
 from compiler.sealed.document import decode, seal_of
 from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
 from compiler.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
@@ -48,12 +57,13 @@ def clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a plan is made from and held against: sources, what ships, and the directory of the tree."""
+    """What a plan is made from and held against: sources, what ships, the tree's directory, the checkout's settings."""
 
     sources: Sequence[Source]
     templates: Mapping[str, str]
     playbooks: Mapping[str, bytes]
     target: Path
+    settings: tuple[SettingMade, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +205,7 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
     _refuse(
         judge.of_times(plan, now.strftime(_TIME), (now + _AHEAD).strftime(_TIME)),
         judge.of_tool(plan, tool_of(around.templates, around.playbooks)),
+        judge.of_settings(plan, around.settings),
         judge.of_spec(plan, spec_of(around.sources)),
     )
     compiled = compile_spec(around.sources, around.templates, around.playbooks)
@@ -203,7 +214,9 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
     _refuse(judge.of_hosts(plan, [host.name for host in compiled.plan.hosts], limit))
     chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
-    inputs = Inputs(around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen)
+    inputs = Inputs(
+        around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen, around.settings
+    )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
     remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
     _refuse(judge.of_contents(plan, remade), judge.of_tree(_stale(compiled.tree, around.target)))

@@ -114,6 +114,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "the file was changed after it was made, by accident or by hand.",
         "Fetch the file again from where it was stored, or make a new plan.",
     ),
+    "plan-settings-stale": Page(
+        "The checkout sets something else for fleetc than it did when the sealed plan was made.",
+        "what people look at, such as the directory of the tree, would not be what was approved.",
+        "Check out the files of the plan and give the same options, or make a new plan and have it approved.",
+    ),
     "plan-signature-bad": Page(
         "The signature of a sealed plan is damaged, of another file, or of somebody who may not sign.",
         "nobody who may has approved this plan.",

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from compiler.sealed.data import UNKNOWN, HostState, Process, Refusal, SealedPlan, SourceDigest, Tool
+from compiler.sealed.data import UNKNOWN, HostState, Process, Refusal, SealedPlan, SettingMade, SourceDigest, Tool
 from compiler.sealed.make import is_inventory, is_playbook
 from compiler.sealed.stacks import reads_elsewhere
 from compiler.sealed.states import is_reached
@@ -60,6 +60,19 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
     if changed:
         return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
     return []
+
+
+def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refusal]:
+    """What the checkout sets for the tool, such as the directory of the tree that people look at."""
+    if plan.settings == tuple(settings):
+        return []
+    message = f"the checkout set {_set(plan.settings)} when the plan was made, and here it sets {_set(settings)}"
+    advice = f"check out the files of the plan and give the same options, or {_NEW_PLAN}"
+    return [Refusal("plan-settings-stale", message, advice)]
+
+
+def _set(settings: Sequence[SettingMade]) -> str:
+    return _names([str(setting) for setting in settings]) or "nothing"
 
 
 def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -> list[Refusal]:
