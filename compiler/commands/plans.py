@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from compiler.settings import Settings
 
 _DAY = "24h"
-_LIFETIMES = (timedelta(seconds=1), timedelta(days=31))
+_SHORTEST = timedelta(seconds=1)
 
 
 def plan(
@@ -108,16 +108,36 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
         hosts = tuple(host.name for host in verified.inputs.hosts)
         if set(verdict.reached) == set(hosts):
             typer.echo(plain(f"nothing to do: {_count(hosts)} already run what the plan leads to"))
+            if not check:
+                _write_down(verified, settings, verdict.unmarked)
             return
         if verdict.reached:
             message(f"{_count(verdict.reached)} already run what the plan leads to")
-        inputs = verified.inputs
+        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(inputs.tree, inputs.plan, settings, () if verified.plan.whole else hosts, check, show)
+            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
     for line in outcome.lines():
         typer.echo(line)
     if not outcome.succeeded:
         raise typer.Exit(PROBLEMS)
+
+
+def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
+    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
+    from compiler.ops.deploy import RECORD_PLAYBOOK, deploy_tree
+    from compiler.ops.progress import progress
+
+    if not hosts:
+        return
+    inputs = verified.inputs
+    with progress(sys.stderr) as show:
+        mark, playbook = verified.mark, RECORD_PLAYBOOK
+        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
+    if not outcome.succeeded:
+        for line in outcome.lines():
+            typer.echo(line)
+        raise typer.Exit(PROBLEMS)
+    message(f"{_count(hosts)} wrote down that this is the newest plan")
 
 
 def _make(
@@ -259,14 +279,15 @@ def _refusals(path: Path) -> Iterator[None]:
 
 
 def _lifetime(text: str) -> timedelta:
+    from compiler.ops.plans import LONGEST
     from compiler.quantities import QuantityError, parse_duration
 
     try:
         lifetime = timedelta(microseconds=parse_duration(text).microseconds)
     except QuantityError as problem:
         _wrong_usage(f"--expires: {problem.message}; {problem.help}")
-    if not _LIFETIMES[0] <= lifetime <= _LIFETIMES[1]:
-        _wrong_usage("--expires: a plan is good for a second at least and for 31 days at most")
+    if not _SHORTEST <= lifetime <= LONGEST:
+        _wrong_usage(f"--expires: a plan is good for a second at least and for {LONGEST.days} days at most")
     return lifetime
 
 

@@ -179,6 +179,21 @@ class SealedPlan:
     baseline: Baseline
 
 
+NO_PLAN = "-"
+"""What stands for the seal of a rollout without a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestPlan:
+    """The newest plan with which a rollout began on a host: when it was made, in UTC, and its seal.
+
+    For a rollout without a plan that is the time at which it began, and NO_PLAN. Each host keeps it for itself.
+    """
+
+    created: str
+    seal: str
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a plan is not carried out: a stable code, what differs, and what to do about it."""
