@@ -11,13 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler import backends, files, git, lower, model, render, source
-from compiler.checkout import NoRepositoryError
+from compiler.checkout import NoRepositoryError, need_plain_directories
 from compiler.diagnostics import has_errors
 from compiler.git import Revision
 from compiler.pipeline import Checked, Compiled, compile_spec
 from compiler.reading import decode_source
 from compiler.recorded import FilesError, manifest_artifact, parse_manifest, shown
 from compiler.review.side import SPEC_FOLDER, Side, copy_of, of_compiled, of_recorded
+from compiler.settings import CHECKOUT_FILES, Settings, settings_then
 from compiler.source import Source
 from compiler.tree import MANIFEST, Artifact, tree_of
 
@@ -25,24 +26,26 @@ from compiler.tree import MANIFEST, Artifact, tree_of
 def baseline(
     against: str | None,
     spec: Path,
-    overlays: Sequence[Path],
-    recorded: Path,
+    settings: Settings,
     shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
     limit_bytes: int,
     rolled_out: bool = False,
 ) -> Side:
-    """What to compare with. A tree or spec that exists is one, all else a revision; without a word it is `recorded`.
+    """What to compare with. A tree or spec that exists is one, all else a revision; without a word it is
+    the tree of the spec.
 
-    A revision is compiled with the overlays as they were then; where it was `rolled_out`, the tree that was committed
-    with that spec stands for it. One that does not pass the checks of today is taken for what can be had of it, with a
-    note. Another spec is taken as it is. Raises `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound
-    when a spec does not compile, and those of reading trees and specs, and of git.
+    A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
+    is a change too. Where it was `rolled_out`, the tree that was committed with that spec stands for it. One that does
+    not pass the checks of today is taken for what can be had of it, with a note. Another spec is taken as it is. Raises
+    `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those of
+    reading trees and specs, and of git.
     """
+    base = files.find_spec(spec)
     if against is None:
+        recorded = settings.tree_of(base)
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
     kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
-    base = files.find_spec(spec)
     if kind in ("tree", "spec"):
         _need_no_revision(against, kind, base)
     if kind == "tree":
@@ -50,8 +53,12 @@ def baseline(
     if kind == "spec":
         other = files.find_spec(path)
         return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
-    revision = _revision(against, kind, base, (*overlays, recorded))
-    sources, notes = _sources_at(revision, base, overlays, limit_bytes)
+    revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
+    then, notes = _settings_at(revision, settings)
+    recorded = then.tree_of(base)
+    need_plain_directories(revision.checkout, (*then.overlay, recorded))
+    sources, missing = _sources_at(revision, base, then.overlay, limit_bytes)
+    notes += missing
     if rolled_out:
         side = _tree_at(revision, recorded)
         if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
@@ -112,6 +119,25 @@ def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Re
         advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
         raise FilesError("baseline-unknown", message, path=against, advice=advice)
     return found
+
+
+def _settings_at(revision: Revision, settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings with what the checkout said then, and a note for each that it says otherwise now."""
+
+    def read(file: str) -> bytes | None:
+        try:
+            return git.read_at(revision, Path(file))
+        except FilesError:  # there was a directory, or a link that leads away
+            return None
+
+    if not git.belongs(revision, Path.cwd() / CHECKOUT_FILES[0]):
+        return settings, []
+    then = settings.with_checkout(settings_then(read))
+    now = {(setting.name, setting.value) for setting in settings.from_checkout}
+    named = {setting.name for setting in then.from_checkout}
+    notes = [f"at {revision.name} {s}" for s in then.from_checkout if (s.name, s.value) not in now]
+    notes += [f"at {revision.name} no file sets {s.name}" for s in settings.from_checkout if s.name not in named]
+    return then, notes
 
 
 def _sources_at(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.settings import Settings
+from compiler.settings import WHERE, Settings
 from tests.support import ROOT, check_text, fleetc
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -93,11 +93,14 @@ def test_every_option_of_the_readme_exists() -> None:
 
 def test_settings_table_is_the_settings() -> None:
     rows = re.findall(
-        r"^\| `(\w+)` \| `(FLEETC_\w+)` \| (?:`(--[a-z-]+)`)? ?\| ([^|]*) \| ([^|]*) \|$", README, re.MULTILINE
+        r"^\| `(\w+)` \| `(FLEETC_\w+)` \| (?:`(--[a-z-]+)`)? ?\| ([^|]*) \| ([^|]*) \| (yes|no): ([^|]*) \|$",
+        README,
+        re.MULTILINE,
     )
-    table = {name: (variable, meaning) for name, variable, _, _, meaning in rows}
+    table = {name: (variable, meaning, word == "yes", reason) for name, variable, _, _, meaning, word, reason in rows}
     expected = {
-        name: (f"FLEETC_{name.upper()}", field.description or "") for name, field in Settings.model_fields.items()
+        name: (f"FLEETC_{name.upper()}", field.description or "", *WHERE[name])
+        for name, field in Settings.model_fields.items()
     }
     assert table == expected
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -24,7 +25,6 @@ from compiler.commands.shared import (
     load_settings,
     message,
     quietly,
-    target_of,
 )
 from compiler.formats import Format
 
@@ -52,11 +52,11 @@ def diff(
     """Review what a spec would change: each change with the line that causes it and what it means."""
     from compiler import files
 
-    settings = load_settings(overlay=overlay)
+    settings = load_settings(spec, overlay=overlay)
     asked = options(against, max_impact, form, output)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     try:
-        found = quietly(run, asked, spec, compiled, settings, target_of(spec, settings))
+        found = quietly(run, asked, spec, compiled, settings)
         typer.echo(found.text(output is None and coloured(settings, sys.stdout)), nl=False)
     except files.FilesError as failure:
         files_failure(failure, Format.text)
@@ -115,7 +115,7 @@ class Found(NamedTuple):
         return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
 
 
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, recorded: Path) -> Found:
+def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Found:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from compiler import files
     from compiler.baseline import baseline, like
@@ -124,8 +124,9 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, reco
 
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
-    old = baseline(asked.against, spec, settings.overlay, recorded, shipped, limit)
-    return Found(compare(old, like(old, of_compiled(str(spec), compiled))), asked, shipped[0])
+    old = baseline(asked.against, spec, settings, shipped, limit)
+    new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
+    return Found(compare(old, like(old, new)), asked, shipped[0])
 
 
 def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:

@@ -28,6 +28,7 @@ from compiler.commands.shared import (
     plain,
     read_sources,
     target_of,
+    tell_settings,
 )
 from compiler.formats import Format
 
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
     from compiler.ops.plans import Around, Verified
     from compiler.pipeline import Compiled
     from compiler.review.side import Side
+    from compiler.sealed.data import SettingMade
     from compiler.sealed.make import Effects, Inputs
     from compiler.settings import Settings
 
 _DAY = "24h"
-_LIFETIMES = (timedelta(seconds=1), timedelta(days=31))
+_SHORTEST = timedelta(seconds=1)
 
 
 def plan(
@@ -79,7 +81,7 @@ def plan(
     """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
 
     lifetime = _lifetime(_DAY if expires is None else expires)
-    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires)):
             _wrong_usage("--verify makes no plan; leave out -o, --sign, --against and --expires")
@@ -106,16 +108,36 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
         hosts = tuple(host.name for host in verified.inputs.hosts)
         if set(verdict.reached) == set(hosts):
             typer.echo(plain(f"nothing to do: {_count(hosts)} already run what the plan leads to"))
+            if not check:
+                _write_down(verified, settings, verdict.unmarked)
             return
         if verdict.reached:
             message(f"{_count(verdict.reached)} already run what the plan leads to")
-        inputs = verified.inputs
+        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(inputs.tree, inputs.plan, settings, () if verified.plan.whole else hosts, check, show)
+            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
     for line in outcome.lines():
         typer.echo(line)
     if not outcome.succeeded:
         raise typer.Exit(PROBLEMS)
+
+
+def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
+    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
+    from compiler.ops.deploy import RECORD_PLAYBOOK, deploy_tree
+    from compiler.ops.progress import progress
+
+    if not hosts:
+        return
+    inputs = verified.inputs
+    with progress(sys.stderr) as show:
+        mark, playbook = verified.mark, RECORD_PLAYBOOK
+        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
+    if not outcome.succeeded:
+        for line in outcome.lines():
+            typer.echo(line)
+        raise typer.Exit(PROBLEMS)
+    message(f"{_count(hosts)} wrote down that this is the newest plan")
 
 
 def _make(
@@ -183,7 +205,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
         return None
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
-    return baseline(against, spec, settings.overlay, target_of(spec, settings), shipped, limit, rolled_out=True)
+    return baseline(against, spec, settings, shipped, limit, rolled_out=True)
 
 
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
@@ -208,13 +230,14 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
     for name in limit:
         if name not in known:
             _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
-    target = target_of(spec, settings)
-    need_fresh(compiled.tree, target)
+    tell_settings(spec, settings)
+    need_fresh(compiled.tree, target_of(spec, settings))
     try:
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, Format.text)
-    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, frozenset(limit)), compiled
+    chosen, made = frozenset(limit), _made(settings)
+    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, made), compiled
 
 
 def _around(spec: Path, settings: Settings) -> Around:
@@ -222,7 +245,15 @@ def _around(spec: Path, settings: Settings) -> Around:
     from compiler.ops.plans import Around
 
     sources = read_sources(spec, settings, Format.text)
-    return Around(sources, files.read_templates(), files.read_playbooks(), target_of(spec, settings))
+    target = target_of(spec, settings)
+    return Around(sources, files.read_templates(), files.read_playbooks(), target, _made(settings))
+
+
+def _made(settings: Settings) -> tuple[SettingMade, ...]:
+    """The settings that the checkout makes, as plans seal them."""
+    from compiler.sealed.data import SettingMade
+
+    return tuple(SettingMade(*setting) for setting in settings.from_checkout)
 
 
 @contextmanager
@@ -248,14 +279,15 @@ def _refusals(path: Path) -> Iterator[None]:
 
 
 def _lifetime(text: str) -> timedelta:
+    from compiler.ops.plans import LONGEST
     from compiler.quantities import QuantityError, parse_duration
 
     try:
         lifetime = timedelta(microseconds=parse_duration(text).microseconds)
     except QuantityError as problem:
         _wrong_usage(f"--expires: {problem.message}; {problem.help}")
-    if not _LIFETIMES[0] <= lifetime <= _LIFETIMES[1]:
-        _wrong_usage("--expires: a plan is good for a second at least and for 31 days at most")
+    if not _SHORTEST <= lifetime <= LONGEST:
+        _wrong_usage(f"--expires: a plan is good for a second at least and for {LONGEST.days} days at most")
     return lifetime
 
 

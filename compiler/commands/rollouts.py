@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,8 +28,12 @@ from compiler.commands.shared import (
     message,
     need_fresh,
     target_of,
+    tell_settings,
 )
 from compiler.formats import Format
+
+if TYPE_CHECKING:
+    from compiler.settings import Settings
 
 
 def deploy(
@@ -49,15 +53,17 @@ def deploy(
     from compiler.ops.deploy import DeployError, deploy_tree
     from compiler.ops.progress import progress
 
-    settings = load_settings(overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name that with --plan")
         raise typer.Exit(USAGE)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check)
         return
+    _need_no_signature(spec, settings)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
+    tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     try:
         with progress(sys.stderr) as show:
@@ -71,3 +77,18 @@ def deploy(
         typer.echo(line)
     if not outcome.succeeded:
         raise typer.Exit(PROBLEMS)
+
+
+def _need_no_signature(spec: Path, settings: Settings) -> None:
+    """Refuse a rollout without a plan where plans have to be signed.
+
+    Its dry run too: it logs in to the hosts that a spec names which nobody signed, and reads secrets for them.
+    """
+    from compiler import files
+
+    if settings.allowed_signers is None and settings.signer is None:
+        return
+    name = "signer" if settings.allowed_signers is None else "allowed_signers"
+    message = f"{name} is set, so only a plan that was signed is rolled out, or tried with --check"
+    advice = "make one with fleetc plan -o plan.json --sign KEY, then name it: fleetc deploy --plan plan.json"
+    files_failure(files.FilesError("plan-required", message, path=str(spec), advice=advice), Format.text)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from compiler.formats import Format, ReportFormat, written
+from compiler.tree import MANIFEST
 
 if TYPE_CHECKING:
     from compiler.pipeline import Checked, Compiled
@@ -45,22 +46,21 @@ SignerOption = Annotated[str | None, typer.Option("--signer", help="Who must hav
 HERE = Path()
 
 
-def load_settings(**options: Any) -> Settings:
-    """The tool's settings with the options of the command over them; exits when they are wrong."""
+def load_settings(spec: Path, **options: Any) -> Settings:
+    """The tool's settings with the options of a command about `spec` over them; exits when they are wrong."""
     from pydantic import ValidationError
 
-    from compiler import settings
+    from compiler import files, settings
 
     try:
-        return settings.load(**options)
+        return settings.load(files.find_spec(spec), **options)
     except ValidationError as failure:
         for fault in failure.errors(include_input=False, include_url=False):
             name = ".".join(map(str, fault["loc"]))
             message(f"error: setting {plain(name)}: {plain(fault['msg'])}")
         raise typer.Exit(USAGE) from None
-    except (OSError, ValueError) as failure:
-        message(f"error: the settings file cannot be read: {plain(str(failure))}")
-        raise typer.Exit(USAGE) from None
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
 
 
 def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
@@ -142,10 +142,22 @@ def coloured(settings: Settings, stream: TextIO) -> bool:
 
 
 def target_of(spec: Path, settings: Settings) -> Path:
-    """The directory of the tree: the setting, or rendered/ beside the spec."""
+    """The directory of the tree."""
     from compiler import files
 
-    return settings.output or files.find_spec(spec).parent / "rendered"
+    return settings.tree_of(files.find_spec(spec))
+
+
+def tell_settings(spec: Path, settings: Settings) -> None:
+    """Say what the checkout sets, and where else a tree lies that a setting leads away from."""
+    from compiler import files
+
+    for setting in settings.from_checkout:
+        message(f"note: {setting}")
+    usual = files.find_spec(spec).parent / "rendered"
+    led_away = any(setting.name == "output" for setting in settings.from_checkout)
+    if led_away and usual.absolute() != target_of(spec, settings).absolute() and (usual / MANIFEST).is_file():
+        message(f"note: {usual} is a tree too, and was not looked at")
 
 
 def need_fresh(tree: Tree, target: Path) -> None:

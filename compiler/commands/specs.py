@@ -62,7 +62,7 @@ def check(
     if explain_prices and form is not Format.text:
         message("error: --explain-prices prints tables for people; leave out --format")
         raise typer.Exit(USAGE)
-    settings = load_settings(overlay=overlay)
+    settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)
     if fix:
         checked, sources, more = _repaired(sources, settings, form)
@@ -159,7 +159,7 @@ def upgrade(
     if to not in known:
         message(f'there is no release "{plain(to)}"; {did_you_mean(to, known, "v0.7.6 and later are known")}')
         raise typer.Exit(USAGE)
-    settings = load_settings(overlay=overlay)
+    settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format(form))
     checked = quietly(check_spec, sources)
     if checked.fleet is None:

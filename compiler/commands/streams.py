@@ -59,7 +59,7 @@ def streams(
     from compiler.streams.drift import compare
     from compiler.streams.report import as_json, as_text
 
-    form, settings = Format(asked), load_settings(overlay=overlay)
+    form, settings = Format(asked), load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)
     checked = quietly(check_spec, sources)
     if checked.fleet is None:

@@ -32,6 +32,7 @@ from compiler.commands.shared import (
     read_sources,
     report,
     target_of,
+    tell_settings,
 )
 from compiler.formats import Format, ReportFormat
 
@@ -57,10 +58,11 @@ def compile_(
     """Compile a spec into the tree of files that its hosts need."""
     from compiler import files
 
-    settings = load_settings(overlay=overlay, output=output)
+    settings = load_settings(spec, overlay=overlay, output=output)
     compiled, found = compile_or_exit(spec, settings, form)
     assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
+    tell_settings(spec, settings)
     try:
         if check:
             stale = files.stale(compiled.tree, target)
@@ -68,7 +70,8 @@ def compile_(
                 for name in stale:
                     typer.echo(plain(name))
             else:
-                answer(compiled, form, [*found, *_staleness(stale, target, form)], stale=list(stale))
+                told = [*found, *_staleness(stale, target, form)]
+                answer(compiled, form, told, stale=list(stale), tree=str(target))
             if stale:
                 message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile")
                 raise typer.Exit(PROBLEMS)
@@ -78,7 +81,12 @@ def compile_(
     except files.FilesError as failure:
         files_failure(failure, form, found)
     if form is not Format.text:
-        counts = {"written": list(done.written), "removed": list(done.removed), "unchanged": done.unchanged}
+        counts = {
+            "tree": str(target),
+            "written": list(done.written),
+            "removed": list(done.removed),
+            "unchanged": done.unchanged,
+        }
         answer(compiled, form, found, **counts)
     for name in done.foreign:
         message(f"note: {name} is not of this compiler and was left alone")
@@ -116,7 +124,7 @@ def why(
     if flag is None and not (name and number.isascii() and number.isdigit() and len(number) < 10):
         message("error: write FILE:LINE, such as rendered/FLEET.md:12, or a node and one of its flags")
         raise typer.Exit(USAGE)
-    form, settings = Format(asked), load_settings(overlay=overlay)
+    form, settings = Format(asked), load_settings(spec, overlay=overlay)
     root = None if flag is not None else files.tree_around(Path(name)) or files.tree_around(Path(name).absolute())
     try:
         sources = files.recorded_sources(root, settings.max_spec_mib * 1024 * 1024) if root else []
@@ -173,7 +181,7 @@ def affects(
     from compiler import files
     from compiler.review import affects
 
-    form, settings = Format(asked), load_settings(overlay=overlay)
+    form, settings = Format(asked), load_settings(spec, overlay=overlay)
     compiled, _ = compile_or_exit(spec, settings, form)
     document = compiled.checked.document
     assert document is not None  # noqa: S101  # it compiled

@@ -18,11 +18,13 @@ from compiler.files import write_tree
 from compiler.ops.gate import Judgement, judge
 from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from compiler.plan import Plan
+from compiler.sealed.data import NewestPlan
 from compiler.settings import Settings
 from compiler.tree import Tree
 
 ANSIBLE_DIRECTORY = "ansible"
 SITE_PLAYBOOK = "site.yml"
+RECORD_PLAYBOOK = "record.yml"
 
 
 class DeployError(Exception):
@@ -75,13 +77,16 @@ def deploy_tree(
     limit: tuple[str, ...],
     check: bool,
     on_event: Callable[[Event], None],
+    sealed: NewestPlan | None = None,
+    playbook: str = SITE_PLAYBOOK,
 ) -> Outcome:
     """Run the tree's Ansible project over its hosts, or over those in `limit`.
 
-    Raises DeployError before any host is touched.
+    Each host writes down that it was given the plan `sealed`, or a rollout without one. RECORD_PLAYBOOK does nothing
+    else. Raises DeployError before any host is touched.
     """
     hosts = _hosts(plan, limit)
-    variables = _secret_variables(plan, hosts)
+    variables = _secret_variables(plan, hosts) if playbook == SITE_PLAYBOOK else {}
     options = RunOptions(
         limit=hosts if limit else (),
         check=check,
@@ -91,12 +96,13 @@ def deploy_tree(
         ssh_known_hosts=_absolute(settings.ssh_known_hosts),
         vault_file=_absolute(settings.vault_file),
         vault_password_file=_absolute(settings.vault_password_file),
+        variables={"fleet_plan_created": sealed.created, "fleet_plan_seal": sealed.seal} if sealed else {},
     )
     with tempfile.TemporaryDirectory(prefix="fleetc-tree-") as work:
         copy = Path(work, "tree")
         write_tree(tree, copy)
         try:
-            result = run_playbook(copy / ANSIBLE_DIRECTORY, SITE_PLAYBOOK, options, variables, on_event)
+            result = run_playbook(copy / ANSIBLE_DIRECTORY, playbook, options, variables, on_event)
         except InterruptedRunError:
             result = RunResult("canceled", None, None)
     return Outcome(hosts, result, judge(hosts, result.status, result.rc, result.stats), check)

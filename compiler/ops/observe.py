@@ -1,22 +1,23 @@
 """Asks hosts what they run, and changes nothing there.
 
-In: a compiled tree, names of hosts, the tool's settings. Out: a `HostState` of each host, UNKNOWN with the reason where
+In: a compiled tree, names of hosts, the tool's settings. Out: what each `Seen` host says, UNKNOWN with the reason where
 it did not answer. What a host says is data: text of bearable length, shown in its visible form.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler.encoding import visible
 from compiler.files import write_tree
 from compiler.ops.deploy import ANSIBLE_DIRECTORY
 from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
-from compiler.sealed.data import OBSERVED, UNKNOWN, HostState, Process
+from compiler.sealed.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 from compiler.sealed.stacks import observed_units
 from compiler.sealed.states import in_order
 from compiler.settings import Settings
@@ -33,20 +34,29 @@ CONTAINERS = "Look up which containers run"
 STACK = "Look up which files the avatar stack was started from"
 PROJECTS = "Look up which Compose projects have containers"
 TABLES = "Look up which tables the packet filter has"
-TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS, STACK, PROJECTS, TABLES)
+NEWEST = "Look up the newest plan that was rolled out here"
+TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS, STACK, PROJECTS, TABLES, NEWEST)
 """The tasks of the role fleet_observe."""
 
 _RELEASES = "releases/"
 _TABLE = "table inet fleetc_avatar"
 """The table of the avatar stack in the packet filter, as nft lists it."""
+_MARK = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z) ([0-9a-f]{64}|-)")
+_NO_FILE = "skipped, since "
+"""How Ansible begins to say that a file is not there."""
 _LIMIT = 300  # characters of one text that a host says
 _MESSAGE_LIMIT = 200
 
 
-def observe(
-    tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]
-) -> dict[str, HostState]:
-    """The state of each of `hosts`, by host. No secret is needed for it, and none is read."""
+class Seen(NamedTuple):
+    """What a host runs, and the newest plan with which a rollout began there, if any did."""
+
+    state: HostState
+    newest: NewestPlan | None = None
+
+
+def observe(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]) -> dict[str, Seen]:
+    """What each of `hosts` says, by host. No secret is needed for it, and none is read."""
     options = RunOptions(
         limit=tuple(hosts),
         forks=settings.forks,
@@ -61,26 +71,44 @@ def observe(
             result = run_playbook(copy / ANSIBLE_DIRECTORY, OBSERVE_PLAYBOOK, options, {}, on_event, TASKS)
         except InterruptedRunError:
             raise KeyboardInterrupt from None
-    return {host: _state(host, result) for host in hosts}
+    return {host: _seen(host, result) for host in hosts}
 
 
 def _absolute(path: Path | None) -> Path | None:
     return None if path is None else path.expanduser().absolute()
 
 
-def _state(host: str, result: RunResult) -> HostState:
+def _seen(host: str, result: RunResult) -> Seen:
     failures = [event for event in result.failures if event.host == host]
     answers = result.answers.get(host, {})
     if failures:
         words = "could not be reached" if failures[0].kind == "unreachable" else f"failed at: {failures[0].task}"
-        return HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT])
+        return Seen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
     if set(answers) != set(TASKS):
         words = result.last_words[-1] if result.last_words else "Ansible did not ask it"
-        return HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT])
+        return Seen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
     try:
-        return said(host, answers)
+        newest = newest_plan(answers[NEWEST])
     except (KeyError, TypeError, ValueError, AttributeError):
-        return HostState(host, UNKNOWN, note="its answers make no sense")
+        return Seen(HostState(host, UNKNOWN, note="its record of the newest plan makes no sense"))
+    try:
+        return Seen(said(host, answers), newest)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Seen(HostState(host, UNKNOWN, note="its answers make no sense"))
+
+
+def newest_plan(answer: Mapping[str, Any]) -> NewestPlan | None:
+    """The newest plan that a host says it was given; None where there was none.
+
+    Raises KeyError, TypeError, ValueError or AttributeError where it says anything else.
+    """
+    (line,) = answer["stdout_lines"]
+    if answer["rc"] == 0 and line.startswith(_NO_FILE):
+        return None
+    found = _MARK.fullmatch(line)
+    if found is None or answer["rc"] != 0:
+        raise ValueError("no record of a plan")
+    return NewestPlan(found[1], found[2])
 
 
 def said(host: str, answers: Mapping[str, Mapping[str, Any]]) -> HostState:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler import files
 from compiler.encoding import visible
@@ -26,7 +27,17 @@ from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan
 from compiler.recorded import failure, read_opened
 from compiler.sealed import judge
-from compiler.sealed.data import RECORDED, UNKNOWN, Baseline, HostState, PlanRefusedError, Refusal, SealedPlan
+from compiler.sealed.data import (
+    RECORDED,
+    UNKNOWN,
+    Baseline,
+    HostState,
+    NewestPlan,
+    PlanRefusedError,
+    Refusal,
+    SealedPlan,
+    SettingMade,
+)
 from compiler.sealed.document import decode, seal_of
 from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
 from compiler.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
@@ -37,6 +48,9 @@ from compiler.tree import MANIFEST, Tree
 SIGNATURE_ENDING = ".sig"
 _LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
+LONGEST = timedelta(days=31)
+"""How long a plan may be good, when it is made and when it is carried out."""
+
 _AHEAD = timedelta(minutes=5)
 """How far the clock of the machine that made a plan may be ahead of this one's."""
 
@@ -48,12 +62,13 @@ def clock() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a plan is made from and held against: sources, what ships, and the directory of the tree."""
+    """What a plan is made from and held against: sources, what ships, the tree's directory, the checkout's settings."""
 
     sources: Sequence[Source]
     templates: Mapping[str, str]
     playbooks: Mapping[str, bytes]
     target: Path
+    settings: tuple[SettingMade, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,11 @@ class Verified:
     seal: str
     inputs: Inputs
     signer: str | None
+
+    @property
+    def mark(self) -> NewestPlan:
+        """What hosts write down that are given the plan."""
+        return NewestPlan(self.plan.created, self.seal)
 
 
 def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Baseline, tuple[str, ...]]:
@@ -109,7 +129,7 @@ def observed_baseline(
     """The baseline as the hosts themselves say; one that does not answer is unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
     recorded = {state.host: state for state in baseline.hosts}
-    told = (with_places_of_secrets(states[host.name], recorded[host.name]) for host in inputs.hosts)
+    told = (with_places_of_secrets(states[host.name].state, recorded[host.name]) for host in inputs.hosts)
     return replace(baseline, hosts=tuple(told))
 
 
@@ -193,8 +213,9 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
     plan = decode(content)
     signer = _signer(path, content, settings)
     _refuse(
-        judge.of_times(plan, now.strftime(_TIME), (now + _AHEAD).strftime(_TIME)),
+        judge.of_times(plan, now.strftime(_TIME), (now + _AHEAD).strftime(_TIME), _latest_end(plan)),
         judge.of_tool(plan, tool_of(around.templates, around.playbooks)),
+        judge.of_settings(plan, around.settings),
         judge.of_spec(plan, spec_of(around.sources)),
     )
     compiled = compile_spec(around.sources, around.templates, around.playbooks)
@@ -203,24 +224,47 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
     _refuse(judge.of_hosts(plan, [host.name for host in compiled.plan.hosts], limit))
     chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
-    inputs = Inputs(around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen)
+    inputs = Inputs(
+        around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen, around.settings
+    )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
     remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
     _refuse(judge.of_contents(plan, remade), judge.of_tree(_stale(compiled.tree, around.target)))
     return Verified(plan, seal_of(content), inputs, signer)
 
 
-def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Event], None]) -> judge.BaselineVerdict:
-    """Ask the hosts of whose state the plan speaks, and hold what they say against it.
+def _latest_end(plan: SealedPlan) -> str:
+    """The latest time at which the plan may expire; "" where its times are no dates, or not written as plans are."""
+    try:
+        created, expires = (datetime.strptime(time, _TIME).replace(tzinfo=UTC) for time in (plan.created, plan.expires))
+        latest = created + LONGEST
+    except (ValueError, OverflowError):
+        return ""
+    exact = (created.strftime(_TIME), expires.strftime(_TIME)) == (plan.created, plan.expires)
+    return latest.strftime(_TIME) if exact else ""
 
-    Raises PlanRefusedError when a host moved or cannot be asked.
+
+class HostsVerdict(NamedTuple):
+    """What the hosts say of a plan that stands: `reached` are those that already run what it leads to, `unmarked` those
+    that do not have it as the newest plan they were given."""
+
+    reached: tuple[str, ...]
+    unmarked: tuple[str, ...]
+
+
+def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Event], None]) -> HostsVerdict:
+    """Ask the hosts, and hold what they say against the plan.
+
+    Raises PlanRefusedError when a host moved, was given a newer plan, or cannot be asked.
     """
     plan = verified.plan
-    known = [state.host for state in plan.baseline.hosts if state.known != UNKNOWN]
-    observed = observe(verified.inputs.tree, known, settings, on_event) if known else {}
-    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), observed)
-    _refuse(list(verdict.refusals))
-    return verdict
+    hosts = [host.name for host in verified.inputs.hosts]
+    seen = observe(verified.inputs.tree, hosts, settings, on_event)
+    newest = {host: seen[host].newest for host in hosts}
+    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), {host: seen[host].state for host in hosts})
+    _refuse(judge.of_newest(plan, verified.seal, newest), list(verdict.refusals))
+    unmarked = tuple(host for host, given in newest.items() if given is None or given.seal != verified.seal)
+    return HostsVerdict(verdict.reached, unmarked)
 
 
 def _refuse(*found: list[Refusal]) -> None:

@@ -6,6 +6,7 @@ The run has a fresh private directory, a minimal environment and connections of 
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shlex
@@ -65,6 +66,8 @@ class RunOptions:
     ssh_known_hosts: Path | None = None
     vault_file: Path | None = None
     vault_password_file: Path | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of Ansible that are stronger than all others."""
 
 
 class InterruptedRunError(Exception):
@@ -156,6 +159,8 @@ def _command_line(options: RunOptions) -> str:
         words += ["--extra-vars", f"@{options.vault_file}"]
     if options.vault_password_file:
         words += ["--vault-password-file", str(options.vault_password_file)]
+    if options.variables:  # the last ones count
+        words += ["--extra-vars", json.dumps(dict(options.variables))]
     return shlex.join(words)
 
 

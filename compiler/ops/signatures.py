@@ -39,25 +39,43 @@ def sign(content: bytes, key: Path) -> bytes:
 def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str | None) -> str:
     """Who signed `content`: `signer`, or without that any identity of the allowed-signers file.
 
-    Raises PlanRefusedError: plan-signature-bad, plan-signers-unreadable, ssh-keygen-missing.
+    ssh-keygen names the identities of the first line with the key alone, though another one may be the line that allows
+    it to sign plans: every line is asked by itself, and every identity is tried. Raises PlanRefusedError:
+    plan-signature-bad, plan-signers-unreadable, ssh-keygen-missing.
     """
-    _need_readable(allowed_signers)
+    lines = _lines(allowed_signers)
     if not is_canonical(signature):
         raise _bad("the signature does not have the form that ssh-keygen writes")
     with tempfile.TemporaryDirectory(prefix="fleetc-signature-") as work:
         file = Path(work, "plan.sig")
         file.write_bytes(signature)
-        common = ["-f", str(allowed_signers), "-s", str(file)]
-        if signer is None:
-            found = _ssh_keygen(["-Y", "find-principals", *common], b"")
-            names = found.stdout.decode(errors="replace").splitlines()
-            if found.returncode or not names:
-                raise _bad(f"nobody in {visible(str(allowed_signers))} has the key that signed it")
-            signer = names[0]
-        done = _ssh_keygen(["-Y", "verify", *common, "-I", signer, "-n", NAMESPACE], content)
-    if done.returncode:
-        raise _bad(f"the signature is not one that {visible(signer)} gave to this plan")
-    return signer
+        if signer is not None:
+            if not _is_of(signer, allowed_signers, file, content):
+                raise _bad(f"the signature is not one that {visible(signer)} gave to this plan")
+            return signer
+        one, known = Path(work, "signers"), []
+        for line in lines:
+            one.write_bytes(line)
+            names = _principals(one, file)
+            known += names
+            for name in names:
+                if _is_of(name, one, file, content):
+                    return name
+    if not known:
+        raise _bad(f"nobody in {visible(str(allowed_signers))} has the key that signed it")
+    raise _bad(f"the signature is not one that {visible(' or '.join(dict.fromkeys(known)))} gave to this plan")
+
+
+def _principals(allowed: Path, signature: Path) -> list[str]:
+    """The identities to which an allowed-signers file gives the key of a signature."""
+    found = _ssh_keygen(["-Y", "find-principals", "-f", str(allowed), "-s", str(signature)], b"")
+    return [] if found.returncode else found.stdout.decode(errors="replace").splitlines()
+
+
+def _is_of(name: str, allowed: Path, signature: Path, content: bytes) -> bool:
+    """Whether a signature is one that `name` may give and gave to `content`."""
+    words = ["-f", str(allowed), "-s", str(signature), "-I", name, "-n", NAMESPACE]
+    return _ssh_keygen(["-Y", "verify", *words], content).returncode == 0
 
 
 def is_canonical(signature: bytes) -> bool:
@@ -83,11 +101,14 @@ def _bad(what: str) -> PlanRefusedError:
     return PlanRefusedError(Refusal("plan-signature-bad", what, advice))
 
 
-def _need_readable(file: Path) -> None:
-    """ssh-keygen reports a missing file as a bad signature, which sends people the wrong way."""
+def _lines(file: Path) -> list[bytes]:
+    """The lines of an allowed-signers file that name people.
+
+    ssh-keygen reports a missing file as a bad signature, which sends people the wrong way.
+    """
     try:
-        with file.open("rb"):
-            return
+        lines = file.read_bytes().splitlines(keepends=True)
+        return [line for line in lines if line.strip() and not line.lstrip().startswith(b"#")]
     except (OSError, ValueError) as failure:
         reason = failure.strerror if isinstance(failure, OSError) else "not a path"
         message = f"the allowed-signers file {visible(str(file))} cannot be read: {reason}"

@@ -98,6 +98,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "what was approved some time ago may not be what people want now.",
         "Make a new plan; --expires says how long it is good.",
     ),
+    "plan-expires-too-late": Page(
+        "A sealed plan says that it is good for longer than any plan may be.",
+        "what was approved a long time ago may not be what people want now, whoever wrote down that it is.",
+        "Make a new plan; 31 days are the longest that --expires takes.",
+    ),
     "plan-for-other-hosts": Page(
         "A sealed plan is for other hosts than were asked for, or than the fleet has.",
         "a part of a plan is another rollout, with other batches.",
@@ -133,10 +138,22 @@ REVIEW_PAGES: dict[str, Page] = {
         "it would do something else on the hosts than was approved.",
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
+    "plan-required": Page(
+        "allowed_signers or signer is set, and a rollout without a signed plan was asked for.",
+        "who may decide on rollouts is written down, and nobody would have decided on this one. A dry run is refused "
+        "too: it logs in to hosts that an unsigned spec names, with secrets at hand. `fleetc plan --observe` needs no "
+        "secret and stays allowed.",
+        "Make a plan with `fleetc plan -o plan.json --sign KEY` and roll it out with `fleetc deploy --plan plan.json`.",
+    ),
     "plan-seal-broken": Page(
         "The seal of a sealed plan does not fit its content.",
         "the file was changed after it was made, by accident or by hand.",
         "Fetch the file again from where it was stored, or make a new plan.",
+    ),
+    "plan-settings-stale": Page(
+        "The checkout sets something else for fleetc than it did when the sealed plan was made.",
+        "what people look at, such as the directory of the tree, would not be what was approved.",
+        "Check out the files of the plan and give the same options, or make a new plan and have it approved.",
     ),
     "plan-signature-bad": Page(
         "The signature of a sealed plan is damaged, of another file, or of somebody who may not sign.",
@@ -162,6 +179,14 @@ REVIEW_PAGES: dict[str, Page] = {
         "The spec or an overlay is not the one that the sealed plan was made from.",
         "the plan would roll out something else than the spec says now.",
         "Check out the spec of the plan, or make a new plan and have it approved.",
+    ),
+    "plan-superseded": Page(
+        "A host was rolled out to since the sealed plan was made, by a newer plan or without one.",
+        "each host writes down when the newest plan was made with which a rollout began there, and that plan's seal "
+        "(`/var/lib/fleetc/newest-plan`, for a rollout without a plan the time at which it began). One of before would "
+        "undo what was decided later, even where the host has come back to what it started from. The same plan may be "
+        "carried out again. A host that was set up anew remembers nothing.",
+        "Make a new plan and have it approved.",
     ),
     "plan-tree-edited": Page(
         "The tree on disk is not what the sealed plan was made of.",

@@ -33,6 +33,11 @@ SPEC_PAGES: dict[str, Page] = {
         "what the stack can do, and the tag of its images, follow from the release.",
         'Write avatar_release = "v1.3.6", or another one, in [fleet] or in the table of the stack.',
     ),
+    "configuration-in-checkout": Page(
+        "The user's own configuration of fleetc lies in the checkout.",
+        "whoever proposes a change could write it: programs that run, keys, and whose plans are trusted.",
+        "Set XDG_CONFIG_HOME to a directory outside, as where HOME is the checkout.",
+    ),
     "date-value": Page(
         "A value is a date or a time, which no setting is.",
         "a date without quotes is usually a version or a name that lost them.",
@@ -164,6 +169,21 @@ SPEC_PAGES: dict[str, Page] = {
         "The node that shall call reward for a wallet uses another one.",
         "then no process calls reward for the wallet, and the rewards of every round are lost.",
         "Give that node the wallet, or name a node that has it as reward_by.",
+    ),
+    "setting-leads-outside": Page(
+        "A settings file of the checkout names a path that does not lie in it.",
+        "whoever proposes a change could have files of this machine read, shown or written.",
+        "Name a relative path inside the checkout, or give the path as an option or a variable.",
+    ),
+    "setting-not-for-checkout": Page(
+        "A settings file of the checkout sets what only the user of fleetc may.",
+        "whoever proposes a change writes that file, and could have programs run, keys used and plans trusted.",
+        "Give it as a variable, or write it into your own configuration, `~/.config/fleetc/config.toml`.",
+    ),
+    "settings-unreadable": Page(
+        "A settings file cannot be read, or sets what is no setting.",
+        "a setting that is silently left out may be one that protects.",
+        "Correct the file; README.md lists the settings.",
     ),
     "silenced-error": Page(
         "The spec silences an error.",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from compiler.review.data import Effect
 
-FORMAT = 2
+FORMAT = 3
 """Version of the plan's own form."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -32,6 +32,18 @@ class SourceDigest:
 
     name: str
     sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingMade:
+    """A setting of the tool that a `file` of the checkout made, such as output; `value` as people write it."""
+
+    file: str
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f'{self.name} = "{self.value}" ({self.file})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +152,10 @@ class SealedPlan:
     """A whole rollout, decided.
 
     `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out.
-    `batches` are hosts in the order in which the rollout takes them, `steps` what happens on each, in the same order.
-    `inventory` is one digest over what tells Ansible of the hosts. `left` names hosts of the recorded tree that the
-    fleet no longer has: nothing is stopped there. `effects` concern the whole fleet.
+    `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
+    them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
+    hosts. `left` names hosts of the recorded tree that the fleet no longer has: nothing is stopped there. `effects`
+    concern the whole fleet.
     """
 
     format: int
@@ -152,6 +165,7 @@ class SealedPlan:
     created: str
     expires: str
     spec: tuple[SourceDigest, ...]
+    settings: tuple[SettingMade, ...]
     releases: tuple[NodeRelease, ...]
     artifacts: tuple[FileDigest, ...]
     playbooks: tuple[FileDigest, ...]
@@ -163,6 +177,21 @@ class SealedPlan:
     left: tuple[str, ...]
     secrets: tuple[SecretName, ...]
     baseline: Baseline
+
+
+NO_PLAN = "-"
+"""What stands for the seal of a rollout without a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestPlan:
+    """The newest plan with which a rollout began on a host: when it was made, in UTC, and its seal.
+
+    For a rollout without a plan that is the time at which it began, and NO_PLAN. Each host keeps it for itself.
+    """
+
+    created: str
+    seal: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,33 +6,46 @@ out. Each function looks at one thing; all of them say what moved and what to do
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from compiler.sealed.data import UNKNOWN, HostState, Process, Refusal, SealedPlan, SourceDigest, Tool
+from compiler.sealed.data import (
+    NO_PLAN,
+    UNKNOWN,
+    HostState,
+    NewestPlan,
+    Process,
+    Refusal,
+    SealedPlan,
+    SettingMade,
+    SourceDigest,
+    Tool,
+)
 from compiler.sealed.make import is_inventory, is_playbook
 from compiler.sealed.stacks import reads_elsewhere
 from compiler.sealed.states import is_reached
 
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _NAMED = 10  # things named in one message
 _NEW_PLAN = "make a new plan and have it approved"
 
 
-def of_times(plan: SealedPlan, now: str, ahead: str) -> list[Refusal]:
-    """The plan's age. Times are UTC as in the plan; `ahead` is the latest time at which it can have been made.
+def of_times(plan: SealedPlan, now: str, ahead: str, latest: str) -> list[Refusal]:
+    """The plan's age. Times are UTC as in the plan; `ahead` is the latest time at which it can have been made, `latest`
+    that at which it may expire, "" where its own times are no dates.
 
     Two machines' clocks meet here: a wrong one can refuse a good plan or pass an old one, but hosts that moved are
     found by asking them.
     """
-    if not (_TIME.fullmatch(plan.created) and _TIME.fullmatch(plan.expires)):
+    if not latest:
         message = "the plan does not say in UTC when it was made and when it expires"
         return [Refusal("plan-unreadable", message, _NEW_PLAN)]
     if plan.created > ahead:
         message = f"the plan was made at {plan.created}, but this machine's clock says {now}: its age cannot be told"
         return [Refusal("plan-clock-behind", message, "set the clocks of both machines right, then try again")]
+    if plan.expires > latest:
+        message = f"the plan was made at {plan.created} and says it expires at {plan.expires}: {latest} is the latest"
+        return [Refusal("plan-expires-too-late", message, _NEW_PLAN)]
     if now >= plan.expires:
         return [Refusal("plan-expired", f"the plan expired at {plan.expires}, and it is {now}", _NEW_PLAN)]
     return []
@@ -60,6 +73,19 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
     if changed:
         return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
     return []
+
+
+def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refusal]:
+    """What the checkout sets for the tool, such as the directory of the tree that people look at."""
+    if plan.settings == tuple(settings):
+        return []
+    message = f"the checkout set {_set(plan.settings)} when the plan was made, and here it sets {_set(settings)}"
+    advice = f"check out the files of the plan and give the same options, or {_NEW_PLAN}"
+    return [Refusal("plan-settings-stale", message, advice)]
+
+
+def _set(settings: Sequence[SettingMade]) -> str:
+    return _names([str(setting) for setting in settings]) or "nothing"
 
 
 def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -> list[Refusal]:
@@ -123,6 +149,23 @@ class BaselineVerdict(NamedTuple):
     unknown: tuple[str, ...]
 
 
+def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | None]) -> list[Refusal]:
+    """The plan against the newest that each host was given: one that was made before it is superseded.
+
+    The same plan may be carried out again. Of two that were made in one second nobody can say which is the newer.
+    """
+    found = []
+    for host, given in newest.items():
+        if given is not None and given.seal != seal and given.created >= plan.created:
+            what = "a rollout without a plan began" if given.seal == NO_PLAN else "it was given a plan that was made"
+            more = "" if given.seal == NO_PLAN else f" (seal {_short(given.seal)})"
+            message = (
+                f"{host} was rolled out to since: {what} at {given.created}{more}, and this plan is of {plan.created}"
+            )
+            found.append(Refusal("plan-superseded", message, _NEW_PLAN))
+    return found
+
+
 def of_baseline(
     plan: SealedPlan, wanted: Mapping[str, HostState], observed: Mapping[str, HostState]
 ) -> BaselineVerdict:
@@ -132,13 +175,14 @@ def of_baseline(
     end while the plan has secrets read elsewhere.
     """
     refusals, reached = [], []
-    known = [state for state in plan.baseline.hosts if state.known != UNKNOWN]
-    for then in known:
+    for then in plan.baseline.hosts:
         now = observed[then.host]
         if now.known == UNKNOWN:
             message = f"what {then.host} runs cannot be told: {now.note}"
             advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
             refusals.append(Refusal("plan-host-unreachable", message, advice))
+        elif then.known == UNKNOWN:
+            continue
         elif is_reached(now, wanted[then.host]):
             # Places of secrets are no part of what a host says: only a rollout finds whether their values differ.
             reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]

@@ -21,6 +21,7 @@ from compiler.sealed.data import (
     NodeRelease,
     SealedPlan,
     SecretName,
+    SettingMade,
     SourceDigest,
     Tool,
 )
@@ -49,6 +50,8 @@ class Inputs:
     tree: Tree
     limit: frozenset[str] = field(default_factory=frozenset)
     """Names of hosts of the fleet; empty means all of them."""
+    settings: tuple[SettingMade, ...] = ()
+    """The settings of the tool that the checkout makes, by name."""
 
     @property
     def hosts(self) -> tuple[HostPlan, ...]:
@@ -72,6 +75,7 @@ def make(
         created=created,
         expires=expires,
         spec=spec_of(inputs.sources),
+        settings=inputs.settings,
         releases=tuple(_releases(inputs.hosts)),
         artifacts=tuple(_file(a) for a in inputs.tree.artifacts if not is_playbook(a.path)),
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),

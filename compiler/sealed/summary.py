@@ -26,6 +26,7 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
         f"plan of {fleet}, on {plan.network}",
         f"made     {plan.created} by {plan.tool.name} {plan.tool.version}, expires {plan.expires}",
         f"spec     {', '.join(f'{source.name} ({source.sha256[:_SHORT]})' for source in plan.spec)}",
+        *_settings(plan),
         f"releases {', '.join(f'{r.program} {r.release}' for r in plan.releases) or 'none: nothing runs'}",
         f"from     {_baseline(plan)}",
     ]
@@ -40,6 +41,12 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
         found.append("a process whose secrets changed is restarted too, which no plan can see")
     found.append(f"seal {seal}, {signed}")
     return [plain_output(line) for line in found]
+
+
+def _settings(plan: SealedPlan) -> Iterator[str]:
+    """What the checkout sets, where it does."""
+    if plan.settings:
+        yield f"settings {', '.join(map(str, plan.settings))}"
 
 
 def _baseline(plan: SealedPlan) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from compiler.sealed.data import Process, SealedPlan
-from compiler.sealed.document import decode
+from compiler.sealed.document import decode, seal_of
 from tests.farm import Farm
 from tests.hosts.test_deploy import CANARY, SECRET, Rollout, toml_text
 
@@ -134,6 +134,35 @@ def test_a_price_change_restarts_what_its_plan_says(fleet: Fleet) -> None:
     plan = fleet.make("--observe")
     assert begun(plan) == ["orch-a"]
     assert fleet.carried_out() == ["orch-a"]
+
+
+def test_a_superseded_plan_cannot_be_replayed(fleet: Fleet) -> None:
+    """A price goes up and down again: the hosts are back at what the first plan starts from, and it is still good."""
+    fleet.write(price=1280)
+    fleet.compile()
+    fleet.make("--observe")
+    up = fleet.file.read_bytes()
+    assert fleet.carried_out() == ["orch-a"]
+    fleet.write(price=1250)
+    fleet.compile()
+    plan = fleet.make("--observe")
+    assert fleet.carried_out() == ["orch-a"]
+    for host in fleet.hosts.values():
+        assert (
+            host.read("/var/lib/fleetc/newest-plan").decode() == f"{plan.created} {seal_of(fleet.file.read_bytes())}\n"
+        )
+        assert host.run("stat", "-c", "%a %U", "/var/lib/fleetc/newest-plan").stdout == "644 root\n"
+    fleet.write(price=1280)
+    fleet.compile()
+    fleet.file.write_bytes(up)
+    message = fleet.refused("plan-superseded")
+    assert f"one was rolled out to since: it was given a plan that was made at {plan.created}" in message
+    fleet.refused("plan-superseded", "--check")
+    fleet.write(price=1250)
+    fleet.compile()
+    fleet.make("--observe")
+    assert fleet.deploy().returncode == 0
+    assert "a rollout without a plan began" in fleet.refused("plan-superseded")
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support import ROOT, compile_text
 
-ROLES = ("fleet_avatar", "fleet_files", "fleet_observe", "fleet_secrets", "fleet_services")
-PLAYBOOKS = ("site.yml", "observe.yml")
+ROLES = ("fleet_avatar", "fleet_files", "fleet_observe", "fleet_plan", "fleet_secrets", "fleet_services")
+PLAYBOOKS = ("site.yml", "observe.yml", "record.yml")
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {"name", "no_log", "diff", "changed_when", "failed_when", "check_mode", "environment"}
 

@@ -7,9 +7,25 @@ from typing import Any
 
 import pytest
 
-from compiler.ops.observe import ACTIVE, CONTAINERS, DIGESTS, LINK, MARKERS, PROJECTS, STACK, TABLES, TASKS, UNITS, said
+from compiler.ops.observe import (
+    ACTIVE,
+    CONTAINERS,
+    DIGESTS,
+    LINK,
+    MARKERS,
+    NEWEST,
+    PROJECTS,
+    STACK,
+    TABLES,
+    TASKS,
+    UNITS,
+    _seen,
+    newest_plan,
+    said,
+)
+from compiler.ops.runner import RunResult
 from compiler.reading import read_playbooks
-from compiler.sealed.data import OBSERVED, HostState, Process
+from compiler.sealed.data import OBSERVED, HostState, NewestPlan, Process
 
 A, B, C, D = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 MARKER = "/var/lib/fleetc/running/"
@@ -23,6 +39,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     STACK: {"rc": 1, "stdout_lines": []},
     PROJECTS: {"rc": 0, "stdout_lines": ["livepeer-box"]},
     TABLES: {"rc": 0, "stdout_lines": ["skipped, since /var/lib/fleetc/avatar does not exist"]},
+    NEWEST: {"rc": 0, "stdout_lines": [f"2026-03-01T12:00:00Z {A}"]},
 }
 
 
@@ -114,3 +131,32 @@ def test_nonsense_is_an_error_that_the_caller_expects(task: str, answer: dict[st
 def test_the_role_has_the_tasks_that_are_asked_for() -> None:
     text = read_playbooks()["roles/fleet_observe/tasks/main.yml"].decode()
     assert [line.removeprefix("- name: ") for line in text.splitlines() if line.startswith("- name: ")] == list(TASKS)
+
+
+def test_the_newest_plan_of_a_host() -> None:
+    assert newest_plan(ANSWERS[NEWEST]) == NewestPlan("2026-03-01T12:00:00Z", A)
+    assert newest_plan({"rc": 0, "stdout_lines": ["2026-03-01T12:00:00Z -"]}) == NewestPlan("2026-03-01T12:00:00Z", "-")
+    absent = "skipped, since /var/lib/fleetc/newest-plan does not exist"
+    assert newest_plan({"rc": 0, "stdout_lines": [absent]}) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"rc": 0, "stdout_lines": []},
+        {"rc": 1, "stdout_lines": [f"2026-03-01T12:00:00Z {A}"]},
+        {"rc": 1, "stdout_lines": []},
+        {"rc": 0, "stdout_lines": [f"2026-03-01T12:00:00Z {A}", ""]},
+        {"rc": 0, "stdout_lines": [f"2026-03-01T12:00:00Z {A} "]},
+        {"rc": 0, "stdout_lines": ["2026-03-01T12:00:00Z \x1b[31m"]},
+        {"rc": 0, "stdout_lines": [3]},
+        {"rc": 0, "stdout_lines": None},
+    ],
+)
+def test_a_record_that_makes_no_sense_is_not_taken_for_none(answer: dict[str, Any]) -> None:
+    """Else a host whose record was damaged would take any plan of before."""
+    with pytest.raises((KeyError, TypeError, ValueError, AttributeError)):
+        newest_plan(answer)
+    result = RunResult("successful", 0, {}, answers={"edge": ANSWERS | {NEWEST: answer}})
+    assert _seen("edge", result).state.note == "its record of the newest plan makes no sense"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,14 +16,17 @@ from compiler.baseline import baseline
 from compiler.ops import plans
 from compiler.ops.deploy import Outcome
 from compiler.ops.gate import Judgement
+from compiler.ops.observe import Seen
 from compiler.ops.runner import RunResult
 from compiler.pipeline import compile_spec
+from compiler.plan import Plan
 from compiler.review.compare import compare
 from compiler.review.side import of_compiled
-from compiler.sealed.data import OBSERVED, HostState, NodeRelease, Process, SealedPlan
+from compiler.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
 from compiler.sealed.make import effects_in, effects_of
 from compiler.sealed.stacks import HOST, is_unit
 from compiler.sealed.states import in_order, recorded_states
+from compiler.settings import Settings
 from compiler.tree import Tree
 from tests.sealed.support import NOW, Workplace
 from tests.sealed.test_refusals import edit
@@ -43,7 +48,8 @@ def stage(compiled: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """A copy of the stage as the working directory, and `before`, the tree that was rolled out last."""
     shutil.copytree(compiled.directory, tmp_path / "work")
     monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setattr(plans, "clock", lambda: NOW)
+    seconds = itertools.count()
+    monkeypatch.setattr(plans, "clock", lambda: NOW + timedelta(seconds=next(seconds)))
     place = Workplace(tmp_path / "work")
     shutil.copytree(place.tree, "before")
     return place
@@ -165,7 +171,7 @@ def test_units_of_a_stack_are_foretold(name: str, stage: Workplace) -> None:
 def test_effects_stand_with_the_unit_that_they_concern(name: str, stage: Workplace) -> None:
     """What the review says of a unit is in the plan, so the plan has a step for each unit that the review names."""
     changed(stage, name)
-    before = baseline("before", stage.spec, [], stage.tree, shipped(), 2**20)
+    before = baseline("before", stage.spec, Settings(), shipped(), 2**20)
     after = of_compiled("after", compile_spec(stage.sources(), *shipped()))
     named = {place for place, found in effects_of(compare(before, after)).items() if found}
     assert stage.run("plan", "--against", "before", "-o", "plan.json").code == 0
@@ -185,25 +191,37 @@ def test_what_people_read_of_a_stack(stage: Workplace) -> None:
 
 
 class Hosts:
-    """Hosts that say what they run, as they say it to the role fleet_observe, and a rollout that does nothing."""
+    """A stand-in for hosts that say what they run, as they do to the role fleet_observe, and for rollouts to them.
+
+    `newest` is what the role fleet_plan has them write down.
+    """
 
     def __init__(self, states: dict[str, HostState]) -> None:
         self.states = states
         self.rollouts = 0
+        self.newest: dict[str, NewestPlan] = {}
 
-    def observe(self, _tree: Tree, hosts: Sequence[str], *_: object) -> dict[str, HostState]:
-        return {host: self.states[host] for host in hosts}
+    def observe(self, _tree: Tree, hosts: Sequence[str], *_: object) -> dict[str, Seen]:
+        return {host: Seen(self.states[host], self.newest.get(host)) for host in hosts}
 
-    def deploy(self, tree: Tree, *_: object) -> Outcome:
+    def deploy(
+        self, tree: Tree, plan: Plan, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
+    ) -> Outcome:
         """A rollout that gets to its end."""
-        self.rollouts += 1
-        self.states = rolled_out(tree)
+        _, mark, *playbook = rest
+        assert isinstance(mark, NewestPlan) and not check
+        self.newest |= {host.name: mark for host in plan.hosts if not limit or host.name in limit}
+        if not playbook:
+            self.rollouts += 1
+            self.states = rolled_out(tree)
         return Outcome(tuple(self.states), RunResult("successful", 0, {}), Judgement("proceed", ()), check=False)
 
-    def fail(self, tree: Tree, *_: object) -> Outcome:
+    def fail(
+        self, tree: Tree, plan: Plan, settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
+    ) -> Outcome:
         """A rollout that links the release, starts the nodes, and breaks off while it starts the stack of a host."""
-        self.rollouts += 1
-        before, self.states = self.states, rolled_out(tree)
+        before = self.states
+        self.deploy(tree, plan, settings, limit, check, *rest)
         for host, state in self.states.items():
             kept = [process for process in before[host].processes if is_unit(process) and process.node != HOST]
             nodes = [process for process in state.processes if not is_unit(process)]
@@ -316,3 +334,82 @@ def test_start_of_the_host_that_was_cut_short_concerns_turn(stage: Workplace, ho
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     cut_short = "its last start was not completed"
     assert steps(stage.read(), "stage-1") == [f"restart avatar/host: {cut_short}", f"restart avatar/turn: {cut_short}"]
+
+
+# --- superseded plans ---------------------------------------------------------------------------------
+
+
+def planned(stage: Workplace, monkeypatch: pytest.MonkeyPatch, minutes: int, name: str, *options: str) -> None:
+    """A plan of the fleet as it stands, made some minutes after NOW and kept under a name."""
+    monkeypatch.setattr(plans, "clock", lambda: NOW + timedelta(minutes=minutes))
+    done = stage.run("plan", *options, "-o", name)
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("made", [("--observe",), ()], ids=["observed", "nothing known"])
+def test_superseded_plan_cannot_be_replayed(
+    made: tuple[str, ...], stage: Workplace, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change is rolled out and taken back: the hosts are what the first plan starts from, and it is still good."""
+    texts = stage.spec.read_text(encoding="utf-8"), stage.overlay.read_text(encoding="utf-8")
+    changed(stage, "a slot more")
+    edited = stage.spec.read_text(encoding="utf-8")
+    planned(stage, monkeypatch, 1, "change.json", *made)
+    assert stage.run("deploy", "--plan", "change.json").code == 0
+    assert stage.run("deploy", "--plan", "change.json").code == 0, "the same plan may be carried out again"
+    stage.spec.write_text(texts[0], encoding="utf-8")
+    stage.compile()
+    planned(stage, monkeypatch, 2, "back.json", *made)
+    assert stage.run("deploy", "--plan", "back.json").code == 0
+    rollouts = hosts.rollouts
+    stage.spec.write_text(edited, encoding="utf-8")
+    stage.compile()
+    for command in (("deploy", "--plan"), ("deploy", "--check", "--plan"), ("plan", "--observe", "--verify")):
+        done = stage.run(*command, "change.json")
+        assert done.code == 1, done.out
+        assert "error[plan-superseded]: stage-1 was rolled out to since: it was given a plan" in done.err
+        assert "at 2026-03-01T12:02:00Z" in done.err and "this plan is of 2026-03-01T12:01:00Z" in done.err
+    assert hosts.rollouts == rollouts
+    planned(stage, monkeypatch, 3, "again.json", *made)
+    assert stage.run("deploy", "--plan", "again.json").code == 0
+
+
+def test_plan_that_has_nothing_to_do_supersedes_older_ones(
+    stage: Workplace, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was approved and taken back before it was carried out: the plan that says so changes nothing on the hosts."""
+    text = stage.spec.read_text(encoding="utf-8")
+    changed(stage, "a slot more")
+    edited = stage.spec.read_text(encoding="utf-8")
+    planned(stage, monkeypatch, 1, "change.json", "--observe")
+    stage.spec.write_text(text, encoding="utf-8")
+    stage.compile()
+    planned(stage, monkeypatch, 2, "back.json", "--observe")
+    assert stage.run("deploy", "--check", "--plan", "back.json").code == 0
+    assert hosts.newest == {}
+    done = stage.run("deploy", "--plan", "back.json")
+    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
+    assert "2 hosts wrote down that this is the newest plan" in done.err
+    assert "wrote down" not in stage.run("deploy", "--plan", "back.json").err
+    stage.spec.write_text(edited, encoding="utf-8")
+    stage.compile()
+    assert "error[plan-superseded]" in stage.run("deploy", "--plan", "change.json").err
+    assert hosts.rollouts == 0
+
+
+def test_one_host_that_knows_a_newer_plan_stops_all(
+    stage: Workplace, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed(stage, "a slot more")
+    planned(stage, monkeypatch, 1, "change.json", "--observe")
+    for given, words in (
+        (NewestPlan("2026-03-01T12:01:00Z", "b" * 64), "it was given a plan that was made"),
+        (NewestPlan("2026-03-01T12:01:00Z", "-"), "a rollout without a plan began"),
+        (NewestPlan("2027-03-01T12:01:00Z", "-"), "a rollout without a plan began"),
+    ):
+        hosts.newest = {"stage-2": given}
+        done = stage.run("deploy", "--plan", "change.json")
+        assert done.code == 1
+        assert f"stage-2 was rolled out to since: {words}" in done.err and "stage-1" not in done.err
+    hosts.newest = {"stage-2": NewestPlan("2026-03-01T12:00:59Z", "b" * 64)}
+    assert stage.run("deploy", "--plan", "change.json").code == 0
