@@ -161,8 +161,8 @@ class Silence(Base):
     reason: Text = Field(description="Why it is fine here; shown to reviewers.")
     at: Text | None = Field(
         None,
-        description='Only below this place of the spec, such as "gateways.gw-eu"; exactly this place for a false alarm of '
-        "inline-secret.",
+        description='Only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of inline-secret, '
+        "the one place that it names.",
     )
 
 
