@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from compiler.commands import diffs, init, plans, rollouts, specs, streams, trees
+from compiler.commands import diffs, init, plans, rollouts, show, specs, streams, trees
 
 app = typer.Typer(
     name="fleetc",
@@ -39,6 +39,7 @@ app.command("compile")(trees.compile_)
 app.command()(diffs.diff)
 app.command(context_settings={"ignore_unknown_options": True})(trees.why)
 app.command()(trees.affects)
+app.command()(show.show)
 app.command()(specs.explain)
 app.command()(specs.upgrade)
 app.command()(specs.schema)

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 class Severity(IntEnum):
-    """How bad it is. Errors stop the compile; warnings can be silenced in the spec, by code, with a reason."""
+    """How bad it is. Errors stop the compile; warnings, and an error that may be a false alarm, can be silenced."""
 
     ERROR = 0
     WARNING = 1
@@ -98,7 +98,8 @@ def fix_remove(path: Path) -> Fix:
 class Diagnostic:
     """A message: `code` is a stable slug, `message` one sentence, `help` says what to write instead.
 
-    `fix` is there only when the repair is certain; `fleetc check --fix` makes it.
+    `fix` is there only when the repair is certain; `fleetc check --fix` makes it. `doubted` is set on an error that may
+    be a false alarm: a silence with exactly this path as its place takes it away, which no other error allows.
     """
 
     code: str
@@ -108,6 +109,7 @@ class Diagnostic:
     related: tuple[Label, ...] = field(default=())
     help: str = ""
     fix: Fix | None = None
+    doubted: Path | None = None
 
 
 def error(

@@ -156,7 +156,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
         made += fix.edits
         for piece in found:
             line, column = maps[piece.source].position(piece.start)
-            hidden = bool(leaks.find(maps[piece.source].text(line)) or leaks.find(piece.after))
+            hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
     after, _ = parse(written)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from compiler import model, rules, source
+from compiler import comments, model, rules, source
 from compiler.diagnostics import Diagnostic, Label, error, has_errors
 from compiler.model.fleet import Fleet
 from compiler.source import Document, Source
@@ -47,7 +47,7 @@ def check_spec(sources: Sequence[Source]) -> Checked:
     diagnostics += found
     if fleet is None:
         return Checked(document, None, tuple(diagnostics))
-    diagnostics += rules.check(fleet)
+    diagnostics += rules.check(fleet, comments.check(document.sources))
     return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics))
 
 

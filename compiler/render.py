@@ -71,7 +71,7 @@ class _Atlas:
         self._texts = {source.name: source.text for source in sources}
         self._maps: dict[str, LineMap] = {}
         self.secret_lines: set[tuple[str, int]] = set()
-        self.secrets = {text for text in _texts(document.raw) if leaks.find(text)} if document else set()
+        self.secrets = {text for text in _texts(document.raw) if leaks.find(text)} if document else set[str]()
 
     def place(self, label: Label) -> Place:
         target = label.place
@@ -127,7 +127,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
         )
         found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
     hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
-    return _withhold(hidden, atlas.secrets)
+    return list(map(_masked, _withhold(hidden, atlas.secrets)))
 
 
 def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
@@ -159,6 +159,22 @@ def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
         place._replace(hidden=(place.file, place.line) in secret_lines) for place in (item.primary, *item.related)
     )
     return item._replace(primary=primary, related=tuple(related))
+
+
+def _masked(item: Located) -> Located:
+    """Cover what is long and random in all that is shown, also where nobody called it a secret."""
+    words = item.diagnostic
+    masked = replace(words, message=leaks.masked(words.message), help=leaks.masked(words.help))
+    return item._replace(
+        diagnostic=masked, primary=_masked_place(item.primary), related=tuple(map(_masked_place, item.related))
+    )
+
+
+def _masked_place(place: Place) -> Place:
+    hidden = place.hidden or leaks.find(place.text) is not None
+    return place._replace(
+        note=leaks.masked(place.note), path=leaks.masked(place.path), text=leaks.masked(place.text), hidden=hidden
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -275,7 +291,7 @@ def deeds(item: Located) -> str:
     """What the fix of a diagnostic that has one does, as the end of a sentence, without secrets."""
     fix = item.diagnostic.fix
     shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
-    return "writes this value in the right form" if item.withheld or leaks.find(shown) else shown
+    return "writes this value in the right form" if item.withheld or not leaks.may_show(shown) else shown
 
 
 def _deed(edit: Edit) -> str:
@@ -294,7 +310,7 @@ def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[
     if not place.line:
         where = plain_output(place.file or place.path)
         return [f"{margin}--> {where}" + (f": {plain_output(place.note)}" if place.note else "")] if where else []
-    if place.hidden or leaks.find(place.text):
+    if place.hidden:
         return _hidden_frame(place, margin, width)
     start = place.column - 1
     end = place.end_column - 1 if place.end_line == place.line else len(place.text)

@@ -112,7 +112,7 @@ def _fixes(
     for item in located:
         fix = item.diagnostic.fix
         pieces = found.get(fix, ()) if fix is not None else ()
-        hidden = item.withheld or item.primary.hidden or any(leaks.find(piece.text) for piece in pieces)
+        hidden = item.withheld or item.primary.hidden or not all(leaks.may_show(piece.text) for piece in pieces)
         shown.append([] if hidden or not pieces else [_fix(deeds(item), pieces, sources, maps)])
     return shown
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import update_wrapper
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
@@ -268,6 +268,38 @@ def gpu_index(fleet: Fleet, host: str, gpu: int | str) -> int:
     if isinstance(gpu, int):
         return gpu
     return next(index for index, listed in enumerate(fleet.hosts[host].gpus) if listed.uuid == gpu)
+
+
+def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
+    """The fields of a node that its spec may leave out, and what is in force for it: writing it changes nothing."""
+    settings = node.settings
+    found: dict[str, Chosen[Any]] = {"cli": cli_listener(node), "data_dir": data_dir(fleet, node)}
+    if isinstance(settings, Gateway):
+        found |= {"http": gateway_http(node, settings), "rtmp": gateway_rtmp(node, settings)}
+    elif isinstance(settings, Orchestrator):
+        service = service_address(fleet, node, settings)
+        found["http"] = orchestrator_http(fleet, node, settings)
+        if service is not None:
+            found["service"] = Chosen(_service_text(service.value), service.origin)
+        if serves_video(node):
+            found["transcoding"] = _who_works(transcodes(fleet, node))
+        if serves_ai(node):
+            found["ai_work"] = _who_works(runs_models(fleet, node))
+    elif isinstance(settings, Signer | Redeemer):
+        found["http"] = helper_http(node, settings)
+    if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
+        found["models_dir"] = models_dir(fleet, node, settings)
+    return found
+
+
+def _who_works(here: Chosen[bool]) -> Chosen[str]:
+    return Chosen("local" if here.value else "remote", here.origin)
+
+
+def _service_text(service: Service) -> str:
+    """A service address as the spec has it: https goes without saying."""
+    port = "" if service.port is None else f":{service.port}"
+    return f"{'http://' if service.scheme == 'http' else ''}{service.host}{port}"
 
 
 def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[Price] | None:

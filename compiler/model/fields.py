@@ -110,7 +110,7 @@ def refuse(message: str, help: str = "", secret: bool = False, repair: Value | N
 def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
     """The error for a quantity that `parse` does not read, with the spelling that it would read if there is one."""
     repair = q.respelled(parse, value) if isinstance(value, str) else ""
-    return refuse(problem.message, problem.help, repair=repair or None)
+    return refuse(problem.message, problem.help, secret=problem.secret, repair=repair or None)
 
 
 def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:

@@ -163,11 +163,15 @@ class Rollout(Base):
 
 
 class Silence(Base):
-    """One warning that the fleet's owners have decided to live with."""
+    """One warning that the fleet's owners have decided to live with, or one false alarm of `inline-secret`."""
 
     code: Text = Field(description="Code of the warning.")
     reason: Text = Field(description="Why it is fine here; shown to reviewers.")
-    at: Text | None = Field(None, description='Only below this place of the spec, such as "gateways.gw-eu".')
+    at: Text | None = Field(
+        None,
+        description='Only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of inline-secret, '
+        "the one place that it names.",
+    )
 
 
 __all__ = ["FleetSettings", "Gpu", "Host", "Model", "Rollout", "SecretRef", "Silence", "Wallet"]

@@ -215,7 +215,8 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
             try:
                 parse_eth_address(name)
             except QuantityError as problem:
-                yield error("invalid-value", problem.message, Label(path, on_key=True), help=problem.help)
+                place = Label(path, on_key=True, secret=problem.secret)
+                yield error("invalid-value", problem.message, place, help=problem.help)
         elif name not in fleet.gateways:
             yield _unknown(
                 "gateway",

@@ -187,7 +187,8 @@ SPEC_PAGES: dict[str, Page] = {
     ),
     "silenced-error": Page(
         "The spec silences an error.",
-        "only warnings may be lived with: an error means a node that does not start, loses income or is in danger.",
+        "only warnings may be lived with: an error means a node that does not start, loses income or is in danger. The "
+        "one exception is an inline-secret that may be a false alarm, silenced at exactly the place that it names.",
         "Repair its cause and take the silence away.",
     ),
     "spec-bom": Page(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NewType
 
+from compiler import leaks
 from compiler.keccak import keccak256
 from compiler.quantities.text import QuantityError, need_text, shown
 
@@ -289,6 +290,7 @@ def _bracketed(host: str) -> HostName:
 
 _ETH = re.compile(r"0x(?:[0-9a-fA-F]{40})")
 _ETH_EXAMPLE = "0x52908400098527886E0F7030069857D2E4169EE7"
+_ETH_KEY = re.compile(r"\s*(?:0[xX])?[0-9a-fA-F]{64}\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,10 +303,24 @@ class EthAddress:
         return self.text
 
 
+def _refuse_key(text: str) -> None:
+    """Say so when the key of an account, or the phrase it follows from, stands where its address belongs."""
+    found = leaks.find(text)
+    kind = "a private key" if _ETH_KEY.fullmatch(text) else found.kind if found is not None and found.certain else ""
+    if kind:
+        raise QuantityError(
+            f"this is {kind}, and an address belongs here",
+            "write the address of the account, 0x and 40 hexadecimal digits; whoever has read this spec can empty the "
+            "account, so move its funds to a new one",
+            secret=True,
+        )
+
+
 def parse_eth_address(value: object) -> EthAddress:
     """Read 0x and 40 hexadecimal digits, all in one case or in the mixed case whose checksum is right."""
     text = need_text(value, "an Ethereum address", _ETH_EXAMPLE)
     if not _ETH.fullmatch(text):
+        _refuse_key(text)
         raise QuantityError(f"{shown(text)} is not an Ethereum address", "write 0x and 40 hexadecimal digits")
     digits = text[2:]
     if not digits.strip("0"):

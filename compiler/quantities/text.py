@@ -14,17 +14,21 @@ _SHOWN = 60
 
 
 class QuantityError(ValueError):
-    """Not the quantity it should be: `message` says what is wrong, `help` what to write instead."""
+    """Not the quantity it should be: `message` says what is wrong, `help` what to write instead.
 
-    def __init__(self, message: str, help: str) -> None:
+    `secret` says that a secret was written in its place, so that the text is never shown.
+    """
+
+    def __init__(self, message: str, help: str, secret: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.help = help
+        self.secret = secret
 
 
 def shown(text: str) -> str:
-    """Text in quotes for a message, cut when it is long; "the text" when it seems to hold a secret."""
-    if leaks.find(text):  # before the cut, behind which nobody would recognise it
+    """Text in quotes for a message, cut when it is long; "the text" when it is no text to repeat to anybody."""
+    if not leaks.may_show(text):  # before the cut, behind which nobody would recognise it
         return "the text"
     return f'"{text}"' if len(text) <= _SHOWN else f'"{text[: _SHOWN - 1]}…"'
 

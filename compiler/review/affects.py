@@ -157,12 +157,12 @@ def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: 
         lines = backends.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
         for number, line in enumerate(lines, 1):
             if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
-                yield Line(artifact.path, number, 0, line.text, None)
+                yield Line(artifact.path, number, 0, leaks.shown(line.text), None)
 
 
 def _shown(value: Any) -> str:
     text = toml_value(value)
-    return "a value that may hold a secret" if leaks.find(text) else text
+    return leaks.masked(text) if leaks.find(text) is None else "a value that may hold a secret"
 
 
 # --- text and JSON ------------------------------------------------------------------------------------

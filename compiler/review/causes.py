@@ -22,9 +22,6 @@ from compiler.review.data import Spot
 from compiler.review.item import Item
 from compiler.source import Document
 
-HIDDEN = "[not shown: it may hold a secret]"
-"""Stands for a value that looks like a secret."""
-
 _FEW = 4
 """So many edits may be the cause of something that none of them speaks of."""
 
@@ -100,7 +97,7 @@ def text_of(value: Any) -> str:
 
 def shown(value: str) -> str:
     """A value as it may be shown."""
-    return HIDDEN if leaks.find(value) else value
+    return leaks.shown(value)
 
 
 class Edits:
@@ -230,6 +227,6 @@ class Atlas:
         text = document.line_text(span.source, line)
         last = path[-1] if path else ""
         secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
-        name = ".".join(HIDDEN if leaks.find(str(part)) else str(part) for part in path)
+        name = ".".join(map(leaks.shown, map(str, path)))
         hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
-        return Spot(side, kind, span.source, line, column, name, "" if hidden else text, reason, hidden)
+        return Spot(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)

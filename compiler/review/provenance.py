@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from compiler import backends, render
+from compiler import backends, leaks, render
 from compiler.diagnostics import Label, Path
 from compiler.encoding import plain_output
 from compiler.model.fleet import Fleet
@@ -151,14 +151,14 @@ def as_text(found: Explained, colour: bool = False) -> str:
 
     Why a line is there at all is said of constant text only: what stands on a line is the better answer.
     """
-    head = f"{found.artifact}:{found.line}: {found.text}"
+    head = f"{found.artifact}:{found.line}: {leaks.shown(found.text)}"
     lines = [f"\x1b[1m{plain_output(head)}\x1b[0m" if colour else plain_output(head)]
     constant = all(reason.kind == "constant" for reason in found.reasons)
     for title, reasons in (("", found.reasons), ("it is there because of", found.presence if constant else ())):
         if title and reasons:
             lines += ["", f"{title}:"]
         for reason in reasons[:_SHOWN]:
-            lines += ["", f"{reason.kind}: {plain_output(reason.text)}"]
+            lines += ["", f"{reason.kind}: {plain_output(leaks.shown(reason.text))}"]
             lines += render.frames(reason.places, colour)
         if len(reasons) > _SHOWN:
             lines += ["", f"... and {len(reasons) - _SHOWN} more; --format json has all"]
@@ -174,9 +174,13 @@ def as_data(found: Explained) -> dict[str, Any]:
     """Plain values for JSON; lines and columns count from 1."""
     parts = {
         name: [
-            {"kind": reason.kind, "text": reason.text, "places": [render.json_place(place) for place in reason.places]}
+            {
+                "kind": reason.kind,
+                "text": leaks.shown(reason.text),
+                "places": [render.json_place(place) for place in reason.places],
+            }
             for reason in reasons
         ]
         for name, reasons in (("reasons", found.reasons), ("presence", found.presence))
     }
-    return {"artifact": found.artifact, "line": found.line, "text": found.text, **parts}
+    return {"artifact": found.artifact, "line": found.line, "text": leaks.shown(found.text), **parts}

@@ -1,8 +1,9 @@
 """The registry of whole-fleet checks: one file per rule, found by listing this package.
 
-In: a sound `Fleet`. Out: diagnostics (`check`). A rule's file name is its code with underscores for hyphens; its
-docstring is the page that `fleetc explain` prints: one sentence, then the parts Why, Example and Instead. Its function
-`check(fleet)` yields diagnostics. Rules never import one another and never look at anything but the fleet.
+In: a sound `Fleet`, and what was found in its texts before. Out: diagnostics (`check`). A rule's file name is its code
+with underscores for hyphens; its docstring is the page that `fleetc explain` prints: one sentence, then the parts Why,
+Example and Instead. Its function `check(fleet)` yields diagnostics. Rules never import one another and never look
+at anything but the fleet.
 """
 
 from __future__ import annotations
@@ -35,23 +36,28 @@ def rules() -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 
-def check(fleet: Fleet) -> list[Diagnostic]:
-    """Run every rule, then take away the warnings that the spec silences with a reason."""
-    found = [diagnostic for rule in rules() for diagnostic in rule.check(fleet)]
+def check(fleet: Fleet, more: Iterable[Diagnostic] = ()) -> list[Diagnostic]:
+    """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics."""
+    found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
     return [*_heard(fleet, found), *_silences(fleet, found)]
 
 
 def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
     silenced = [(s.code, s.at) for s in fleet.silence]
     for diagnostic in found:
-        if diagnostic.severity is not Severity.WARNING or not any(_covers(s, diagnostic) for s in silenced):
+        if not any(_covers(s, diagnostic) for s in silenced):
             yield diagnostic
 
 
 def _covers(silence: tuple[str, str | None], diagnostic: Diagnostic) -> bool:
+    """Whether a silence takes a diagnostic away: a warning at or below its place, a doubted error exactly there."""
     code, at = silence
     place = diagnostic.primary.place
-    if code != diagnostic.code or isinstance(place, Offset):
+    if code != diagnostic.code:
+        return False
+    if diagnostic.severity is Severity.ERROR:
+        return diagnostic.doubted is not None and _dotted(diagnostic.doubted) == at
+    if isinstance(place, Offset):
         return False
     return at is None or _dotted(place) == at or _dotted(place).startswith(at + ".")
 
@@ -70,12 +76,16 @@ def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
             )
             continue
-        covered = [d for d in found if d.code == silence.code]
-        if any(d.severity is Severity.ERROR for d in covered):
-            yield error(
-                "silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help="repair its cause"
+        named = [d for d in found if d.code == silence.code]
+        if any(_covers((silence.code, silence.at), d) for d in named):
+            continue
+        if any(d.severity is Severity.ERROR for d in named):
+            doubted = any(d.doubted is not None for d in named)
+            advice = "repair its cause" + (
+                "; a false alarm is silenced at the one place that it names" if doubted else ""
             )
-        elif not any(_covers((silence.code, silence.at), d) for d in covered):
+            yield error("silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help=advice)
+        else:
             yield warning(
                 "unused-silence",
                 f'nothing here gives the warning "{silence.code}" any more',

@@ -21,9 +21,9 @@ _LIMIT = 300
 def message(text: str) -> str:
     """A message of the service: its words, without anything that may be a key or a token."""
     words = _CHUNK.sub(lambda found: found[0] if _PLAIN.fullmatch(found[0]) else REMOVED, text[:_LIMIT])
-    return visible(REMOVED if leaks.find(words) else words)
+    return visible(leaks.masked(words) if leaks.find(words) is None else REMOVED)
 
 
 def value(text: str) -> str:
     """A value of an observed stream that is no secret by its place; `HIDDEN` where it looks like one all the same."""
-    return HIDDEN if leaks.find(text) else visible(text)
+    return visible(leaks.masked(text)) if leaks.find(text) is None else HIDDEN
