@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.lower import lower
 from compiler.model.fleet import Fleet, Node
+from compiler.model.signing import talks_to_chain
 from compiler.model.worker import AiWorker
 from compiler.pipeline import Checked, check_spec
 from compiler.plan import Plan, Service
@@ -81,7 +82,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
     checked = check_spec(overlaid)
     before, after = _services(lower(fleet)), _services(lower(_moved(fleet, target)))
     moves = [
-        _Move(node, before[node.name], after[node.name], target, fleet.on_chain, _binary(fleet, node))
+        _Move(node, before[node.name], after[node.name], target, talks_to_chain(fleet, node), _binary(fleet, node))
         for node in fleet.nodes
         if node.settings.node_release is None
     ]
