@@ -57,7 +57,8 @@ def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
     yield Argument("dataDir", directory.value, directory.origin)
     yield from apply(node)
     for flag, extra in node.settings.extra_flags.items():
-        yield Argument(flag, extra_text(FLAGS[flag].type, extra), given(*node.path, "extra_flags", flag))
+        known = FLAGS.get(flag)
+        yield Argument(flag, extra_text(known.type if known else "", extra), given(*node.path, "extra_flags", flag))
     for name, value in node.settings.environment.items():
         yield Variable(name, value, given(*node.path, "environment", name))
     for name, reference in node.settings.secret_environment.items():
@@ -66,7 +67,7 @@ def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
 
 
 def extra_text(kind: str, value: bool | int | str) -> str:
-    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type."""
+    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type, where known."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(parse_duration(value)) if kind == "duration" else str(value)

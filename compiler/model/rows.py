@@ -64,6 +64,7 @@ ROWS: tuple[Row, ...] = (
     Row(_ALL, "monitor", "monitor", _boolean),
     Row(_ALL, "metrics_per_stream", "metricsPerStream", _boolean),
     Row(_ALL, "metrics_client_ip", "metricsClientIP", _boolean),
+    Row(_CHAIN, "cli_transactions", "enableCliTxRoutes", _boolean),
     Row(_CHAIN, "block_polling_interval", "blockPollingInterval", _seconds),
     Row(_CHAIN, "transaction_timeout", "transactionTimeout"),
     Row(_CHAIN, "max_transaction_replacements", "maxTransactionReplacements"),

@@ -22,7 +22,7 @@ SIGNED_PIPELINE = "live-video-to-video"
 ON_CHAIN_ONLY = (
     "wallet", "max_price", "max_model_prices", "price_feed",
     "tickets.max_ev", "tickets.max_total_ev", "tickets.deposit_multiplier", "ignore_max_price_if_needed",
-    "block_polling_interval", "transaction_timeout", "max_transaction_replacements", "gas_limit",
+    "cli_transactions", "block_polling_interval", "transaction_timeout", "max_transaction_replacements", "gas_limit",
     "min_gas_price", "max_gas_price", "initialize_round", "initialize_round_max_delay", "live.report_interval",
     "selection.random", "selection.stake", "selection.price", "selection.price_exponent",
     "selection.min_performance", "selection.performance_url", "selection.performance_region",
