@@ -33,7 +33,8 @@ def test_orchestrator_for_live_runners_alone_starts_no_worker_and_needs_no_docke
     assert not found.manages_containers
     assert not [mount.path for mount in found.mounts if "docker" in mount.path]
     assert not [port for port in found.ports if "runner" in port.purpose]
-    assert node.broken_rules(settings(found)) == ()
+    words, env = [a.text for a in found.arguments], {"HOME": "/root", "LP_ORCHSECRET": "word"}
+    assert node.broken_rules(node.read(words, env, {"/etc/livepeer/runners.json": '{"runners": []}'})) == ()
 
 
 def test_on_a_chain_it_asks_nothing_for_pixels_because_runners_have_their_own_prices() -> None:

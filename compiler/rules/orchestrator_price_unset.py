@@ -33,10 +33,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if not isinstance(settings, Orchestrator):
             continue
-        others_run = (
-            not effective.runs_models(fleet, node).value and not effective.live_runners_alone(fleet, node).value
-        )
-        needs_base = effective.serves_video(node) or others_run
+        runs = effective.runs_models(fleet, node).value or effective.live_runners_alone(fleet, node).value
+        needs_base = effective.serves_video(node) or not runs
         if settings.price is None and needs_base:
             yield error(
                 "orchestrator-price-unset",

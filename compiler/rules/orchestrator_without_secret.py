@@ -61,7 +61,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             worker = "an AI worker" if local_video else "a transcoder"
             yield warning(
                 "orchestrator-without-secret",
-                f"orchestrator {node.name} does not {'run models' if local_video else 'transcode'} itself, so its node "
+                f"orchestrator {node.name} does not {'run models itself' if local_video else 'transcode'}, so its node "
                 f"lets anybody join as {worker}",
                 Label(node.path, "no secret here"),
                 help=_HELP,
