@@ -8,12 +8,14 @@ import pytest
 
 from compiler.diagnostics import Severity
 from compiler.pipeline import check_spec
+from compiler.review.limits import breaches, parse_limits
 from compiler.source import Source
 from compiler.upgrade import compare
 from compiler.upgrade_report import as_text
 from compiler.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
 from compiler.upstream.releases import releases, unplaced
 from tests import node
+from tests.review.support import review
 from tests.rules.support import (
     checked,
     flagged,
@@ -159,6 +161,18 @@ def test_command_takes_a_newer_release(tmp_path: Path) -> None:
     refused = fleetc("upgrade", "--to", "v0.9", cwd=tmp_path)
     assert refused.returncode == 2 and 'there is no release "v0.9"' in refused.stderr
     assert fleetc("upgrade", "--to", "v0.8.99", cwd=tmp_path).returncode == 2
+
+
+def test_review_says_that_it_does_not_know_what_an_unknown_flag_does() -> None:
+    plain = onchain(orchestrator(), node_release='"v0.9.2"')
+    with_flag = onchain(orchestrator(extra_flags="{ newThing = true }"), node_release='"v0.9.2"')
+    for before, after in ((plain, with_flag), (with_flag, plain)):
+        found = review(before, after)
+        (change,) = found.changes
+        assert {effect.impact for effect in change.effects} > {"exposure", "price", "funds"}
+        assert all("does not know" in effect.text for effect in change.effects if effect.impact == "exposure")
+        for limit in ("exposure=none", "exposure=0", "price=50%", "funds=none"):
+            assert list(breaches(found, parse_limits(limit))), limit
 
 
 def test_compiled_launch_line_is_that_of_the_newest_known_release() -> None:
