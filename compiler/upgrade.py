@@ -18,12 +18,13 @@ from pydantic import BaseModel
 from compiler.diagnostics import Diagnostic, Severity
 from compiler.lower import lower
 from compiler.model.fleet import Fleet, Node
+from compiler.model.signing import talks_to_chain
 from compiler.model.worker import AiWorker
 from compiler.pipeline import Checked, check_spec
 from compiler.plan import Plan, Service
 from compiler.source import Source
-from compiler.upstream import FLAGS, Flag, Release, format_release
-from compiler.upstream.releases import Change, between
+from compiler.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release
+from compiler.upstream.releases import Change, between, unplaced
 
 OVERLAY = "--to"
 """The name under which places in the report show the new release."""
@@ -81,7 +82,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
     checked = check_spec(overlaid)
     before, after = _services(lower(fleet)), _services(lower(_moved(fleet, target)))
     moves = [
-        _Move(node, before[node.name], after[node.name], target, fleet.on_chain, _binary(fleet, node))
+        _Move(node, before[node.name], after[node.name], target, talks_to_chain(fleet, node), _binary(fleet, node))
         for node in fleet.nodes
         if node.settings.node_release is None
     ]
@@ -194,7 +195,9 @@ def _kept(fleet: Fleet, target: Release) -> tuple[Finding, ...]:
 def _lost(move: _Move) -> Iterator[tuple[str, str]]:
     """Flags on the line that the new release does not have or does not heed, unless another name takes their place."""
     for name in sorted(move.flags):
-        flag = FLAGS[name]
+        flag = FLAGS.get(name)
+        if flag is None:
+            continue  # of a release that is newer than the tables
         if not flag.acts_in(move.old) or flag.acts_in(move.new) or _other_name(flag, move.flags_then) is not None:
             continue
         new = format_release(move.new)
@@ -208,11 +211,12 @@ def _lost(move: _Move) -> Iterator[tuple[str, str]]:
 
 def _other_name(flag: Flag, names: Iterable[str]) -> str | None:
     """The older or newer name of the same thing among some flags."""
-    return next((n for n in sorted(names) if n == flag.replaced_by or FLAGS[n].replaced_by == flag.name), None)
+    known = sorted(name for name in names if name in FLAGS)
+    return next((n for n in known if n == flag.replaced_by or FLAGS[n].replaced_by == flag.name), None)
 
 
 def _renamed(move: _Move) -> Iterator[tuple[str, str]]:
-    for name in sorted(move.flags - move.flags_then):
+    for name in sorted((move.flags - move.flags_then) & FLAGS.keys()):
         other = _other_name(FLAGS[name], move.flags_then - move.flags)
         if other is not None:
             yield name, f"-{name} becomes -{other}"
@@ -250,6 +254,10 @@ def _crossed(move: _Move) -> Iterator[tuple[Change, str]]:
                 release = format_release(facts.release)
                 up = move.old < move.new
                 yield change, f"from {release} on, {change.now}" if up else f"before {release}, {change.before}"
+    if move.old <= NEWEST_RELEASE < move.new:
+        for change in unplaced():
+            if _concerns(change, move):
+                yield change, f"in some release after {format_release(NEWEST_RELEASE)}, {change.now}"
 
 
 def _concerns(change: Change, move: _Move) -> bool:

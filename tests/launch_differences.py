@@ -14,6 +14,9 @@ _REGISTRY = "off-chain there is no registry, and a fixed list of orchestrators i
 _WORKER_CHAIN = "a worker never talks to the chain; the published one stops, because it names a chain without an RPC"
 _REWARD = "one process of a wallet calls reward and the others must not; the published ones leave it to the node"
 
+_SIGNED = "behind a signer a gateway runs off-chain; the published one signs tickets for the account of its signer"
+_SIGNED_CAP = "behind a signer the node compares no price, so the cap belongs to the signer"
+
 DIFFERENCES: dict[tuple[str, str], dict[str, str]] = {
     ("L04", "gate"): {"dataDir": _DATA_DIR},
     ("L05", "orch"): {
@@ -35,7 +38,12 @@ DIFFERENCES: dict[tuple[str, str], dict[str, str]] = {
     ("L14", "orch"): {"dataDir": _DATA_DIR, "ethPassword": _PASSWORD},
     ("L16", "orch"): {"dataDir": _DATA_DIR},
     ("L20", "gate"): {
-        "ethPassword": _PASSWORD,
+        **dict.fromkeys(
+            ("network", "ethUrl", "ethAcctAddr", "ethController", "ethKeystorePath", "reward", "blockPollingInterval"),
+            _SIGNED,
+        ),
+        "maxPricePerUnit": _SIGNED_CAP,
+        "localVerify": "off-chain the node verifies nothing unless it is told to; the spec could say so",
         "remoteDiscovery": "only a remote signer reads it, so the spec has no word for it on a gateway",
     },
     ("L22", "gate"): {"dataDir": _DATA_DIR, "ethAcctAddr": _ACCOUNT, "ethPassword": _PASSWORD},

@@ -126,7 +126,9 @@ def test_reward_caller_calls_when_nobody_else_is_named_and_only_then() -> None:
     ],
 )
 def test_gateway_calls_a_signer_where_it_listens(where: dict[str, str], address: str) -> None:
-    gate = gateway(wallet=None, remote_signer='{ signer = "signer" }', orchestrators='["a.example.net:8935"]')
+    gate = gateway(
+        wallet=None, max_price=None, remote_signer='{ signer = "signer" }', orchestrators='["a.example.net:8935"]'
+    )
     found = service(onchain(host("bare"), gate, signer(**where)), "gate")
     assert flags(found)["remoteSignerUrl"] == address
 
@@ -140,7 +142,7 @@ def test_orchestrator_uses_a_redeemer_of_the_fleet_or_an_address() -> None:
 
 
 def test_connections_to_helpers_are_edges() -> None:
-    gate = gateway(wallet=None, remote_signer='{ signer = "signer" }', orchestrators='["orch"]')
+    gate = gateway(wallet=None, max_price=None, remote_signer='{ signer = "signer" }', orchestrators='["orch"]')
     found = plan(onchain(gate, signer(), orchestrator(redeemer='"redeemer"'), redeemer(host='"gpu"'))).edges
     assert {("gate", "signer", "signs"), ("orch", "redeemer", "redeems")} <= set(found)
 
@@ -282,6 +284,7 @@ def test_values_that_the_node_misreads_are_refused(text: str, message: str) -> N
 def test_helpers_are_in_the_whole_tree_on_both_runtimes() -> None:
     gate = gateway(
         wallet=None,
+        max_price=None,
         http='"127.0.0.1:9935"',
         remote_signer='{ signer = "signer" }',
         orchestrators='["orch"]',

@@ -247,7 +247,7 @@ def test_command_exits_1_and_names_places_when_the_spec_must_change(tmp_path: Pa
     ]
 
 
-@pytest.mark.parametrize("wrong", ["v0.9.2", "0.9.1", "v0.8.12", "latest", "\x1b[31m"])
+@pytest.mark.parametrize("wrong", ["v0.9.2-rc1", "0.9.1", "v0.8.12", "latest", "\x1b[31m"])
 def test_command_refuses_a_release_that_never_was(wrong: str) -> None:
     done = fleetc("upgrade", ROOT / "inventories/demo", "--to", wrong)
     assert (done.returncode, done.stdout) == (2, "")

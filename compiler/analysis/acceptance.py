@@ -4,6 +4,9 @@ In: prices as the spec has them, the stated rates, and one gateway or orchestrat
 amounts for one pixel, and a `Decision` on a pair of them. Called by the other files here that sum up prices,
 by the rules about single prices, and by reviews of them.
 
+A gateway behind a remote signer has the caps of that signer, which refuses to pay for what is above them. The caps of a
+signer elsewhere are not known.
+
 What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
 the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With
 automatic adjustment, the default, a price is sent with three decimals of a wei, the rest cut off, and at most
@@ -22,8 +25,9 @@ from typing import NamedTuple
 from compiler.diagnostics import Path
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway
+from compiler.model.gateway import Buyer, Gateway
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signing import account_of, payer
 from compiler.model.worker import AiWorker
 from compiler.quantities import Price, Wei
 
@@ -33,6 +37,9 @@ VIDEO: Goods = ("video", "")
 
 BUYS, TOO_DEAR, UNKNOWN, NOT_OFFERED, NOT_ASKED = "buys", "too dear", "unknown", "not offered", "not asked"
 """What can come of a gateway, an orchestrator and some goods; unknown: in currencies that no rate compares."""
+
+ELSEWHERE = "elsewhere"
+"""The unit of a cap that a signer elsewhere has; no currency has lower-case letters but wei."""
 
 _DECIMALS = 1000
 _INT64 = 2**63 - 1
@@ -45,7 +52,8 @@ Amount = Fraction | int
 class Entry(NamedTuple):
     """A price that `owner` asks or pays for `goods`, and where it is written; None stands for any price.
 
-    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written.
+    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. A cap in the unit
+    ELSEWHERE is that of a signer elsewhere, and nobody here knows it.
     """
 
     owner: str
@@ -54,6 +62,11 @@ class Entry(NamedTuple):
     path: Path
     unit: str = ""
     worth: Amount = 0
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether this cap admits every price."""
+        return self.price is None and self.unit != ELSEWHERE
 
 
 class Decision(NamedTuple):
@@ -67,7 +80,7 @@ def decide(cap: Entry, offer: Entry | None) -> Decision:
     """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies."""
     if offer is None:
         return Decision(NOT_OFFERED)
-    if cap.price is None or not offer.worth:
+    if cap.unbounded or not offer.worth:
         return Decision(BUYS)
     if cap.unit != offer.unit:
         return Decision(UNKNOWN)
@@ -134,15 +147,20 @@ class Caps(NamedTuple):
         return self.models.get(goods) or self.pipelines.get(goods[0]) or self.base
 
 
-def caps_of(fleet: Fleet, scale: Scale, name: str, gateway: Gateway) -> Caps:
-    """The caps of a gateway. With `ignore_max_price_if_needed` none of them is a bound."""
-    soft = gateway.ignore_max_price_if_needed is True
-    base = gateway.max_price if isinstance(gateway.max_price, Price) and not soft else None
-    caps = Caps({}, {}, scale.cap(name, VIDEO, base, ("gateways", name, "max_price")))
-    for key, price in sorted(gateway.max_model_prices.items()):
+def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
+    """The caps that count for a gateway or a signer. With `ignore_max_price_if_needed` none of them is a bound."""
+    name, paying = node.name, payer(fleet, node)
+    if paying is None:
+        return Caps({}, {}, Entry(name, VIDEO, None, (*node.path, "remote_signer"), ELSEWHERE))
+    buyer = paying.settings
+    assert isinstance(buyer, Buyer)  # noqa: S101  # gateways and signers are, for the type checker
+    soft = isinstance(buyer, Gateway) and buyer.ignore_max_price_if_needed is True
+    base = buyer.max_price if isinstance(buyer.max_price, Price) and not soft else None
+    caps = Caps({}, {}, scale.cap(name, VIDEO, base, (*paying.path, "max_price")))
+    for key, price in sorted(buyer.max_model_prices.items()):
         model = fleet.models.get(key)
         goods = (model.pipeline, model.id) if model else (key, "")
-        entry = scale.cap(name, goods, None if soft else price, ("gateways", name, "max_model_prices", key))
+        entry = scale.cap(name, goods, None if soft else price, (*paying.path, "max_model_prices", key))
         if model:
             caps.models[goods] = entry
         else:
@@ -201,9 +219,9 @@ def special_offers(
             price, path = own, (*node.path, *place, "gateway_prices", key)
             if goods != VIDEO and own.is_zero and base is not None:
                 price, path = base, (*node.path, "price")
-            account = key if key.startswith("0x") else account_of(fleet, fleet.gateways[key])
+            account = key if key.startswith("0x") else account_of(fleet, key)
             if account:
-                yield account.lower(), goods, scale.offer(node.name, goods, price, path, adjusted)
+                yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, adjusted)
 
     if effective.serves_video(node):
         yield from entries(orchestrator.gateway_prices, VIDEO)
@@ -211,10 +229,3 @@ def special_offers(
         for index, use in enumerate(orchestrator.models):
             model = fleet.models[use.use]
             yield from entries(use.gateway_prices, (model.pipeline, model.id), "models", index)
-
-
-def account_of(fleet: Fleet, gateway: Gateway) -> str | None:
-    """The account that pays for a gateway, in lower case; None where a remote signer elsewhere holds it."""
-    signer = fleet.remote_signers.get(gateway.remote_signer.signer or "") if gateway.remote_signer else None
-    wallet = gateway.wallet if signer is None else signer.wallet
-    return str(fleet.wallets[wallet].address).lower() if wallet is not None else None

@@ -25,7 +25,6 @@ from compiler.analysis.acceptance import (
     Entry,
     Goods,
     Scale,
-    account_of,
     caps_of,
     decide,
     offers_of,
@@ -34,7 +33,10 @@ from compiler.analysis.acceptance import (
 from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Gateway
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signer import Signer
+from compiler.model.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
 
 CELL_GATEWAYS, CELL_OFFERS = 40, 60
 """Up to this size every gateway is set against every offer; a bigger fleet has one summary for each gateway."""
@@ -89,7 +91,7 @@ class View:
 
     def judge(self, goods: Goods, cap: Entry) -> Verdict:
         """What a cap reaches of some goods. Remembered, as gateways share their caps."""
-        key = (goods, cap.unit, cap.worth) if cap.price else (goods,)
+        key = (goods, cap.unit, cap.worth)  # a cap without a bound has no unit
         verdict = self._verdicts.get(key)
         if verdict is None:
             verdict = self._verdicts[key] = self._shelf(goods).judge(cap)
@@ -107,13 +109,20 @@ class View:
 
 
 class Market:
-    """The offers and caps of a fleet on a chain."""
+    """The offers and caps of a fleet on a chain.
+
+    `payers` has for each gateway who signs its tickets: itself, a signer, or "" for one elsewhere.
+    """
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         scale = Scale(fleet.rates)
-        self.caps = {name: caps_of(fleet, scale, name, gateway) for name, gateway in sorted(fleet.gateways.items())}
-        self.account = {name: account_of(fleet, gateway) for name, gateway in fleet.gateways.items()}
+        self._buyers = {name: Node("gateways", name, gateway) for name, gateway in sorted(fleet.gateways.items())}
+        self.caps = {name: caps_of(fleet, scale, node) for name, node in self._buyers.items()}
+        paying = {name: payer(fleet, node) for name, node in self._buyers.items()}
+        self.payers = {name: found.name if found is not None else "" for name, found in paying.items()}
+        accounts = {name: account_of(fleet, name) for name in fleet.gateways}
+        self.account = {name: None if found is None else str(found).lower() for name, found in accounts.items()}
         self.offers: dict[str, dict[Goods, Entry]] = {}
         self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
         self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}
@@ -143,20 +152,33 @@ class Market:
 
     def listed(self, name: str) -> tuple[str, ...] | None:
         """The orchestrators of this fleet that the gateway lists; None when it finds them in another way."""
-        gateway = self._fleet.gateways[name]
-        if not gateway.orchestrators:
+        found = self._finder(name)
+        if found is None or not found.orchestrators:
             return None
-        return tuple(dict.fromkeys(seller for seller in gateway.orchestrators if seller in self._fleet.orchestrators))
+        return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
 
     def closed(self, name: str) -> bool:
         """Whether the gateway can use nobody but orchestrators of this fleet."""
-        gateway = self._fleet.gateways[name]
-        return bool(gateway.orchestrators) and all(o in self._fleet.orchestrators for o in gateway.orchestrators)
+        found = self._finder(name)
+        listed = found.orchestrators if found is not None else ()
+        return bool(listed) and all(seller in self._fleet.orchestrators for seller in listed)
 
     def blocked(self, name: str) -> frozenset[str]:
         """The orchestrators of this fleet that the gateway never uses."""
-        accounts = self._fleet.gateways[name].selection.blocked
+        found = self._finder(name)
+        accounts = found.selection.blocked if found is not None else ()
         return frozenset(seller for account in accounts for seller in self._sellers.get(str(account).lower(), ()))
+
+    def wants(self, name: str, goods: Goods) -> bool:
+        """Whether the gateway asks for such goods: by its mode, and behind a signer only for what that one pays for."""
+        node = self._buyers[name]
+        if has_signer(node) and goods[0] != SIGNED_PIPELINE:
+            return False
+        return effective.serves_video(node) if goods == VIDEO else effective.serves_ai(node)
+
+    def _finder(self, name: str) -> Gateway | Signer | None:
+        found = finder(self._fleet, self._buyers[name])
+        return found.settings if found is not None and isinstance(found.settings, Gateway | Signer) else None
 
     def asks(self, name: str, seller: str) -> bool:
         """Whether the gateway asks this orchestrator at all."""
@@ -170,9 +192,7 @@ class Market:
 
     def cell(self, name: str, seller: str, goods: Goods) -> Cell:
         """The acceptance rule for one gateway, one orchestrator and some goods."""
-        gateway = Node("gateways", name, self._fleet.gateways[name])
-        serves = effective.serves_video(gateway) if goods == VIDEO else effective.serves_ai(gateway)
-        if not serves or not self.asks(name, seller):
+        if not self.wants(name, goods) or not self.asks(name, seller):
             return Cell(name, seller, goods, Decision(NOT_ASKED))
         cap, offer = self.caps[name].of(goods), self.offer(name, seller, goods)
         return Cell(name, seller, goods, decide(cap, offer), cap, offer)
@@ -182,11 +202,9 @@ class Market:
         return self.view(name).judge(goods, self.caps[name].of(goods))
 
     def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
-        """What comes of each kind of goods that the gateway's mode asks for and that somebody offers it."""
-        node = Node("gateways", name, self._fleet.gateways[name])
+        """What comes of each kind of goods that the gateway asks for and that somebody offers it."""
         view, caps = self.view(name), self.caps[name]
-        video = [VIDEO] if effective.serves_video(node) else []
-        wanted = [*video, *(view.models if effective.serves_ai(node) else ())]
+        wanted = [goods for goods in (VIDEO, *view.models) if self.wants(name, goods)]
         found = [(goods, view.judge(goods, caps.of(goods))) for goods in wanted]
         return [(goods, verdict) for goods, verdict in found if verdict.offers]
 

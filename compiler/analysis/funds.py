@@ -3,8 +3,9 @@
 In: a sound `Fleet`. Out: one `Funds` for each gateway and remote signer that holds a wallet on a chain. Called by the
 rules about deposits and by lowering.
 
-The cost is that of the expected load at the base cap: an upper bound for what is bought under that cap. The runway is
-the deposit over the cost of all that pay from the same wallet. Everything is exact; what is not stated is None.
+The cost is that of the expected load at the base cap, for a signer that of all its gateways: an upper bound for what is
+bought under that cap. The runway is the deposit over the cost of all that pay from the same wallet. Everything is
+exact; what is not stated is None.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import NamedTuple
 from compiler.analysis.acceptance import Scale, caps_of
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer, Gateway
+from compiler.model.signing import talks_to_chain
 from compiler.quantities import Throughput, Wei
 
 _HOUR = 3600
+_HIGHEST_LOAD = 2**63 - 1
 
 
 class Funds(NamedTuple):
@@ -35,38 +38,55 @@ class Funds(NamedTuple):
 
 def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
     """The nodes that sign tickets with a wallet of this fleet, each with the wallet's name; nothing off-chain."""
-    if not fleet.on_chain:
-        return
     for node in fleet.nodes:
         settings = node.settings
-        signed_elsewhere = isinstance(settings, Gateway) and settings.remote_signer is not None
-        if isinstance(settings, Buyer) and settings.wallet is not None and not signed_elsewhere:
+        if isinstance(settings, Buyer) and settings.wallet is not None and talks_to_chain(fleet, node):
             yield settings.wallet, node
 
 
 def funds(fleet: Fleet) -> tuple[Funds, ...]:
     """The funds of every node that signs tickets, sorted by name."""
     scale = Scale(fleet.rates)
-    found = [(wallet, node, _cost(fleet, scale, node)) for wallet, node in payers(fleet)]
+    signed = _signed(fleet)
+    loads = [(wallet, node, _load(node, signed)) for wallet, node in payers(fleet)]
+    found = [(wallet, node, load, _cost(fleet, scale, node, load)) for wallet, node, load in loads]
     total: dict[str, Fraction | None] = {}
-    for wallet, _, cost in found:
+    for wallet, _, _, cost in found:
         before = total.get(wallet, Fraction(0))
         total[wallet] = None if before is None or cost is None else before + cost
-    return tuple(_funds(fleet, wallet, node, cost, total[wallet]) for wallet, node, cost in found)
+    return tuple(_funds(fleet, wallet, node, load, cost, total[wallet]) for wallet, node, load, cost in found)
 
 
-def _funds(fleet: Fleet, name: str, node: Node, cost: Fraction | None, total: Fraction | None) -> Funds:
+def _funds(
+    fleet: Fleet, name: str, node: Node, load: Throughput | None, cost: Fraction | None, total: Fraction | None
+) -> Funds:
     wallet = fleet.wallets[name]
     runway = wallet.deposit.wei / total if total and wallet.deposit is not None else None
-    load = node.settings.expected_load if isinstance(node.settings, Gateway) else None
     return Funds(node.name, name, wallet.deposit, wallet.reserve, load, cost, runway)
 
 
-def _cost(fleet: Fleet, scale: Scale, node: Node) -> Fraction | None:
+def _signed(fleet: Fleet) -> dict[str, list[Gateway]]:
+    """The gateways of each signer of the fleet."""
+    found: dict[str, list[Gateway]] = {}
+    for gateway in fleet.gateways.values():
+        if gateway.remote_signer is not None and gateway.remote_signer.signer is not None:
+            found.setdefault(gateway.remote_signer.signer, []).append(gateway)
+    return found
+
+
+def _load(node: Node, signed: dict[str, list[Gateway]]) -> Throughput | None:
+    """What a node expects to pay for: its own load, or that of all gateways of a signer; None where one is silent."""
+    if isinstance(node.settings, Gateway):
+        return node.settings.expected_load
+    loads = [gateway.expected_load for gateway in signed.get(node.name, ())]
+    known = [load.pixels for load in loads if load is not None]
+    complete = bool(known) and len(known) == len(loads) and sum(known) <= _HIGHEST_LOAD
+    return Throughput(sum(known)) if complete else None
+
+
+def _cost(fleet: Fleet, scale: Scale, node: Node, load: Throughput | None) -> Fraction | None:
     """Wei for an hour of the expected load at the base cap; None without a load, a bound, or a rate."""
-    if not isinstance(node.settings, Gateway) or node.settings.expected_load is None:
+    cap = caps_of(fleet, scale, node).base
+    if load is None or cap.price is None or cap.unit != "wei":
         return None
-    cap = caps_of(fleet, scale, node.name, node.settings).base
-    if cap.price is None or cap.unit != "wei":
-        return None
-    return Fraction(cap.worth * node.settings.expected_load.pixels * _HOUR)
+    return Fraction(cap.worth * load.pixels * _HOUR)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from compiler.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Entry, Goods, decide
 from compiler.analysis.economics import Market
 from compiler.analysis.ranking import NOTHING, Ranked, Skip, nobody
-from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 
@@ -29,20 +28,21 @@ class Payers:
                     self._blockers.setdefault(seller, []).append(node.name)
                 for seller in market.listed(node.name) or ():
                     self._listing.setdefault(seller, []).append(node)
-                if not node.settings.orchestrators:
+                if market.listed(node.name) is None:
                     searching.append(node)
-        video = [n for n in searching if effective.serves_video(n)]
-        ai = [n for n in searching if effective.serves_ai(n)]
         self._searching: dict[str, list[Node]] = {}
         for node in searching:
             self._searching.setdefault(market.account[node.name] or "", []).append(node)
-        self._caps = {"video": Ranked(market.caps[n.name].base for n in video)}
-        for pipeline in {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}:
-            self._caps[pipeline] = Ranked(market.caps[n.name].of((pipeline, "")) for n in ai)
+        self._caps: dict[str, Ranked] = {}
+        kinds = {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}
+        for goods in (VIDEO, *((pipeline, "") for pipeline in sorted(kinds))):
+            wanting = [node for node in searching if market.wants(node.name, goods)]
+            self._caps[goods[0]] = Ranked(market.caps[node.name].of(goods) for node in wanting)
         self._explicit: dict[Goods, dict[str, Entry]] = {}
-        for node in ai:
+        for node in searching:
             for goods, entry in market.caps[node.name].models.items():
-                self._explicit.setdefault(goods, {})[node.name] = entry
+                if market.wants(node.name, goods):
+                    self._explicit.setdefault(goods, {})[node.name] = entry
         self._ranked = {goods: Ranked(caps.values()) for goods, caps in self._explicit.items()}
         self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Entry, ...] | None] = {}
         self._of_accounts: dict[tuple[str, Goods, str], tuple[Entry, ...] | None] = {}
@@ -57,7 +57,7 @@ class Payers:
         blockers = tuple(self._blockers.get(seller, ()))
         caps: list[Entry] = []
         for node in self._listing.get(seller, ()):
-            if _serves(node, goods) and node.name not in blockers:
+            if self._market.wants(node.name, goods) and node.name not in blockers:
                 cap = self._market.caps[node.name].of(goods)
                 asked = special.get(self._market.account[node.name] or "", offer)
                 if asked and _pays(cap, asked):
@@ -82,7 +82,8 @@ class Payers:
         """The highest cap of an account's gateways that search; None when one of them has no bound in the unit."""
         key = (account, goods, unit)
         if blockers or key not in self._of_accounts:
-            nodes = [n for n in self._searching.get(account, ()) if _serves(n, goods) and n.name not in blockers]
+            wanting = (n for n in self._searching.get(account, ()) if self._market.wants(n.name, goods))
+            nodes = [node for node in wanting if node.name not in blockers]
             found = _highest(Ranked(self._market.caps[node.name].of(goods) for node in nodes), unit)
             if blockers:
                 return found
@@ -115,10 +116,6 @@ def _highest(caps: Ranked, unit: str, skip: Skip = nobody) -> tuple[Entry, ...] 
         return None
     found = caps.last(unit, None, skip)
     return () if found is None else (found,)
-
-
-def _serves(node: Node, goods: Goods) -> bool:
-    return effective.serves_video(node) if goods == VIDEO else effective.serves_ai(node)
 
 
 def _pays(cap: Entry, offer: Entry) -> bool:

@@ -56,13 +56,13 @@ class Ranked:
 
     def within(self, cap: Entry) -> int:
         """How many entries the cap admits for certain."""
-        if cap.price is None:
+        if cap.unbounded:
             return self.size
         return len(self._entries.get(_FREE, ())) + bisect_right(self._worths.get(cap.unit, ()), cap.worth)
 
     def comparable(self, cap: Entry) -> int:
         """How many entries compare with the cap."""
-        if cap.price is None:
+        if cap.unbounded:
             return self.size
         return len(self._entries.get(_FREE, ())) + len(self._entries.get(cap.unit, ()))
 
@@ -124,7 +124,7 @@ class Shelf(NamedTuple):
         cheapest = _extreme([self.shared.first(unit, self.skip), self.own.first(unit, nobody)], dearest=False)
         dearest = None
         if within:
-            most = cap.worth if cap.price else None
+            most = None if cap.unbounded else cap.worth
             found = [self.shared.last(unit, most, self.skip), self.own.last(unit, most, nobody)]
             dearest = _extreme(found, dearest=True)
         outcome = BUYS if within else UNKNOWN if offers > comparable else TOO_DEAR

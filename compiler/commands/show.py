@@ -34,7 +34,7 @@ def show(
     from compiler.pipeline import check_spec
     from compiler.resolved import as_toml
 
-    settings = load_settings(overlay=overlay)
+    settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format.text)
     checked = quietly(check_spec, sources)
     report(checked, sources, settings, Format.text, always=False)

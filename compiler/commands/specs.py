@@ -149,14 +149,16 @@ def upgrade(
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
 ) -> None:
     """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
+    from compiler.model.fields import read_release
     from compiler.model.problems import did_you_mean
     from compiler.pipeline import check_spec
     from compiler.upgrade import compare
     from compiler.upgrade_report import as_json, as_text
     from compiler.upstream import RELEASES, format_release
 
-    known = {format_release(release): release for release in RELEASES}
-    if to not in known:
+    target = read_release(to)
+    if target is None:
+        known = list(map(format_release, RELEASES))
         message(f'there is no release "{plain(to)}"; {did_you_mean(to, known, "v0.7.6 and later are known")}')
         raise typer.Exit(USAGE)
     settings = load_settings(spec, overlay=overlay)
@@ -165,7 +167,7 @@ def upgrade(
     if checked.fleet is None:
         report(checked, sources, settings, Format(form), always=True)
         raise typer.Exit(PROBLEMS)
-    found = quietly(compare, checked, sources, known[to])
+    found = quietly(compare, checked, sources, target)
     typer.echo(
         as_json(found) if form is ReportFormat.json else as_text(found, coloured(settings, sys.stdout)), nl=False
     )

@@ -22,6 +22,9 @@ from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.plan import Edge, HostPlan, Plan, Service
 
+SIGNER_ELSEWHERE = "signer elsewhere"
+"""The end of an edge from a gateway to a signer outside the fleet; no node has such a name."""
+
 
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
     """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
@@ -80,12 +83,15 @@ def _edges(fleet: Fleet) -> Iterator[Edge]:
     for name, gateway in fleet.gateways.items():
         for target in gateway.orchestrators:
             yield Edge(name, target, "pays" if target in fleet.orchestrators else "outside")
+        signer = None if gateway.remote_signer is None else gateway.remote_signer.signer or SIGNER_ELSEWHERE
         if isinstance(gateway.discovery, str):
             yield Edge(name, gateway.discovery, "finds")
         elif gateway.discovery is not None:
             yield Edge(name, "webhook", "finds")
-        if gateway.remote_signer is not None and gateway.remote_signer.signer is not None:
-            yield Edge(name, gateway.remote_signer.signer, "signs")
+        elif signer is not None and not gateway.orchestrators:
+            yield Edge(name, signer, "finds")
+        if signer is not None:
+            yield Edge(name, signer, "signs")
     for name, orchestrator in fleet.orchestrators.items():
         if orchestrator.redeemer in fleet.redeemers:
             yield Edge(name, orchestrator.redeemer, "redeems")

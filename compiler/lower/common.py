@@ -16,6 +16,7 @@ from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.signer import Redeemer, Signer
+from compiler.model.signing import account_of, has_signer, talks_to_chain
 from compiler.origin import Chosen, derived, given
 from compiler.plan import (
     DOCKER_SOCKET,
@@ -43,18 +44,21 @@ def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
 
 def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
     """Network, administration listener, data directory, plain settings and further variables."""
-    if isinstance(node.settings, ChainSettings):
+    if has_signer(node):
+        reason = "its signer talks to the chain in its place"
+        yield Argument("network", "offchain", derived(reason, (*node.path, "remote_signer")))
+    elif isinstance(node.settings, ChainSettings):
         yield Argument("network", fleet.fleet.network, _NETWORK)
     else:
-        reason = derived("a remote worker never talks to the chain", node.path)
-        yield Argument("network", "offchain", reason)
+        yield Argument("network", "offchain", derived("a remote worker never talks to the chain", node.path))
     cli = effective.cli_listener(node)
     yield Argument("cliAddr", str(cli.value), cli.origin)
     directory = effective.data_dir(fleet, node)
     yield Argument("dataDir", directory.value, directory.origin)
     yield from apply(node)
     for flag, extra in node.settings.extra_flags.items():
-        yield Argument(flag, extra_text(FLAGS[flag].type, extra), given(*node.path, "extra_flags", flag))
+        known = FLAGS.get(flag)
+        yield Argument(flag, extra_text(known.type if known else "", extra), given(*node.path, "extra_flags", flag))
     for name, value in node.settings.environment.items():
         yield Variable(name, value, given(*node.path, "environment", name))
     for name, reference in node.settings.secret_environment.items():
@@ -63,15 +67,15 @@ def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
 
 
 def extra_text(kind: str, value: bool | int | str) -> str:
-    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type."""
+    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type, where known."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(parse_duration(value)) if kind == "duration" else str(value)
 
 
 def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned]:
-    """RPC, account and reward caller of a node with a wallet; nothing off-chain."""
-    if not fleet.on_chain:
+    """RPC, account and reward caller of a node with a wallet; nothing for a process that runs off-chain."""
+    if not talks_to_chain(fleet, node):
         return
     if fleet.fleet.rpc is not None:
         yield planned("ethUrl", fleet.fleet.rpc, _RPC)
@@ -130,9 +134,9 @@ def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from
 
 
 def account(fleet: Fleet, name: str) -> str:
-    """The account of a gateway that a price is for: its wallet's address, or the address as it is."""
-    gateway = fleet.gateways.get(name)
-    return name if gateway is None or gateway.wallet is None else str(fleet.wallets[gateway.wallet].address)
+    """The account of a gateway that a price is for: that of its wallet or its signer's, or the address as it is."""
+    found = account_of(fleet, name) if name in fleet.gateways else None
+    return name if found is None else str(found)
 
 
 def json_number(value: Decimal) -> int | Decimal:
@@ -217,7 +221,7 @@ def _wanted_mounts(
     for file in files:
         yield Mount(own_file(node, file.name), True, file.origin)
     settings = node.settings
-    if fleet.on_chain and isinstance(settings, ChainSettings) and settings.wallet is not None:
+    if isinstance(settings, ChainSettings) and settings.wallet is not None and talks_to_chain(fleet, node):
         yield Mount(fleet.wallets[settings.wallet].keystore, True, given("wallets", settings.wallet, "keystore"))
     for argument in arguments:
         if argument.flag in _MOUNTED_FLAGS:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from compiler.analysis.acceptance import NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO, Amount, Decision, Entry, Goods
+from compiler.analysis.acceptance import ELSEWHERE, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO, Amount, Decision, Entry, Goods
 from compiler.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, matrix
 from compiler.analysis.funds import Funds, funds
 from compiler.model.fleet import Fleet
@@ -49,13 +49,15 @@ def _rows(cells: Iterable[Cell], names: dict[Goods, str], soft: set[str]) -> Ite
             orchestrator=cell.orchestrator,
             asks=price_text(cell.offer),
             pays="any price when nobody is cheaper" if cell.gateway in soft else price_text(cell.cap),
-            outcome=_outcome(cell.decision),
+            outcome=_outcome(cell.decision, cell.cap),
         )
 
 
-def _outcome(decision: Decision) -> str:
+def _outcome(decision: Decision, cap: Entry) -> str:
     if decision.over is not None:
         return f"{TOO_DEAR} by {number_text(decision.over, 1)} percent"
+    if decision.outcome == UNKNOWN and cap.unit == ELSEWHERE:
+        return "unknown: the caps are those of a signer elsewhere"
     return "unknown: no rate compares the two currencies" if decision.outcome == UNKNOWN else decision.outcome
 
 
@@ -76,7 +78,9 @@ def _funds(found: Funds) -> FundsRow:
 
 def price_text(entry: Entry) -> str:
     """A price as written, and what it comes to for a pixel where that is not the same."""
-    return "any price" if entry.price is None else _price_text(entry.price, entry.unit, entry.worth)
+    if entry.price is None:
+        return "any price" if entry.unbounded else "what its signer elsewhere pays"
+    return _price_text(entry.price, entry.unit, entry.worth)
 
 
 @lru_cache(maxsize=4096)

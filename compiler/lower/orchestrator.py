@@ -64,6 +64,9 @@ def _prices(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Pl
     if orchestrator.price is not None:
         yield Argument("pricePerUnit", common.price_text(orchestrator.price), given(*path))
         yield Argument("pixelsPerUnit", str(orchestrator.price.pixels), derived("the pixels of the price", path))
+    elif fleet.on_chain and (runners := effective.live_runners_alone(fleet, node)).value:
+        reason = "live runners have prices of their own, and the node does not start without one"
+        yield Argument("pricePerUnit", "0", derived(reason, *runners.origin.paths))
     if orchestrator.gateway_prices:
         origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
         yield Argument("pricePerGateway", common.own_file(node, PRICES_FILE), origin)

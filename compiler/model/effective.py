@@ -231,6 +231,20 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
     return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
 
 
+def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether live runners do all AI work of an orchestrator: it lists no models, and no AI worker names it.
+
+    They come to the node by themselves, or from its list of them. Source: the node's own source at release v0.9.1.
+    """
+    settings = node.settings
+    workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))
+    if not isinstance(settings, Orchestrator) or settings.models or settings.ai_work or "ai_workers" in workers:
+        return Chosen(False, derived("its role, its models and its workers", node.path))
+    field = "live_runners" if settings.live_runners else "live_runner_config"
+    found = serves_ai(node) and (settings.live_runners is True or settings.live_runner_config is not None)
+    return Chosen(found, derived("live runners do its AI work", (*node.path, field) if found else node.path))
+
+
 @once
 def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
@@ -241,6 +255,9 @@ def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
         remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "ai_workers"]
         if remote:
             return Chosen(False, derived("remote AI workers serve it", *[(*path, "orchestrator") for path in remote]))
+        runners = live_runners_alone(fleet, node)
+        if runners.value:
+            return Chosen(False, runners.origin)
         return Chosen(
             True,
             default("no AI worker names this orchestrator, so it runs models itself", (*node.path, "mode")),

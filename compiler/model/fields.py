@@ -223,8 +223,12 @@ def _user(text: str) -> str:
     return text
 
 
+_HIGHEST_PART = 9999
+"""A higher number in a release is a slip."""
+
+
 def _release(value: Any) -> Release:
-    form = f'write "{format_release(NEWEST_RELEASE)}", or an older one down to "{format_release(OLDEST_RELEASE)}"'
+    form = f'write a release from "{format_release(OLDEST_RELEASE)}" on, such as "{format_release(NEWEST_RELEASE)}"'
     if not isinstance(value, str):
         raise refuse("a release is text", form)
     try:
@@ -233,9 +237,12 @@ def _release(value: Any) -> Release:
         meant = "v" + value.strip().lower().removeprefix("v")
         known = meant in map(format_release, RELEASES)
         raise refuse("this is not a node release", form, repair=meant if known else None) from None
-    if not OLDEST_RELEASE <= release <= NEWEST_RELEASE:
+    written = format_release(release)
+    if written != value or any(part > _HIGHEST_PART for part in release):
+        raise refuse("this is not a node release", form, repair=written if release in RELEASES else None)
+    if release < OLDEST_RELEASE:
         raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
-    if release not in RELEASES:
+    if release < NEWEST_RELEASE and release not in RELEASES:
         near = max(known for known in RELEASES if known < release)
         raise refuse(f"there is no release {value} of the node", f'write "{format_release(near)}", the one before it')
     return release
@@ -253,6 +260,14 @@ def _gpu_uuid(text: str) -> str:
 def is_gpu_uuid(value: object) -> bool:
     """Whether a value is the UUID of a whole GPU, as `nvidia-smi -L` prints it."""
     return isinstance(value, str) and re.fullmatch(GPU_UUID_PATTERN, value) is not None
+
+
+def read_release(text: str) -> Release | None:
+    """The release that a spec may name by this text, or None."""
+    try:
+        return _release(text)
+    except PydanticCustomError:
+        return None
 
 
 def _text(text: str) -> str:

@@ -145,13 +145,13 @@ class LiveAi(Base):
 
 
 class Kafka(Base):
-    """Where events of the gateway are published."""
+    """Where events of a gateway or the signed tickets of a signer are published; only with monitor = true."""
 
     broker: Annotated[
         q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
     ] = Field(description="One broker as host:port; the node takes no list.")
     topic: Text = Field(description="Topic of the events.")
-    user: Text | None = Field(None, description="User; with a password it also switches TLS on.")
+    user: Text | None = Field(None, description="User; only together with a password, and it also switches TLS on.")
     password: Secret | None = Field(None, description="Password of the user.")
 
 
@@ -167,7 +167,11 @@ class RemoteSigner(Base):
     """A signing service that holds the wallet in the gateway's place: one of this fleet, or one elsewhere."""
 
     signer: Name | None = Field(None, description="Name of a remote signer of this fleet.")
-    url: HttpUrl | None = Field(None, description="Address of a signer outside this fleet.")
+    url: HttpUrl | None = Field(
+        None,
+        description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: https only "
+        "where a proxy before it does.",
+    )
     headers: Secret | None = Field(None, description="Headers sent to the signer, as name:value,name:value.")
 
     @model_validator(mode="after")
@@ -175,7 +179,12 @@ class RemoteSigner(Base):
         if (self.signer is None) == (self.url is None):
             raise refuse(
                 "a remote signer is either one of this fleet or an address",
-                'write { signer = "name" } or { url = "https://signer.example.net" }',
+                'write { signer = "name" } or { url = "http://signer.example.net:8935" }',
+            )
+        if self.url is not None and self.url.path not in ("", "/"):
+            raise refuse(
+                "the node drops the path of a signer's address and asks for its own at the root",
+                f'write {{ url = "{str(self.url).removesuffix(self.url.path)}" }}',
             )
         return self
 
@@ -225,6 +234,7 @@ class Buyer(ChainSettings):
         description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook.",
     )
     tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")
+    kafka: Kafka | None = Field(None, description="Where events are published.")
 
 
 class Gateway(Buyer):
@@ -269,9 +279,12 @@ class Gateway(Buyer):
         description="Lowest version of the runner by model; orchestrators with older ones are left out.",
     )
     ai_retry_timeout: Duration | None = Field(None, description="How long starting an AI request is retried.")
-    kafka: Kafka | None = Field(None, description="Where events are published.")
     metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
-    remote_signer: RemoteSigner | None = Field(None, description="Signing service that holds the wallet instead.")
+    remote_signer: RemoteSigner | None = Field(
+        None,
+        description="Signing service that holds the wallet instead: the gateway then runs off-chain, and wallet, caps "
+        "and tickets are the signer's. Without orchestrators or a webhook of its own it asks the signer for them.",
+    )
 
 
 __all__ = [

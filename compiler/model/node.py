@@ -143,7 +143,8 @@ class NodeSettings(Base):
     extra_flags: dict[Text, ExtraValue] = Field(
         default_factory=dict,
         description="Flags of the node's release that no field reaches, by name: true or false, a number, or text; "
-        "every flag known to this version of fleetc has a field, is replaced or is for testing.",
+        "every flag known to this version of fleetc has a field, is replaced or is for testing. Those of a newer "
+        "release pass as they are written.",
     )
 
 
@@ -151,6 +152,11 @@ class ChainSettings(NodeSettings):
     """Fields of the nodes that talk to the chain and hold a wallet: all but remote workers."""
 
     wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
+    cli_transactions: Flag | None = Field(
+        None,
+        description="Whether the administration listener takes transactions and changes of registration and gas "
+        "prices; from v0.9.2 on it does not when left out, and before it always does.",
+    )
     block_polling_interval: WholeSeconds | None = Field(
         None, description="How often the chain is polled, in whole seconds."
     )

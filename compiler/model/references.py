@@ -225,13 +225,25 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
                 fleet.gateways,
                 "write the name of a gateway here, or an account address",
             )
-        elif fleet.gateways[name].wallet is None:
+        elif not _has_account(fleet, name):
+            signed = fleet.gateways[name].remote_signer is not None
             yield error(
                 "gateway-without-account",
-                f"gateway {name} has no wallet, so no price can be asked of it alone",
+                f"gateway {name} has no wallet{' here' if signed else ''}, so no price can be asked of it alone",
                 Label(path, on_key=True),
-                help="give the gateway a wallet, or write an account address",
+                help="write the account address of its signer"
+                if signed
+                else "give the gateway a wallet, or write an account address",
             )
+
+
+def _has_account(fleet: Fleet, name: str) -> bool:
+    """Whether it is known which account pays for a gateway. What its names lead to is checked where they stand."""
+    gateway = fleet.gateways[name]
+    if gateway.remote_signer is None:
+        return gateway.wallet is not None
+    signer = fleet.remote_signers.get(gateway.remote_signer.signer or "")
+    return signer is not None and signer.wallet is not None
 
 
 def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:

@@ -6,41 +6,28 @@ values.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
 from pydantic import Field, model_validator
-from pydantic.json_schema import WithJsonSchema
 
 from compiler.model.fields import (
     Address,
     Flag,
     HttpUrlOrSecret,
     Listener,
-    Parsed,
     PositiveDuration,
     Secret,
     refuse,
 )
-from compiler.model.gateway import Buyer, Reach, Webhook
+from compiler.model.gateway import Buyer, Reach
 from compiler.model.node import ChainSettings
-
-
-def _discovery(value: Any) -> str | Webhook:
-    if value == "registry":
-        return "registry"
-    if isinstance(value, dict) and set(value) == {"webhook"}:
-        return Webhook.model_validate(value)
-    raise refuse(
-        "a signer finds orchestrators in the registry of the chain or through a webhook",
-        'write "registry" or { webhook = { env = "NAME" } }, or list them: orchestrators = ["orch-a"]',
-    )
-
 
 _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interval")
 
 
 class Signer(Buyer):
-    """A remote signer holds the wallet of gateways elsewhere: it signs their tickets, and may find orchestrators."""
+    """A remote signer holds the wallet of gateways: it signs their tickets within its caps, and may find orchestrators.
+
+    The node compares every price with the number of max_price, whatever the price is for: a pixel, a second or a call.
+    """
 
     http: Listener | None = Field(
         None, description="Listener for gateways, plain HTTP; loopback by default. Whoever reaches it can spend."
@@ -48,31 +35,9 @@ class Signer(Buyer):
     webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits the requests of gateways.")
     webhook_headers: Secret | None = Field(None, description="Headers sent to that webhook, as name:value,name:value.")
     allow_no_auth: Flag | None = Field(
-        None, description="Says aloud that a listener beyond loopback admits everybody who reaches it."
+        None, description="States explicitly that a listener beyond loopback admits everybody who reaches it."
     )
     remote_discovery: Flag | None = Field(None, description="Whether it also finds orchestrators for its gateways.")
-    discovery: (
-        Annotated[
-            str | Webhook,
-            Parsed(_discovery),
-            WithJsonSchema(
-                {
-                    "anyOf": [
-                        {"const": "registry"},
-                        {
-                            "type": "object",
-                            "required": ["webhook"],
-                            "additionalProperties": False,
-                            "properties": {"webhook": {}},
-                        },
-                    ]
-                }
-            ),
-        ]
-        | None
-    ) = Field(
-        None, description="How it finds orchestrators without a fixed list: the registry on the chain, or a webhook."
-    )
     selection: Reach = Field(default_factory=Reach, description="How it asks orchestrators.")
     report_interval: PositiveDuration | None = Field(
         None, description="How often orchestrators are asked for their capabilities."
@@ -84,7 +49,7 @@ class Signer(Buyer):
         if useless and not self.remote_discovery:
             raise refuse(
                 f"only a signer that finds orchestrators for its gateways uses {' and '.join(useless)}",
-                f"write remote_discovery = true, or take {' and '.join(useless)} away",
+                f"write remote_discovery = true, or remove {' and '.join(useless)}",
             )
         return self
 

@@ -232,6 +232,7 @@ _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "d
 def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
     """Connections belong to the node whose setting makes them, where its host is part of the plan."""
     nodes = {service.name: (host.name, service) for host in plan.hosts for service in host.services}
+    signed = {(edge.source, edge.target) for edge in plan.edges if edge.kind == "signs"}
     for edge in edges:
         serves = edge.kind == "serves" or (edge.kind == "outside" and edge.source not in nodes)
         owner, other = (edge.target, edge.source) if serves else (edge.source, edge.target)
@@ -239,6 +240,8 @@ def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
             continue
         host, service = nodes[owner]
         field = "orchestrator" if serves else _EDGE_FIELDS.get(edge.kind, edge.kind)
+        if edge.kind == "finds" and (edge.source, edge.target) in signed:
+            field = "remote_signer"
         origin = given(service.table, owner, field)
         what = f"{edge.source} {edge.kind} {edge.target}"
         yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)

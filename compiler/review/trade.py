@@ -154,6 +154,7 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
     """Who can no longer buy what from whom, and who newly can."""
     markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
     changed = set(names)
+    changed |= {name for market in markets if market for name, payer in market.payers.items() if payer in changed}
     if rates:
         changed |= {name for market in markets if market for name in market.caps}
     sides = [{} if market is None else _pairs(market, changed) for market in markets]
@@ -167,7 +168,13 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
-            yield Fact("price", home, text, Decimal(0), _HINTS, (other,))
+            yield Fact("price", home, text, Decimal(0), _HINTS, (other, *_payers(markets, gateway)))
+
+
+def _payers(markets: list[Market | None], gateway: str) -> list[str]:
+    """The signers that pay for a gateway, before or after; nobody where it pays itself."""
+    found = (market.payers.get(gateway, gateway) for market in markets if market is not None)
+    return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
 
 
 _HINTS = (

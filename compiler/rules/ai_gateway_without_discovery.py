@@ -30,6 +30,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, gateway in sorted(fleet.gateways.items()):
         if gateway.mode == "video" or gateway.orchestrators or gateway.discovery is not None:
             continue
+        if gateway.remote_signer is not None:
+            continue  # it asks its signer
         report = error if gateway.mode == "ai" else warning
         yield report(
             "ai-gateway-without-discovery",

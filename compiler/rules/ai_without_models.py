@@ -33,7 +33,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         settings = node.settings
         if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
             continue
-        if isinstance(settings, Orchestrator) and (settings.live_runners or settings.live_runner_config is not None):
+        if effective.live_runners_alone(fleet, node).value:
             continue
         yield error(
             "ai-without-models",

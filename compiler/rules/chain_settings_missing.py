@@ -21,16 +21,15 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
-from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
+from compiler.model.signing import talks_to_chain
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the fleet and at each node that talks to the chain; a remote signer holds the wallet for its gateway."""
-    if not fleet.on_chain:
-        return
+    talking = [node for node in fleet.nodes if talks_to_chain(fleet, node)]
     network = fleet.fleet.network
-    if fleet.fleet.rpc is None and any(isinstance(node.settings, ChainSettings) for node in fleet.nodes):
+    if fleet.fleet.rpc is None and talking:
         yield error(
             "chain-settings-missing",
             f"the fleet runs on {network} and has no RPC address",
@@ -38,11 +37,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
         )
     known = sorted(fleet.wallets)
-    for node in fleet.nodes:
-        settings = node.settings
-        if not isinstance(settings, ChainSettings) or settings.wallet is not None:
-            continue
-        if isinstance(settings, Gateway) and settings.remote_signer is not None:
+    for node in talking:
+        if not isinstance(node.settings, ChainSettings) or node.settings.wallet is not None:
             continue
         wallet = known[0] if len(known) == 1 else "name"
         yield error(

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error, warning
 from compiler.model.fleet import Fleet
-from compiler.model.node import ChainSettings
+from compiler.model.signing import talks_to_chain
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -29,7 +29,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         listener = node.settings.cli
         if listener is None or listener.is_loopback:
             continue
-        funds = fleet.on_chain and isinstance(node.settings, ChainSettings)
+        funds = talks_to_chain(fleet, node)
         power = "transfer its funds and change its prices" if funds else "change its settings and read its state"
         path = (*node.path, "cli")
         message = f"everybody who reaches {listener} can administer {node.name} and {power}, without a password"

@@ -1,7 +1,8 @@
 """A flag in extra_flags cannot be set there.
 
 Why: extra_flags is for flags that no field of the spec reaches. A flag that has a field would get past the checks and
-stand twice on the command line, and one that the release or the role does not know stops the node or does nothing.
+stand twice on the command line, and one that the release or the role does not know stops the node or does nothing. Of a
+release that is newer than this version of fleetc any other name is taken as it is written.
 
 Example:
 
@@ -16,15 +17,16 @@ Instead:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.problems import did_you_mean
+from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.model.rows import DECIDED, ROWS
 from compiler.quantities import QuantityError, parse_duration
-from compiler.upstream import FLAGS, Flag, format_release
+from compiler.upstream import FLAGS, NEWEST_RELEASE, Flag, format_release
 
 _ROLES = {
     "gateways": {"gateway"},
@@ -35,6 +37,9 @@ _ROLES = {
     "redeemers": {"redeemer"},
     "reward_callers": {"reward"},
 }
+_NAME = re.compile("[A-Za-z][A-Za-z0-9]{0,63}")
+"""The node's own names look like this."""
+
 _ENDING = ("config", "j", "version")
 """Flags that read settings past the spec, or that print and exit."""
 
@@ -52,14 +57,20 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tuple[str, str]:
     """What is wrong with a flag and what to do instead, or two empty texts."""
     flag = FLAGS.get(name)
+    release = effective.release_of(fleet, node).value
+    newer_release = release > NEWEST_RELEASE
     if flag is None:
+        if newer_release and _NAME.fullmatch(name) and not same_but_for_spelling(name, FLAGS):
+            return "", ""
         return f"the node has no flag {name}", did_you_mean(
             name, FLAGS, "names are those of the node, with their capitals"
         )
-    release = effective.release_of(fleet, node).value
     if not flag.known_to(release):
         return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
-    if field := _field(node, name):
+    field = _field(node, name)
+    if newer_release and not _read_here(node, flag) and name not in DECIDED and name not in _ENDING and not flag.secret:
+        return _of_type(flag, value)
+    if field:
         return f"{name} has a field of its own", f"write {field} instead"
     if name in _ENDING:
         return f"{name} gets past the checks, or ends the node", "take it away"
@@ -68,9 +79,14 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
     newer = FLAGS.get(flag.replaced_by)
     if newer is not None and newer.known_to(release):
         return f"{name} is an old name of {newer.name}", f"write {_field(node, newer.name) or newer.name} instead"
-    if not flag.roles & {"any", *_ROLES[node.table]}:
+    if not _read_here(node, flag):
         return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
     return _of_type(flag, value)
+
+
+def _read_here(node: Node, flag: Flag) -> bool:
+    """Whether some role of the node reads the flag in the releases that are known whole."""
+    return bool(flag.roles & {"any", *_ROLES[node.table]})
 
 
 def _field(node: Node, name: str) -> str:

@@ -29,14 +29,16 @@ from compiler.model.orchestrator import Orchestrator
 from compiler.model.rows import settings_given
 from compiler.model.signer import Signer
 from compiler.model.worker import AiWorker
-from compiler.upstream import ABILITIES, FLAGS, NEWEST_RELEASE, Release, format_release
+from compiler.upstream import ABILITIES, FLAGS, Release, format_release
+
+_NEWEST_FACT = max(*(flag.since for flag in FLAGS.values()), *ABILITIES.values())
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the nodes that run an older release than the newest known one."""
+    """Look at the nodes that run an older release than the newest of which something is known."""
     for node in fleet.nodes:
         release = effective.release_of(fleet, node)
-        if release.value == NEWEST_RELEASE:
+        if release.value >= _NEWEST_FACT:
             continue
         for path, what, since in _needs(fleet, node):
             if since > release.value:

@@ -74,14 +74,23 @@ def _worth(entry: Entry) -> Amount:
 def _refused(closed: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
     whom = "no orchestrator sells" if closed else "no orchestrator of this fleet sells"
     key = ".".join(map(str, cap.path[2:]))
-    special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else " or take it away"
+    special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else " or remove it"
     return (error if closed else warning)(
         "gateway-price-admits-nobody",
-        f"gateway {cap.owner} pays at most {cap.price}, and {whom} {what} for that",
+        f"{_who(cap)} pays at most {cap.price}{_for_whom(cap)}, and {whom} {what} for that",
         Label(cap.path, "the cap"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}")],
         f'raise {key} to "{offer.price}" or more,{special}',
     )
+
+
+def _who(cap: Entry) -> str:
+    """Whose cap it is: the gateway's own, or that of the signer which pays for it."""
+    return f"signer {cap.path[1]}" if cap.path[0] == "remote_signers" else f"gateway {cap.owner}"
+
+
+def _for_whom(cap: Entry) -> str:
+    return f" for gateway {cap.owner}" if cap.path[0] == "remote_signers" else ""
 
 
 def _left_to_base(name: str, cap: Entry, offer: Entry, nothing_else: bool) -> Diagnostic:
@@ -89,8 +98,8 @@ def _left_to_base(name: str, cap: Entry, offer: Entry, nothing_else: bool) -> Di
     also = "; so it can buy nothing at all" if nothing_else else ""
     return (error if nothing_else else warning)(
         "gateway-price-admits-nobody",
-        f"gateway {cap.owner} does not pay what model {name} costs: it has no cap of its own, and max_price is lower"
-        + also,
+        f"{_who(cap)} does not pay what model {name} costs{_for_whom(cap)}: it has no cap of its own, and max_price is "
+        "lower" + also,
         Label(cap.path, f"{cap.price}, for all that has no cap of its own"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}")],
         f'write max_model_prices = {{ {name} = "{offer.price}" }}, or more',

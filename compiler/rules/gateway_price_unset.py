@@ -1,7 +1,7 @@
-"""A gateway on a chain has no highest price.
+"""A gateway on a chain, or a remote signer, has no highest price.
 
 Why: the node takes an unset cap for zero, and zero for "any price". One dear orchestrator can then empty the deposit.
-For a first test, 300 wei a pixel is a cap that has been suggested.
+For a first test, 300 wei a pixel is a cap that has been suggested. Behind a signer the cap of the signer counts.
 
 Example:
 
@@ -21,18 +21,20 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
+from compiler.model.gateway import Buyer
+from compiler.model.signing import talks_to_chain
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the gateways of a fleet on a chain."""
-    if not fleet.on_chain:
-        return
-    for name, gateway in sorted(fleet.gateways.items()):
-        if gateway.max_price is None:
-            rest = " for anything but the models it has caps for" if gateway.max_model_prices else ""
+    """Look at the gateways and the signers of a fleet on a chain."""
+    for node in fleet.nodes:
+        buyer = node.settings
+        if isinstance(buyer, Buyer) and buyer.max_price is None and talks_to_chain(fleet, node):
+            what = "gateway" if node.table == "gateways" else "signer"
+            rest = " for anything but the models it has caps for" if buyer.max_model_prices else ""
             yield error(
                 "gateway-price-unset",
-                f"gateway {name} pays any price{rest}: it has no max_price",
-                Label(("gateways", name), "here"),
+                f"{what} {node.name} pays any price{rest}: it has no max_price",
+                Label(node.path, "here"),
                 help='write max_price = "1500 wei / pixel", or your own cap, or "any" if every price is fine',
             )

@@ -30,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from compiler.analysis.acceptance import account_of
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.fleet import Fleet
+from compiler.model.signing import account_of
 from compiler.quantities import Price
 
 
@@ -52,8 +52,8 @@ def _collisions(fleet: Fleet, name: str, prices: Mapping[str, Price], path: Path
         return
     seen: dict[str, str] = {}
     for key, price in sorted(prices.items()):
-        account = key.lower() if key.startswith("0x") else account_of(fleet, fleet.gateways[key])
-        before = seen.setdefault(account or key, key)
+        account = key if key.startswith("0x") else account_of(fleet, key)
+        before = seen.setdefault(str(account or key).lower(), key)
         if prices[before].compare(price) != 0:
             yield error(
                 "gateway-prices-collide",

@@ -31,8 +31,9 @@ from compiler.analysis.economics import market_of
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.gateway import Gateway
+from compiler.model.gateway import Buyer, Gateway
 from compiler.model.node import AiSettings
+from compiler.model.signing import finder, payer
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -46,7 +47,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     used = [use.use for n in sellers if isinstance(n.settings, AiSettings) for use in n.settings.models]
     offered = {_goods(fleet, name) for name in set(used)}
-    elsewhere = {goods for node in gateways if not _closed(fleet, node) for goods in _named(fleet, node).values()}
+    market = market_of(fleet)
+    open_to_all = [node for node in gateways if not market.closed(node.name)]
+    elsewhere = {goods for node in open_to_all for goods in _named(fleet, node).values()}
     for name in sorted(fleet.models):
         if _goods(fleet, name) not in offered and _goods(fleet, name) not in elsewhere:
             yield warning(
@@ -56,32 +59,29 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 help=f'add {{ use = "{name}" }} to the models of an orchestrator, or take the model away',
             )
     for node in gateways:
-        if _closed(fleet, node):
+        if market.closed(node.name):
             yield from _not_listed(fleet, node, offered)
 
 
 def _not_listed(fleet: Fleet, node: Node, offered: set[Goods]) -> Iterator[Diagnostic]:
     sold = set(market_of(fleet).view(node.name).models)
+    finding, paying = finder(fleet, node) or node, payer(fleet, node) or node
     for name, goods in sorted(_named(fleet, node).items()):
         if goods in offered and goods not in sold:
             yield warning(
                 "model-nobody-sells",
                 f"gateway {node.name} has a cap for model {name}, and no orchestrator of its list sells it",
-                Label((*node.path, "max_model_prices", name), on_key=True),
-                [Label((*node.path, "orchestrators"), "the list")],
+                Label((*paying.path, "max_model_prices", name), on_key=True),
+                [Label((*finding.path, "orchestrators"), "the list")],
                 "list an orchestrator that offers the model, or take the cap away",
             )
 
 
 def _named(fleet: Fleet, node: Node) -> dict[str, Goods]:
     """The models that a gateway has caps for, by name."""
-    caps = node.settings.max_model_prices if isinstance(node.settings, Gateway) else {}
+    paying = payer(fleet, node)
+    caps = paying.settings.max_model_prices if paying is not None and isinstance(paying.settings, Buyer) else {}
     return {name: _goods(fleet, name) for name in caps if name in fleet.models}
-
-
-def _closed(fleet: Fleet, node: Node) -> bool:
-    listed = node.settings.orchestrators if isinstance(node.settings, Gateway) else ()
-    return bool(listed) and all(name in fleet.orchestrators for name in listed)
 
 
 def _goods(fleet: Fleet, name: str) -> Goods:

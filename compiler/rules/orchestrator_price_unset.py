@@ -26,14 +26,15 @@ from compiler.model.orchestrator import Orchestrator
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the orchestrators of a fleet on a chain. One that runs AI models itself needs no base price for that."""
+    """Look at the orchestrators of a fleet on a chain. One whose models it or live runners run needs no base price."""
     if not fleet.on_chain:
         return
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator):
             continue
-        needs_base = effective.serves_video(node) or not effective.runs_models(fleet, node).value
+        runs = effective.runs_models(fleet, node).value or effective.live_runners_alone(fleet, node).value
+        needs_base = effective.serves_video(node) or not runs
         if settings.price is None and needs_base:
             yield error(
                 "orchestrator-price-unset",

@@ -25,17 +25,21 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.fleet import Fleet
+from compiler.model.signing import has_signer
 
 _KEYS = ("price", "gateway_prices", "max_price", "max_model_prices")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the price settings of every node; prices in the models table may be meant for another fleet."""
+    """Look at the price settings of every node; those in the models table may be for another fleet.
+
+    What a gateway behind a signer has is refused by setting-belongs-to-signer.
+    """
     if fleet.on_chain:
         return
     for node in fleet.nodes:
         for key in _KEYS:
-            if getattr(node.settings, key, None):
+            if getattr(node.settings, key, None) and not has_signer(node):
                 yield warning(
                     "price-ignored-offchain",
                     f"{node.name} has {key}, which an off-chain node ignores",

@@ -49,7 +49,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _currencies(fleet: Fleet) -> set[str]:
     prices = [asked.price for asked in asked_prices(fleet)]
-    for gateway in fleet.gateways.values():
-        prices += [gateway.max_price] if isinstance(gateway.max_price, Price) else []
-        prices += gateway.max_model_prices.values()
+    for buyer in (*fleet.gateways.values(), *fleet.remote_signers.values()):
+        prices += [buyer.max_price] if isinstance(buyer.max_price, Price) else []
+        prices += buyer.max_model_prices.values()
     return {price.currency for price in prices} - {"wei"}

@@ -35,6 +35,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain:
         return
     for name, gateway in sorted(fleet.gateways.items()):
+        if gateway.remote_signer is not None:
+            continue  # setting-belongs-to-signer refuses the weights
         if gateway.selection.price_exponent == 0:
             yield error(
                 "selection-weights",

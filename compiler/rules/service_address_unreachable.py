@@ -3,7 +3,8 @@
 Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is
 registered and gets no work. Off-chain, and on a network of your own, a private address is fine, and a loopback one is
 when all who name it are on the same host. A name of one label, such as "orch", is legal and only a warning: machines
-that share a resolver or a hosts file may know it, and nobody else does.
+that share a resolver or a hosts file may know it, and nobody else does. From v0.9.2 on gateways find no
+session with a loopback address anywhere.
 
 Example:
 
@@ -54,6 +55,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         elif public and not is_public_address(host):
             why, related = "it means nothing outside its own network", [public_network]
+        elif listener.is_loopback and _wants_routable(fleet, node, users.get(node.name, ())):
+            why, related = "since v0.9.2 gateways find no session with a loopback address, not even on one host", []
         elif listener.is_loopback and (far := _elsewhere(users.get(node.name, ()), settings.host)):
             why, related = f"{far.name} runs on host {far.settings.host}", [Label((*far.path, "host"), far.name)]
         else:
@@ -75,6 +78,14 @@ def _users(fleet: Fleet) -> dict[str, list[Node]]:
             if name in fleet.orchestrators:
                 users.setdefault(name, []).append(node)
     return users
+
+
+def _wants_routable(fleet: Fleet, node: Node, users: list[Node] | tuple[()]) -> bool:
+    """Whether the orchestrator or somebody who names it runs a release that refuses loopback.
+
+    Which of the two sides looks at the address is not public, so each counts.
+    """
+    return any(effective.can(fleet, one, "routable-service-address") for one in (node, *users))
 
 
 def _elsewhere(users: list[Node] | tuple[()], host: str) -> Node | None:

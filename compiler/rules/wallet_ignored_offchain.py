@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.fleet import Fleet
+from compiler.model.signing import has_signer
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -30,6 +31,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     for holders in fleet.nodes_by_wallet.values():
         for node in holders:
+            if has_signer(node):
+                continue  # setting-belongs-to-signer refuses it
             yield warning(
                 "wallet-ignored-offchain",
                 f"{node.name} has a wallet, which an off-chain fleet does not use",

@@ -149,7 +149,7 @@ _GPU_DATA = load("gpus.toml")
 
 FLAGS: dict[str, Flag] = _flags()
 RELEASES: tuple[Release, ...] = tuple(map(parse_release, _FLAG_DATA["releases"]))
-"""Every release that a spec may name, the oldest first."""
+"""Every release whose flags are known whole, the oldest first. A spec may name any newer one too, with a warning."""
 
 OLDEST_RELEASE, NEWEST_RELEASE = RELEASES[0], RELEASES[-1]
 ABILITIES: dict[str, Release] = {name: parse_release(text) for name, text in _FLAG_DATA["abilities"].items()}

@@ -33,11 +33,19 @@ _DATA = load("impacts.toml")
 ROWS: dict[str, dict[str, Any]] = {**_DATA["flags"], **{flag: {"none": why} for flag, why in _DATA["nothing"].items()}}
 """The row of each flag as it is written."""
 
+_UNKNOWN = {
+    **dict.fromkeys(
+        ("exposure", "price", "funds", "identity", "chain"), "fleetc does not know this flag, nor what it does"
+    ),
+    "opens": ["added", "changed", "removed"],
+}
+"""The row of a flag of a newer release: nobody gets past a limit by a name that nothing here knows."""
+
 
 @cache
 def meaning_of(flag: str, role: str = "") -> Meaning:
-    """What a change of the flag means for a process in this role. A flag that is not known means nothing."""
-    row = ROWS.get(flag, {"none": "a flag that this version of fleetc does not know"})
+    """What a change of the flag means for a process in this role. A flag that is not known may do anything."""
+    row = ROWS.get(flag, _UNKNOWN)
     return _meaning(flag, row.get("roles", {}).get(role, row))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from compiler.upstream import Release, load, parse_release
+from compiler.upstream import NEWEST_RELEASE, Release, load, parse_release
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """One release. `day` is its date, as 2026-08-12; `adds` and the three after it are names of flags."""
+    """One release. `day` is its date, as 2026-08-12; `adds` and the three after it are names of flags.
+
+    Of a `partial` one only single facts are known, and its day is "".
+    """
 
     release: Release
     day: str
@@ -47,13 +50,20 @@ class ReleaseFacts:
     without_effect: tuple[str, ...]
     removes: tuple[str, ...]
     changes: tuple[Change, ...]
+    partial: bool = False
 
 
 @cache
 def releases() -> tuple[ReleaseFacts, ...]:
-    """Every release that a spec may name, the oldest first."""
+    """Every release of which something is known, the oldest first. A spec may name any later one too."""
     found = (_facts(parse_release(name), row) for name, row in load("releases.toml")["releases"].items())
     return tuple(sorted(found, key=lambda facts: facts.release))
+
+
+@cache
+def unplaced() -> tuple[Change, ...]:
+    """Changes that are merged upstream, for some release after the last one that is known whole; which is not known."""
+    return tuple(_change(NEWEST_RELEASE, row) for row in load("releases.toml").get("unplaced", ()))
 
 
 def between(older: Release, newer: Release) -> tuple[ReleaseFacts, ...]:
@@ -64,12 +74,13 @@ def between(older: Release, newer: Release) -> tuple[ReleaseFacts, ...]:
 def _facts(release: Release, row: dict[str, Any]) -> ReleaseFacts:
     return ReleaseFacts(
         release=release,
-        day=row["date"],
+        day=row.get("date", ""),
         adds=tuple(row.get("adds", ())),
         deprecates=tuple(row.get("deprecates", ())),
         without_effect=tuple(row.get("without_effect", ())),
         removes=tuple(row.get("removes", ())),
         changes=tuple(_change(release, change) for change in row.get("changes", ())),
+        partial=row.get("partial", False),
     )
 
 

@@ -177,7 +177,6 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("gateways.gate", "", 'live_payment_interval = "10s"', "funds restart"),
     ("gateways.gate", "", 'auth_webhook = "https://auth.example.net/"', "exposure restart"),
     ("gateways.gate", "", 'public = "gateway.example.net:8935"', "identity restart"),
-    ("gateways.gate", "", 'remote_signer = { url = "https://signer.example.net" }', "identity funds restart"),
     ("gateways.gate", "", 'min_runner_versions = { realvis = "0.14.1" }', "restart"),
     ("gateways.gate", "", "local_verify = false", "restart"),
     ("gateways.gate", "", 'data_dir = "/srv/gate"', "restart"),

@@ -134,9 +134,11 @@ def test_every_kind_of_item_has_its_classes_or_a_reason() -> None:
         assert set(row.always) | set(row.computed) <= set(IMPACTS)
 
 
-def test_flag_that_nobody_knows_restarts_and_nothing_else() -> None:
+def test_flag_that_nobody_knows_may_do_anything() -> None:
     item = Item(("node", "n", "argument", "-new"), "h", "n", "argument", "-new", "1", given("gateways", "n"))
-    assert meaning(item, "gateway").none
+    found = meaning(item, "gateway")
+    assert set(found.always) == {"exposure", "price", "funds", "identity", "chain"}
+    assert all("does not know" in text for text in found.always.values())
 
 
 def test_rows_of_passing_processes_and_directions_name_what_there_is() -> None:

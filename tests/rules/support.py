@@ -94,7 +94,8 @@ def ai_worker(name: str = "worker", /, **settings: str | None) -> str:
 
 def signer(name: str = "signer", /, **settings: str | None) -> str:
     """A remote signer on a chain, on host edge."""
-    return _table(f"remote_signers.{name}", {"host": '"edge"', "wallet": '"payer"', **settings})
+    base = {"host": '"edge"', "wallet": '"payer"', "max_price": '"any"'}
+    return _table(f"remote_signers.{name}", {**base, **settings})
 
 
 def redeemer(name: str = "redeemer", /, **settings: str | None) -> str:

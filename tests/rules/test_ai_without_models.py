@@ -24,4 +24,4 @@ def test_worker(snapshot: SnapshotAssertion) -> None:
 
 def test_live_runners_bring_their_own() -> None:
     silent(offchain(free_orchestrator(mode='"dual"', live_runners="true", secret=SECRET)))
-    silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"')))
+    silent(offchain(free_orchestrator(mode='"dual"', live_runner_config='"/etc/runners.json"', secret=SECRET)))

@@ -38,7 +38,8 @@ def test_only_wallet_is_proposed() -> None:
 
 
 def test_remote_signer_holds_the_wallet() -> None:
-    silent(onchain(gateway(wallet=None, remote_signer='{ url = "https://signer.example.net" }')))
+    signed = '{ url = "https://signer.example.net" }'
+    silent(onchain(gateway(wallet=None, max_price=None, mode='"ai"', remote_signer=signed)))
 
 
 def test_fleet_of_workers_needs_no_rpc() -> None:

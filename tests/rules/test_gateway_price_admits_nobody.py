@@ -114,8 +114,7 @@ def test_others_in_the_list_may_be_cheaper() -> None:
 
 def test_cheaper_orchestrator_that_is_not_listed_does_not_help() -> None:
     cheap = orchestrator("cheap", host='"edge"', price='"10 wei / pixel"', wallet='"payer"')
-    listed = gateway(host='"gpu"', max_price='"1000 wei / pixel"', orchestrators=LIST, wallet=None)
-    listed += 'remote_signer = { url = "https://signer.example.net" }\n'
+    listed = gateway(host='"gpu"', http='"127.0.0.1:9935"', max_price='"1000 wei / pixel"', orchestrators=LIST)
     assert flagged(onchain(listed, orchestrator(), cheap), CODE)
 
 

@@ -9,6 +9,8 @@ from tests.rules.support import flagged, gateway, onchain, orchestrator, redeeme
 CODE = "helper-out-of-reach"
 GATE = gateway(
     wallet=None,
+    max_price=None,
+    mode='"ai"',
     http='"127.0.0.1:9935"',
     orchestrators='["orch.example.net:8935"]',
     remote_signer='{ signer = "signer" }',
