@@ -38,6 +38,13 @@ _OF_THE_RUNNER = (
 )
 """Variables by which ansible_runner hears from Ansible."""
 _VALUES = "values.json"
+_LINUX_LAUNCHER = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Starts a program that gets SIGTERM when fleetc dies; else Ansible may wait for ever for a terminal that is gone."""
 _TERM_SECONDS = 20.0
 _MESSAGE_LIMIT = 2000
 _LAST_WORDS = 15
@@ -141,10 +148,13 @@ def _run(
     environment = _environment(project, work, options)
 
     def handle_status(data: dict[str, Any], runner_config: Any) -> None:
-        """Take out what ansible_runner copied from fleetc's own environment, before it starts Ansible or notes it."""
+        """Take out what ansible_runner copied from fleetc's environment before it starts Ansible, and bind the two."""
         if data["status"] == "starting":
             kept = {*environment, *_OF_THE_RUNNER}
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
+            if sys.platform == "linux":
+                launcher = [sys.executable, "-I", "-c", _LINUX_LAUNCHER, str(os.getpid())]
+                runner_config.command = [*launcher, *runner_config.command]
 
     previous = _on_interrupt(interrupted)
     try:

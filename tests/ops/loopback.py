@@ -211,11 +211,11 @@ class Loopback:
             "CLOUD_TOKEN": CANARIES["unrelated"],
         }
 
-    def start(self, *options: str, **environment: str) -> subprocess.Popen[bytes]:
-        """`fleetc deploy` as a process; what it says is in the file `said`."""
+    def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
+        """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [sys.executable, "-I", "-m", "compiler", "deploy", str(self.directory / "fleet"), *options],
+                [*before, sys.executable, "-I", "-m", "compiler", "deploy", str(self.directory / "fleet")],
                 cwd=self.directory, env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip

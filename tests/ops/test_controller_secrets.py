@@ -121,6 +121,12 @@ def kill(world: Loopback, count: int, seed: int) -> list[Path]:
         rollout.kill()
         rollout.wait()
         look(world, rollout.pid)
+        for _ in range(600):
+            if not any("ansible-playbook" in line for line in processes_of(leftovers(world))):
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("Ansible went on without fleetc")
         left += [path for path in leftovers(world) if path not in left]
     assert left
     return left
@@ -146,6 +152,25 @@ def test_no_value_outlives_a_killed_rollout(loopback: Loopback) -> None:
     rollout.send_signal(signal.SIGTERM)
     assert rollout.wait(timeout=120) == 1, loopback.said()
     finished(loopback)
+
+
+def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> None:
+    disk = loopback.directory / "no-memory"
+    disk.mkdir(mode=0o700)
+    hidden = ["unshare", "--mount", "sh", "-c", f'mount --bind {disk} /dev/shm && exec "$@"', "sh"]
+    rollout = loopback.start(*hidden, XDG_RUNTIME_DIR=str(disk))
+    while rollout.poll() is None and "warning: " not in loopback.said():
+        time.sleep(0.05)
+    found: list[int] = []
+    while rollout.poll() is None and not found:
+        with suppress(FileNotFoundError):
+            for values in loopback.temporary.glob("fleetc-private-*/values.json"):
+                found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
+    assert found == [0o600, 0o700]
+    rollout.send_signal(signal.SIGTERM)
+    assert rollout.wait(timeout=120) == 1, loopback.said()
+    assert "warning: neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory" in loopback.said()
+    assert leftovers(loopback) == [] and list(disk.iterdir()) == []
 
 
 @pytest.mark.slow
