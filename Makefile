@@ -53,8 +53,9 @@ render: $(INSTALLED) ## Compile every example fleet into its committed tree, and
 bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain template loop
 	$(BIN)/python -m tests.bench compile --nodes 10000
 
-lock: ## Write requirements.lock anew (needs uv)
+lock: ## Write requirements.lock anew, and from it the packages that workflows install (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file requirements.lock
+	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file starter/requirements.txt
 
 clean: ## Remove what these targets made
 	rm -rf $(VENV) demo dist

@@ -20,7 +20,7 @@ import yaml
 
 from tests.outside_tools import node_package, program
 from tests.support import ROOT, fleetc
-from tests.test_init import git
+from tests.test_init import ci, git
 
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
 FLEETC = Path(sys.executable).parent / "fleetc"
@@ -32,7 +32,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with a first fleet, its tree and all workflows, committed."""
     place = tmp_path_factory.mktemp("first")
     git(place, "init", "--quiet")
-    for arguments in (["init", "--ci", "github"], ["init", "--ci", "gitlab"], ["compile"]):
+    for arguments in (["init", *ci("github")], ["init", *ci("gitlab")], ["compile"]):
         assert fleetc(*arguments, cwd=place).returncode == 0
     commit(place)
     return place
@@ -166,6 +166,57 @@ def test_deployment_waits_for_approval_and_takes_the_stored_plan(project: Path) 
     assert (jobs["fleet-deploy"]["needs"], jobs["fleet-deploy"]["environment"]) == (["fleet-plan"], "production")
     assert jobs["fleet-deploy"]["rules"][0]["when"] == "manual"
     assert "plan.json" in jobs["fleet-plan"]["artifacts"]["paths"]
+
+
+@pytest.fixture(scope="module")
+def naming(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose spec and overlay name secrets, with the workflows of both services."""
+    place = tmp_path_factory.mktemp("naming")
+    git(place, "init", "--quiet")
+    text = (ROOT / "inventories/demo/fleet.toml").read_text()
+    more = '[gateways.gate.kafka]\nbroker = "q.example.net:9092"\ntopic = "t"\nuser = "u"\n'
+    more += 'password = { env = "QUEUE_PASSWORD" }\n[orchestrators.orch.environment]\nPLAIN = "x"\n'
+    (place / "fleet.toml").write_text(text + more)
+    for service in ("github", "gitlab"):
+        done = fleetc("init", *ci(service), cwd=place)
+        assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_secrets_that_the_spec_names_reach_the_step_that_deploys_and_no_other(naming: Path) -> None:
+    for path in workflows(naming):
+        for job, page in yaml.safe_load(path.read_text())["jobs"].items():
+            for found in page["steps"]:
+                wired = found.get("env", {}).get("QUEUE_PASSWORD")
+                deploys = (job, found["name"]) == ("deploy", "Deploy")
+                assert wired == ("${{ secrets.QUEUE_PASSWORD }}" if deploys else None), (path.name, found["name"])
+        assert path.read_text().count("QUEUE_PASSWORD") == (2 if path.name == "fleet-deploy.yml" else 0)
+    text = (naming / ".gitlab-ci.yml").read_text()
+    assert "#   QUEUE_PASSWORD\nfleet-deploy:\n" in text and text.count("QUEUE_PASSWORD") == 1
+    yaml.safe_load(text)
+
+
+def test_linters_find_nothing_in_workflows_with_secrets(naming: Path) -> None:
+    assert actionlint(*workflows(naming)) == []
+    command = [program("zizmor"), "--offline", "--no-progress", "--persona", "auditor", "--format", "json"]
+    done = subprocess.run([*command, *map(str, workflows(naming))], capture_output=True, text=True, check=False)
+    assert (done.returncode, json.loads(done.stdout)) == (0, []), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["GITHUB_TOKEN_OF_OURS", "FLEETC_TOKEN", "FLEET_SSH_KEY", "SPEC"])
+def test_secret_that_a_workflow_cannot_pass_on_is_refused(name: str, naming: Path, tmp_path: Path) -> None:
+    text = (naming / "fleet.toml").read_text().replace("QUEUE_PASSWORD", name)
+    (tmp_path / "fleet.toml").write_text(text)
+    done = fleetc("init", *ci("github"), cwd=tmp_path)
+    assert done.returncode == 1 and name in done.stderr and "name another one" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["fleet.toml"]
+
+
+def test_workflows_are_not_written_beside_a_spec_with_errors(naming: Path, tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text((naming / "fleet.toml").read_text().replace('host = "studio"', 'host = "x"'))
+    done = fleetc("init", *ci("github"), cwd=tmp_path)
+    assert done.returncode == 1 and "error[" in done.stderr and "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["fleet.toml"]
 
 
 # ------------------------------------------------------------------------------------------------ scripts, run

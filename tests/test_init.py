@@ -17,9 +17,20 @@ from tests.support import ROOT, fleetc
 
 FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes"]
 WORKFLOWS = {
-    "github": [".github/workflows/fleet-review.yml", ".github/workflows/fleet-deploy.yml"],
-    "gitlab": [".gitlab-ci.yml"],
+    "github": [
+        ".github/workflows/fleet-review.yml",
+        ".github/workflows/fleet-deploy.yml",
+        ".github/fleetc/requirements.txt",
+        ".github/fleetc/fleetc.txt",
+    ],
+    "gitlab": [".gitlab-ci.yml", ".gitlab/fleetc/requirements.txt", ".gitlab/fleetc/fleetc.txt"],
 }
+COMMIT = "git+https://git.example.net/tools/fleetc@" + "0123456789" * 4
+
+
+def ci(service: str) -> list[str]:
+    """The options that write the workflows of a service."""
+    return ["--ci", service, "--install-from", COMMIT]
 
 
 def git(place: Path, *arguments: str) -> str:
@@ -44,7 +55,7 @@ def files_of(place: Path) -> dict[str, bytes]:
 def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     where: str, service: str | None, repository: Path
 ) -> None:
-    done = fleetc("init", where, *(["--ci", service] if service else []), cwd=repository)
+    done = fleetc("init", where, *(ci(service) if service else []), cwd=repository)
     assert done.returncode == 0, done.stderr
     wrote = [line.removeprefix("wrote ") for line in done.stdout.splitlines() if line.startswith("wrote ")]
     expected = [(Path(where) / name).as_posix() for name in FIRST]
@@ -84,12 +95,14 @@ def test_first_spec_is_good_by_its_schema_for_editors(repository: Path) -> None:
 @pytest.mark.parametrize("service", ["github", "gitlab"])
 def test_beside_a_spec_only_workflows_are_written(service: str, repository: Path) -> None:
     (repository / "fleet.toml").write_text((ROOT / "inventories/demo/fleet.toml").read_text())
-    done = fleetc("init", "--ci", service, cwd=repository)
+    done = fleetc("init", *ci(service), cwd=repository)
     assert done.returncode == 0, done.stderr
     assert sorted(files_of(repository)) == sorted(["fleet.toml", *WORKFLOWS[service]])
     for path in WORKFLOWS[service]:
         text = (repository / path).read_text()
-        assert f"fleetc=={__version__}" in text and "@" + "SPEC" not in text
+        assert "@SPEC@" not in text and "@SECRETS@" not in text
+        if not path.endswith(".yml"):
+            continue
         found = yaml.safe_load(text)
         assert (found.get("variables") or found.get("env"))["SPEC"] == "fleet.toml"
 
@@ -97,16 +110,55 @@ def test_beside_a_spec_only_workflows_are_written(service: str, repository: Path
 def test_workflow_of_a_fleet_in_a_folder_lies_at_the_top_and_names_it(repository: Path) -> None:
     folder = repository / "fleets" / "it's: #1"
     folder.mkdir(parents=True)
-    assert fleetc("init", "--ci", "github", cwd=folder).returncode == 0
+    assert fleetc("init", *ci("github"), cwd=folder).returncode == 0
     workflow = yaml.safe_load((repository / ".github/workflows/fleet-review.yml").read_text())
     assert workflow["env"]["SPEC"] == "fleets/it's: #1/fleet.toml"
+
+
+def test_workflows_install_a_fixed_fleetc_or_are_not_written(repository: Path) -> None:
+    (repository / "fleet.toml").write_text((ROOT / "inventories/demo/fleet.toml").read_text())
+    refused = [
+        None,
+        "",
+        "fleetc",
+        f"fleetc=={__version__}",
+        "git+https://git.example.net/tools/fleetc",
+        "git+https://git.example.net/tools/fleetc@main",
+        "git+https://git.example.net/tools/fleetc@0123456",
+        "git+http://git.example.net/tools/fleetc@" + "0" * 40,
+        "git+https://user:word@git.example.net/tools/fleetc@" + "0" * 40,
+        COMMIT + "\n--index-url https://other.example.net",
+        COMMIT + " --config-settings x=y",
+        "sha256:" + "0" * 63,
+        "sha256:" + "0" * 64 + "\nother",
+    ]
+    for source in refused:
+        done = fleetc(
+            "init", "--ci", "github", *(["--install-from", source] if source is not None else []), cwd=repository
+        )
+        assert done.returncode == 2, (source, done.stdout)
+        assert "--install-from" in done.stderr and "COMMIT" in done.stderr
+        assert sorted(files_of(repository)) == ["fleet.toml"], source
+    alone = fleetc("init", "--install-from", COMMIT, cwd=repository)
+    assert alone.returncode == 2 and "--ci" in alone.stderr
+
+    def own(path: str) -> str:
+        (line,) = [line for line in (repository / path).read_text().splitlines() if not line.startswith("#")]
+        return line
+
+    assert fleetc("init", *ci("github"), cwd=repository).returncode == 0
+    assert own(".github/fleetc/fleetc.txt") == f"{COMMIT}#egg=fleetc"
+    digest = "sha256:" + "ab" * 32
+    assert fleetc("init", "--ci", "gitlab", "--install-from", digest, cwd=repository).returncode == 0
+    assert own(".gitlab/fleetc/fleetc.txt") == f"fleetc=={__version__} --hash={digest}"
 
 
 EXISTING = [
     ([], "fleet.toml"),
     ([], "spec.schema.json"),
-    (["--ci", "github"], ".github/workflows/fleet-deploy.yml"),
-    (["--ci", "gitlab"], ".gitlab-ci.yml"),
+    (ci("github"), ".github/workflows/fleet-deploy.yml"),
+    (ci("github"), ".github/fleetc/requirements.txt"),
+    (ci("gitlab"), ".gitlab-ci.yml"),
     (["new"], "new"),
 ]
 
@@ -160,9 +212,9 @@ def test_hostile_names_of_directories_are_shown_harmlessly(name: str, repository
 @pytest.mark.parametrize("service", ["github", "gitlab"])
 def test_odd_places_are_no_options_and_nothing_that_a_service_fills_in(tmp_path: Path, service: str) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    assert fleetc("init", "--ci", service, "./-x", cwd=tmp_path).returncode == 0
+    assert fleetc("init", *ci(service), "./-x", cwd=tmp_path).returncode == 0
     found = [path for path in tmp_path.rglob("*.yml") if "./-x/fleet.toml" in path.read_text(encoding="utf-8")]
     assert found
-    refused = fleetc("init", "--ci", service, "a$b", cwd=tmp_path)
+    refused = fleetc("init", *ci(service), "a$b", cwd=tmp_path)
     assert refused.returncode == 2 and "holds a $" in refused.stderr
     assert not (tmp_path / "a$b").exists()

@@ -64,7 +64,7 @@ def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_p
     assert done.returncode == 0, done.stderr
     assert fleetc("compile", ROOT / "inventories/demo", "-o", tmp_path / "out", "--check").returncode == 0
     started = subprocess.run(
-        [python, "-I", "-m", "compiler", "init", "new", "--ci", "gitlab"],
+        [python, "-I", "-m", "compiler", "init", "new", "--ci", "gitlab", "--install-from", f"sha256:{'0' * 64}"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert started.returncode == 0, started.stderr

@@ -1,20 +1,18 @@
 """Rolls a compiled tree out to its hosts.
 
 In: the tree and the plan it was made from, and the tool's settings. Out: an `Outcome` that says for each host what
-happened. Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the
-run.
+happened.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.encoding import plain_output
-from compiler.files import write_tree
 from compiler.ops.gate import Judgement, judge
 from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from compiler.plan import Plan
@@ -22,7 +20,6 @@ from compiler.sealed.data import NewestPlan
 from compiler.settings import Settings
 from compiler.tree import Tree
 
-ANSIBLE_DIRECTORY = "ansible"
 SITE_PLAYBOOK = "site.yml"
 RECORD_PLAYBOOK = "record.yml"
 
@@ -86,7 +83,8 @@ def deploy_tree(
     else. Raises DeployError before any host is touched.
     """
     hosts = _hosts(plan, limit)
-    variables = _secret_variables(plan, hosts) if playbook == SITE_PLAYBOOK else {}
+    values = _secret_variables(plan, hosts) if playbook == SITE_PLAYBOOK else {}
+    password_file, password = vault_password(_absolute(settings.vault_password_file))
     options = RunOptions(
         limit=hosts if limit else (),
         check=check,
@@ -95,16 +93,14 @@ def deploy_tree(
         ssh_key=_absolute(settings.ssh_key),
         ssh_known_hosts=_absolute(settings.ssh_known_hosts),
         vault_file=_absolute(settings.vault_file),
-        vault_password_file=_absolute(settings.vault_password_file),
+        vault_password_file=password_file,
+        vault_password=password,
         variables={"fleet_plan_created": sealed.created, "fleet_plan_seal": sealed.seal} if sealed else {},
     )
-    with tempfile.TemporaryDirectory(prefix="fleetc-tree-") as work:
-        copy = Path(work, "tree")
-        write_tree(tree, copy)
-        try:
-            result = run_playbook(copy / ANSIBLE_DIRECTORY, playbook, options, variables, on_event)
-        except InterruptedRunError:
-            result = RunResult("canceled", None, None)
+    try:
+        result = run_playbook(tree, playbook, options, values, on_event)
+    except InterruptedRunError:
+        result = RunResult("canceled", None, None)
     return Outcome(hosts, result, judge(hosts, result.status, result.rc, result.stats), check)
 
 
@@ -133,6 +129,25 @@ def _secret_variables(plan: Plan, hosts: tuple[str, ...]) -> dict[str, str]:
         names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
         raise DeployError(f"these environment variables hold secrets of the fleet and are not set: {names}", 1)
     return {name: os.environ[name] for name in sorted(needed)}
+
+
+def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
+    """The file with the vault's password; or, where it is a program, what that says.
+
+    A program runs here rather than below Ansible, because it may need variables that nobody else gets. Raises
+    DeployError where it fails.
+    """
+    if path is None or not (path.is_file() and os.access(path, os.X_OK)):
+        return path, None
+    asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
+    program = f"the program {path}, which gives the password of the vault,"
+    try:
+        done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
+    except OSError as failure:
+        raise DeployError(f"{program} cannot be run: {failure.strerror}", 1) from None
+    if done.returncode:
+        raise DeployError(f"{program} ended with exit code {done.returncode}", 1)
+    return None, done.stdout.strip(b"\r\n")
 
 
 def _absolute(path: Path | None) -> Path | None:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from compiler.encoding import visible
-from compiler.files import write_tree
-from compiler.ops.deploy import ANSIBLE_DIRECTORY
 from compiler.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from compiler.sealed.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 from compiler.sealed.stacks import observed_units
@@ -64,13 +61,10 @@ def observe(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Call
         ssh_key=_absolute(settings.ssh_key),
         ssh_known_hosts=_absolute(settings.ssh_known_hosts),
     )
-    with tempfile.TemporaryDirectory(prefix="fleetc-tree-") as work:
-        copy = Path(work, "tree")
-        write_tree(tree, copy)
-        try:
-            result = run_playbook(copy / ANSIBLE_DIRECTORY, OBSERVE_PLAYBOOK, options, {}, on_event, TASKS)
-        except InterruptedRunError:
-            raise KeyboardInterrupt from None
+    try:
+        result = run_playbook(tree, OBSERVE_PLAYBOOK, options, {}, on_event, TASKS)
+    except InterruptedRunError:
+        raise KeyboardInterrupt from None
     return {host: _seen(host, result) for host in hosts}
 
 

@@ -31,6 +31,9 @@ def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
                 tally = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count and kind != "skipped")
                 status.update(escape(plain_output(f"{event.task} ({tally or 'starting'})")))
                 return
+            if event.kind == "warning":
+                console.print(escape(plain_output(f"warning: {event.message}")), style="yellow")
+                return
             counts[event.kind] += 1
             if event.kind in ("failed", "unreachable"):
                 console.print(escape(plain_output(f"{event.host}: {event.kind}: {event.task}")), style="red")
@@ -39,6 +42,8 @@ def progress(stream: TextIO) -> Iterator[Callable[[Event], None]]:
 
 
 def _plain(stream: TextIO, event: Event) -> None:
+    if event.kind == "warning":
+        stream.write(plain_output(f"warning: {event.message}") + "\n")
     if event.kind in ("changed", "failed", "unreachable"):
         stream.write(plain_output(f"{event.host}: {event.kind}: {event.task}") + "\n")
         stream.flush()

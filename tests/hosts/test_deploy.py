@@ -259,8 +259,8 @@ def test_secret_files_are_for_root_alone_and_no_unit_holds_a_secret(rollout: Rol
 
 
 def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
-    left = list(Path(tempfile.gettempdir()).glob("fleetc-run-*"))
-    assert left == []
+    left = list(Path(tempfile.gettempdir()).glob("fleetc-private-*"))
+    assert left + list(Path("/dev/shm").glob("fleetc-private-*")) == []
 
 
 def test_second_deploy_changes_nothing(rollout: Rollout) -> None:

@@ -21,7 +21,7 @@ from tests.backends import support
 from tests.support import compile_text
 
 CHECKOUT = "/opt/checkout"
-BOUND = ("/opt", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
+BOUND = ("/opt", "/etc/fleetc", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
 COMPOSE_RELEASE = "2.24.4"
 """What the stand-in for docker says of Compose: the oldest that reads the files of every slot."""
 
@@ -210,7 +210,7 @@ class World:
         tree = self.directory / "tree"
         shutil.rmtree(tree, ignore_errors=True)
         project = support.written(compiled.tree, tree) / "ansible"
-        binds = "".join(f"mount --bind {self.inside(path)} {path} && " for path in BOUND)
+        binds = "".join(f"mkdir -p {path} && mount --bind {self.inside(path)} {path} && " for path in BOUND)
         script = f'{binds}cd {project} && exec ansible-playbook "$@"'
         command = ["ip", "netns", "exec", self.namespace, "unshare", "--mount", "sh", "-c", script, "sh"]
         command += [playbook, "--limit", "gpu-1", "-e", "ansible_connection=local"]

@@ -17,6 +17,7 @@ from compiler.ops.observe import NEWEST, newest_plan
 from compiler.ops.runner import RunOptions, RunResult, run_playbook
 from compiler.reading import read_playbooks
 from compiler.sealed.data import NewestPlan
+from compiler.tree import Artifact, Tree, tree_of
 
 A, B = "a" * 64, "b" * 64
 OLD, NOW, LATER = "2026-03-01T11:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"
@@ -49,38 +50,36 @@ CASES: dict[str, Case] = {
 
 
 class World(NamedTuple):
-    """The project, the records by case, and a file that appears when a host's text is obeyed."""
+    """The tree with the project, the records by case, and a file that appears when a host's text is obeyed."""
 
-    project: Path
+    tree: Tree
     records: Path
     trap: Path
 
     def run(self, playbook: str, *hosts: str, check: bool = False) -> RunResult:
         options = RunOptions(limit=hosts, check=check, forks=4)
-        return run_playbook(self.project, playbook, options, {}, lambda _: None, [NEWEST])
+        return run_playbook(self.tree, playbook, options, {}, lambda _: None, [NEWEST])
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     place = tmp_path_factory.mktemp("world")
-    made = World(place / "project", place / "records", place / "trap")
-    made.records.mkdir()
-    for path, content in read_playbooks().items():
-        (made.project / path).parent.mkdir(parents=True, exist_ok=True)
-        (made.project / path).write_bytes(content)
+    files = {f"ansible/{path}": content for path, content in read_playbooks().items()}
+    records_of, trap = place / "records", place / "trap"
+    records_of.mkdir()
     hosts = {}
     for name, case in CASES.items():
-        record = made.records / name / "newest-plan"
+        record = records_of / name / "newest-plan"
         hosts[name] = {"fleet_plan_record": str(record), "fleet_observe_plan": str(record)}
         if case.planned:
             hosts[name] |= {"fleet_plan_created": NOW, "fleet_plan_seal": A}
         if case.before is not None:
             record.parent.mkdir()
-            record.write_text(case.before.replace("TRAP", str(made.trap)))
+            record.write_text(case.before.replace("TRAP", str(trap)))
     everywhere = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     inventory = {"all": {"children": {"fleet_hosts": {"hosts": hosts, "vars": everywhere}}}}
-    (made.project / "inventory.json").write_text(json.dumps(inventory))
-    return made
+    files["ansible/inventory.json"] = json.dumps(inventory).encode()
+    return World(tree_of(Artifact(path, content) for path, content in files.items()), records_of, trap)
 
 
 def records(world: World) -> dict[str, str | None]:

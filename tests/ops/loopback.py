@@ -1,0 +1,247 @@
+"""One host behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
+
+In: a directory. Out: `Loopback`: a fleet of one host with secrets of all three kinds, whose `start` runs the real
+`fleetc deploy`. sshd runs in a mount namespace of its own, so that the host's /etc, /opt, /var/lib, /root and /tmp are
+not this machine's; docker is a stand-in whose containers are files. Needs root, sshd and unshare.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+CANARIES = {
+    "rpc": "CANARY-rpc-{{ 7 * 7 }}-value",
+    "vault": "CANARY-vault-77d20f3e-value",
+    "host": "CANARY-host-19ac83b5-value",
+    "password": "CANARY-password-c2f05d61",
+    "unrelated": "CANARY-unrelated-8806ee12",
+}
+"""By what they are: a secret of each kind, the vault's password, and a variable that the spec does not name."""
+
+SPEC = """
+spec = 1
+
+[fleet]
+name = "loopback"
+network = "arbitrum-one-mainnet"
+rpc = {{ env = "LOOPBACK_RPC_URL" }}
+node_release = "v0.9.1"
+
+[hosts.one]
+address = "127.0.0.1"
+public = "one.example.net"
+runtime = "docker"
+ssh_port = {port}
+
+[wallets.payer]
+address = "0x1111111111111111111111111111111111111111"
+keystore = "/var/lib/livepeer/keystore"
+password = {{ host_file = "/etc/livepeer/password" }}
+reward_by = "none"
+minimum_balance = "0.05 ETH"
+deposit = "0.5 ETH"
+reserve = "0.3 ETH"
+
+[gateways.gate]
+host = "one"
+mode = "video"
+wallet = "payer"
+http = "0.0.0.0:9935"
+http_ingest = true
+discovery = "registry"
+max_price = "1500 wei / pixel"
+metadata_queue = {{ uri = {{ host_file = "/etc/livepeer/queue" }}, exchange = "metadata" }}
+
+[gateways.gate.kafka]
+broker = "queue.example.net:9092"
+topic = "events"
+user = "gate"
+password = {{ vault = "kafka_password" }}
+"""
+
+_DOCKER = """#!/bin/sh
+# A stand-in for docker: a container that was started is a file.
+case "$*" in
+  "container ls"*) [ ! -e {state} ] || echo 0123456789ab ;;
+  "container inspect"*) echo "running 0" ;;
+  "compose "*" up "*) touch {state} ;;
+  "compose "*) ;;
+  *) echo "the stand-in knows no $*" >&2; exit 1 ;;
+esac
+"""
+
+_PLACES = {"opt": "/opt", "var-lib": "/var/lib", "root": "/root"}
+"""Directories of the host, which hide this machine's; its /etc is laid over this one's, and its /run is new."""
+
+_ENTER = """set -e
+mount --make-rprivate /
+mount -t overlay overlay -o lowerdir=/etc,upperdir=etc,workdir=work /etc
+{binds}
+mount -t tmpfs tmpfs /run
+mkdir /run/sshd
+exec {sshd} -D -e -f {config}
+"""
+
+
+def needed() -> str:
+    """What keeps this machine from being such a host; empty where nothing does."""
+    if os.geteuid() != 0:
+        return "not root: the host's directories are mounts"
+    missing = [
+        name for name in ("sshd", "ssh", "ssh-keygen", "unshare", "nsenter") if shutil.which(name, path=_path()) is None
+    ]
+    return f"not installed: {', '.join(missing)}" if missing else ""
+
+
+def _path() -> str:
+    return f"{Path(sys.executable).parent}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def spellings() -> dict[str, list[bytes]]:
+    """By canary, how its value may stand in a file: as it is, and in base64 at each offset."""
+    found: dict[str, list[bytes]] = {}
+    for name, value in CANARIES.items():
+        forms = [value.encode()]
+        for offset in range(3):
+            coded = base64.b64encode(b"\0" * offset + value.encode())
+            forms.append(coded[4 if offset else 0 : len(coded) // 4 * 4 - 4])
+        found[name] = forms
+    return found
+
+
+class Loopback:
+    """The host, and the machine that rolls out to it: its temporary directory, home and memory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.host = directory / "host"
+        self.temporary, self.home = directory / "controller-tmp", directory / "controller-home"
+        self.memory = Path(tempfile.mkdtemp(prefix="loopback-", dir="/dev/shm"))
+        for path in (self.temporary, self.home, directory / "fleet", directory / "bin"):
+            path.mkdir()
+        for name in (*_PLACES, "etc", "work", "tmp"):
+            (self.host / name).mkdir(parents=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self._write_fleet()
+        self._sshd = self._start_sshd()
+
+    def close(self) -> None:
+        """End sshd; its mounts go with it."""
+        self._sshd.terminate()
+        self._sshd.wait(timeout=20)
+        shutil.rmtree(self.memory)
+
+    def forget(self) -> None:
+        """Remove the secrets that were rolled out, so that the next rollout writes them; what runs goes on running."""
+        inside = ["nsenter", f"--mount=/proc/{self._sshd.pid}/ns/mnt", "rm", "-rf", "/etc/fleetc"]
+        subprocess.run(inside, check=True)
+
+    def _write_fleet(self) -> None:
+        fleet = self.directory / "fleet"
+        (fleet / "fleet.toml").write_text(SPEC.format(port=self.port))
+        vault, password = self.directory / "vault.yml", self.directory / "vault-password"
+        password.write_text(CANARIES["password"])
+        vault.write_text(f"fleet_vault:\n  kafka_password: {CANARIES['vault']}\n")
+        self._run("ansible-vault", "encrypt", "--vault-password-file", str(password), str(vault))
+        (self.host / "etc/livepeer").mkdir()
+        (self.host / "etc/livepeer/password").write_text("hunter2")
+        (self.host / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
+        self._run(sys.executable, "-m", "compiler", "compile", str(fleet))
+
+    def _start_sshd(self) -> subprocess.Popen[bytes]:
+        for name in ("host-key", "key"):
+            self._run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.directory / name))
+        key = " ".join((self.directory / "host-key.pub").read_text().split()[:2])
+        (self.directory / "known-hosts").write_text(f"[127.0.0.1]:{self.port} {key}\n")
+        docker = self.directory / "bin/docker"
+        docker.write_text(_DOCKER.format(state="/var/lib/started"))
+        docker.chmod(0o755)
+        shutil.copy(self.directory / "key.pub", self.host / "authorized-keys")
+        config = self.directory / "sshd-config"
+        config.write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host-key\nPidFile none\n"
+            f"AuthorizedKeysFile {self.host}/authorized-keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+            f"Subsystem sftp internal-sftp\n"
+            f"SetEnv PATH={self.directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={self.host}/tmp\n"
+        )
+        binds = "\n".join(f"mount --bind {name} {path}" for name, path in _PLACES.items())
+        script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=_path()), config=config)
+        log = (self.directory / "sshd.log").open("wb")
+        command = ["unshare", "--mount", "sh", "-c", script]
+        started = subprocess.Popen(command, cwd=self.host, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return started
+            time.sleep(0.05)
+        raise AssertionError((self.directory / "sshd.log").read_text())
+
+    def _run(self, *command: str) -> None:
+        environment = {**os.environ, "PATH": _path(), "HOME": str(self.home)}
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120)
+
+    def environment(self) -> dict[str, str]:
+        """What the operator's shell has."""
+        return {
+            "PATH": _path(),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.temporary),
+            "XDG_RUNTIME_DIR": str(self.memory),
+            "LC_ALL": "C.UTF-8",
+            "FLEETC_SSH_KEY": str(self.directory / "key"),
+            "FLEETC_SSH_KNOWN_HOSTS": str(self.directory / "known-hosts"),
+            "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
+            "FLEETC_VAULT_PASSWORD_FILE": str(self.directory / "vault-password"),
+            "LOOPBACK_RPC_URL": f"https://rpc.example.net/{CANARIES['rpc']}",
+            "CLOUD_TOKEN": CANARIES["unrelated"],
+        }
+
+    def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
+        """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
+        with (self.directory / "said").open("wb") as said:
+            return subprocess.Popen(
+                [*before, sys.executable, "-I", "-m", "compiler", "deploy", str(self.directory / "fleet")],
+                cwd=self.directory, env={**self.environment(), **environment},
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            )  # fmt: skip
+
+    def said(self) -> str:
+        """What the last rollout said."""
+        return (self.directory / "said").read_text()
+
+
+def texts_below(place: Path) -> Iterator[tuple[Path, bytes]]:
+    """Every regular file below a directory, with its bytes; what vanishes meanwhile is no file."""
+    for folder, _, names in os.walk(place):
+        for name in names:
+            path = Path(folder, name)
+            if path.is_file() and not path.is_symlink():
+                try:
+                    yield path, path.read_bytes()
+                except FileNotFoundError:
+                    continue
+
+
+@pytest.fixture(scope="module")
+def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+    """The host, not rolled out to yet."""
+    if missing := needed():
+        pytest.skip(missing)
+    made = Loopback(tmp_path_factory.mktemp("loopback"))
+    yield made
+    made.close()
