@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -224,9 +224,13 @@ def compare(
     recorded: Mapping[str, Entry],
     *,
     mode_mask: int = 0o7777,
+    reads: Callable[[str], bool] | None = None,
 ) -> Comparison:
-    """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count."""
-    walk = _Walk(where, wanted, recorded, mode_mask, os.fstat(root).st_dev)
+    """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count.
+
+    Files that `reads` declines are not opened, and count as the same when they are regular files.
+    """
+    walk = _Walk(where, wanted, recorded, mode_mask, os.fstat(root).st_dev, reads)
     walk.visit(root, "")
     result = walk.result
     present = result.same.union(result.changed, result.occupied)
@@ -244,12 +248,14 @@ class _Walk:
         recorded: Mapping[str, Entry],
         mode_mask: int,
         device: int,
+        reads: Callable[[str], bool] | None,
     ) -> None:
         self.where = where
         self.wanted = wanted
         self.recorded = recorded
         self.mode_mask = mode_mask
         self.device = device
+        self.reads = reads
         self.wanted_directories = directories_of(wanted)
         self.known_directories = self.wanted_directories | directories_of(recorded)
         self.result = Comparison()
@@ -296,6 +302,9 @@ class _Walk:
     def _visit_file(self, directory: int, name: str, path: str) -> None:
         """A regular file at a path that we want or once wrote."""
         result, artifact, entry = self.result, self.wanted.get(path), self.recorded.get(path)
+        if artifact is not None and self.reads is not None and not self.reads(path):
+            result.same.add(path)
+            return
         descriptor = os.open(name, REGULAR, dir_fd=directory)
         try:
             status = os.fstat(descriptor)
