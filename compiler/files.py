@@ -39,6 +39,7 @@ from compiler.recorded import (
     check_relative,
     compare,
     failure,
+    listed_entries,
     manifest_artifact,
     open_directory,
     read_manifest,
@@ -167,9 +168,9 @@ def _refuse_precious(root: int, where: str) -> None:
 def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
     """What the directory's manifest lists, None when it is empty. Refuses a directory that is somebody
     else's."""
-    manifest = read_manifest(root, where)
-    if manifest is not None:
-        return manifest[1]
+    recorded = listed_entries(root, where)
+    if recorded is not None:
+        return recorded
     with os.scandir(root) as entries:
         first = next(entries, None)
     if first is None:
@@ -211,8 +212,8 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
             found = Comparison(missing=list(wanted))
         else:
             try:
-                manifest = read_manifest(root, place.shown)
-                found = compare(root, place.shown, wanted, manifest[1] if manifest else {}, mode_mask=0o100)
+                recorded = listed_entries(root, place.shown) or {}
+                found = compare(root, place.shown, wanted, recorded, mode_mask=0o100)
             finally:
                 os.close(root)
     kinds = (("changed", found.changed + found.occupied), ("missing", found.missing))

@@ -117,6 +117,16 @@ def files_below(revision: Revision, directory: Path) -> dict[str, bytes]:
     return {}
 
 
+def merge_texts(base: Path, ours: Path, theirs: Path) -> bytes | None:
+    """The text of both changes of a file; None where their lines conflict, or where it is no text.
+
+    Raises `FilesError` git-unavailable.
+    """
+    places = [str(path.absolute()) for path in (ours, base, theirs)]
+    done = _git(ours.absolute().parent, "merge-file", "--stdout", "--quiet", *places)
+    return None if done.returncode else done.stdout
+
+
 def _listed(output: bytes) -> Iterator[tuple[str, tuple[bytes, int]]]:
     """Path, blob and size in bytes of each regular file in what ls-tree says."""
     for entry in output.split(b"\0")[:-1]:

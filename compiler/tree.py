@@ -14,6 +14,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 MANIFEST = "manifest.json"
+FLEET_PAGE = "FLEET.md"
+SPEC_FOLDER = "spec/"
+"""Where a tree has the texts that it was compiled from."""
+
 FILE_MODE = 0o644
 
 ROLLED_OUT = frozenset({"ansible", "hosts"})

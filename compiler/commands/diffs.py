@@ -147,8 +147,7 @@ def _beside(
     from compiler import files
     from compiler.pipeline import compile_spec
     from compiler.recorded import shown
-    from compiler.review.side import SPEC_FOLDER
-    from compiler.tree import is_rolled_out
+    from compiler.tree import SPEC_FOLDER, is_rolled_out
 
     tree = compiled.tree
     assert tree is not None  # noqa: S101  # it compiled
@@ -169,8 +168,7 @@ def _beside(
 
 def _counts(path: str) -> bool:
     """Whether the content of a file of the tree decides what a rollout does, or which spec the tree is of."""
-    from compiler.review.side import SPEC_FOLDER
-    from compiler.tree import is_rolled_out
+    from compiler.tree import SPEC_FOLDER, is_rolled_out
 
     return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
+RECOMPILE = "recompile: run fleetc compile and commit what it writes"
+"""What to do about a tree that is not what the spec compiles to, as after a merge."""
+
 
 SpecArgument = Annotated[
     Path,
@@ -202,9 +205,7 @@ def need_fresh(tree: Tree, target: Path) -> None:
     if stale:
         for name in stale[:20]:
             typer.echo(plain(name))
-        message(
-            f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
-        )
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}, then review it")
         raise typer.Exit(PROBLEMS)
 
 

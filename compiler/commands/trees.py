@@ -15,6 +15,7 @@ import typer
 from compiler.commands.shared import (
     HERE,
     PROBLEMS,
+    RECOMPILE,
     USAGE,
     FormatOption,
     OutputOption,
@@ -101,7 +102,7 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
         located = [*found, *foreign, *_staleness(stale, target, form)]
         answer(compiled, form, located, stale=list(stale), foreign=list(names))
     if stale:
-        message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile")
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")
     if stale or any(map(is_rolled_out, names)):
         raise typer.Exit(PROBLEMS)
     message(f"{target} is up to date")
@@ -116,7 +117,7 @@ def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located
     text = f"{len(stale)} files in {target} are not what the spec compiles to: {', '.join(stale[:5])}"
     text += ", ..." if len(stale) > 5 else ""
     place = str(target / stale[0].partition(" ")[2])
-    return [render.outside("tree-stale", text, "run fleetc compile and commit what it writes", place)]
+    return [render.outside("tree-stale", text, RECOMPILE, place)]
 
 
 def why(

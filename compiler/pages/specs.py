@@ -105,6 +105,11 @@ SPEC_PAGES: dict[str, Page] = {
         "it cannot be told whether anybody needs it.",
         "Look at it, then move or remove it.",
     ),
+    "manifest-in-conflict": Page(
+        "The manifest in the output directory holds both sides of a merge.",
+        "the tree is of neither side, so there is nothing to compare with or to roll out.",
+        "Recompile: run `fleetc compile` and commit what it writes. fleetc's merge driver leaves no marks.",
+    ),
     "manifest-unreadable": Page(
         "The manifest in the output directory is damaged.",
         "without it, generated files cannot be told from others.",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from compiler.encoding import visible
 from compiler.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
-from compiler.review.side import SPEC_FOLDER
+from compiler.tree import SPEC_FOLDER
 
 MEANINGS = {
     "exposure": "who can reach a host or a port",

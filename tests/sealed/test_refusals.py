@@ -187,7 +187,7 @@ def test_a_stale_tree_gets_no_plan(place: Workplace) -> None:
     done = place.run("plan", "-o", "plan.json")
     assert done.code == 1
     assert "changed ansible/site.yml" in done.out
-    assert "run fleetc compile first" in done.err
+    assert "recompile: run fleetc compile" in done.err
     assert not place.plan.exists()
 
 
