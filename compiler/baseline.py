@@ -17,10 +17,10 @@ from compiler.git import Revision
 from compiler.pipeline import Checked, Compiled, compile_spec
 from compiler.reading import decode_source
 from compiler.recorded import FilesError, manifest_artifact, parse_manifest, shown
-from compiler.review.side import SPEC_FOLDER, Side, copy_of, of_compiled, of_recorded
+from compiler.review.side import Side, copy_of, of_compiled, of_recorded
 from compiler.settings import CHECKOUT_FILES, Settings, settings_then
 from compiler.source import Source
-from compiler.tree import MANIFEST, Artifact, tree_of
+from compiler.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 
 
 def baseline(

@@ -262,6 +262,12 @@ def _checkout_at(top: Path, program: str) -> Checkout | None:
     return Checkout(real, _real(Path(git_dir)), _real(real / common), program)
 
 
+def run_beside(path: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git for what needs no repository, in the directory of a file. Raises `FilesError` git-unavailable."""
+    place = path.absolute()
+    return _git(_program([place]), place.parent, arguments)
+
+
 def _unread(top: Path, done: subprocess.CompletedProcess[bytes]) -> FilesError:
     reason = os.fsdecode(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ") or f"exit {done.returncode}"
     message = f"git does not read the repository of {shown(str(top))}: {shown(reason)}"

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from compiler.commands import diffs, init, plans, rollouts, show, specs, streams, trees
+from compiler.commands import diffs, init, merge, plans, rollouts, show, specs, streams, trees
 
 app = typer.Typer(
     name="fleetc",
@@ -46,3 +46,4 @@ app.command()(specs.schema)
 app.command()(streams.streams)
 app.command()(plans.plan)
 app.command()(rollouts.deploy)
+app.command("merge-file")(merge.merge_file)

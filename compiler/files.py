@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler import swapping
 from compiler.new_files import repository_top, write_new
@@ -38,6 +39,7 @@ from compiler.recorded import (
     check_relative,
     compare,
     failure,
+    listed_entries,
     manifest_artifact,
     open_directory,
     read_manifest,
@@ -51,6 +53,7 @@ from compiler.tree import MANIFEST, Artifact, Tree, tree_of
 __all__ = [
     "SPEC_NAME",
     "FilesError",
+    "Strangers",
     "WriteReport",
     "answer_name",
     "check_relative",
@@ -65,6 +68,7 @@ __all__ = [
     "recorded_sources",
     "repository_top",
     "stale",
+    "strangers",
     "tree_around",
     "write_new",
     "write_sources",
@@ -164,9 +168,9 @@ def _refuse_precious(root: int, where: str) -> None:
 def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
     """What the directory's manifest lists, None when it is empty. Refuses a directory that is somebody
     else's."""
-    manifest = read_manifest(root, where)
-    if manifest is not None:
-        return manifest[1]
+    recorded = listed_entries(root, where)
+    if recorded is not None:
+        return recorded
     with os.scandir(root) as entries:
         first = next(entries, None)
     if first is None:
@@ -208,13 +212,56 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
             found = Comparison(missing=list(wanted))
         else:
             try:
-                manifest = read_manifest(root, place.shown)
-                found = compare(root, place.shown, wanted, manifest[1] if manifest else {}, mode_mask=0o100)
+                recorded = listed_entries(root, place.shown) or {}
+                found = compare(root, place.shown, wanted, recorded, mode_mask=0o100)
             finally:
                 os.close(root)
     kinds = (("changed", found.changed + found.occupied), ("missing", found.missing))
     lines = [f"{word} {path}" for word, paths in (*kinds, ("superfluous", found.superfluous)) for path in set(paths)]
     return tuple(sorted(lines, key=lambda line: (line.partition(" ")[2], line)))
+
+
+class Strangers(NamedTuple):
+    """What a directory holds that a tree does not, by relative path, each sorted.
+
+    `foreign` are entries at paths that the tree does not have, and entries of another kind at those that it has; one
+    that is a directory ends in a slash and stands for all that it holds. `changed` are files of the tree that hold
+    something else, as far as they were read. Paths are as the system has them, not yet safe to print.
+    """
+
+    foreign: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def strangers(
+    tree: Tree,
+    target: Path,
+    *,
+    besides: Collection[str] = (),
+    reads: Callable[[str], bool] = lambda _: False,
+    wait_seconds: float = _WAIT_SECONDS,
+) -> Strangers:
+    """What a directory holds that the tree, and the paths `besides`, do not have. Only files that `reads` are opened.
+
+    The manifest on disk is not asked: whoever put a file there can have listed it. Raises `FilesError` output-locked,
+    target-not-directory, and what the system refuses; a directory that is not there holds nothing.
+    """
+    wanted = {**{path: Artifact(path, b"") for path in besides}, **tree.as_mapping()}
+    read = {path: Entry("", artifact.mode, ()) for path, artifact in wanted.items() if reads(path)}
+    try:
+        with locked(target, shared=True, wait_seconds=wait_seconds) as place:
+            root = place.open()
+            if root is None:
+                return Strangers((), ())
+            try:
+                found = compare(root, place.shown, wanted, read, mode_mask=0o100, reads=read.__contains__)
+            finally:
+                os.close(root)
+    except FilesError as problem:
+        if problem.code != "no-such-directory":
+            raise
+        return Strangers((), ())
+    return Strangers(tuple(sorted({*found.foreign, *found.occupied})), tuple(sorted(found.changed)))
 
 
 def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:

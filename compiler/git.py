@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from compiler.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, stages
+from compiler.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, run_beside, stages
 from compiler.recorded import LIMIT_BYTES, FilesError, shown
 
 _NO_REVISION = re.compile(r"[-^]|.*(?:[\s:?*\[\\]|\.\.)")
@@ -168,6 +168,17 @@ def _in_submodule(revision: Revision, name: str) -> bool:
     places = (PurePosixPath(name), *PurePosixPath(name).parents[:-1])
     asked = (("ls-tree", "--full-tree", revision.commit, "--", str(place)) for place in places)
     return any(revision.checkout.answer(*question).startswith(b"160000 ") for question in asked)
+
+
+def merge_texts(base: Path, ours: Path, theirs: Path) -> bytes | None:
+    """The text of both changes of a file; None where their lines conflict, or where it is no text.
+
+    Raises `FilesError` git-unavailable.
+    """
+    done = run_beside(
+        ours, "merge-file", "--stdout", "--quiet", *[str(path.absolute()) for path in (ours, base, theirs)]
+    )
+    return None if done.returncode else done.stdout
 
 
 def _listed(output: bytes) -> Iterator[tuple[str, tuple[bytes, int]]]:

@@ -11,8 +11,10 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,6 +30,7 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 REGULAR = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 """Open flags for a file that must not be a link; a FIFO does not block and is found out by fstat."""
 
+_CONFLICT = re.compile(rb"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
 _CAUSES = {
     errno.ENOSPC: ("disk-full", "free some space on that file system and run it again"),
     errno.EDQUOT: ("disk-full", "free some of your quota on that file system and run it again"),
@@ -142,7 +145,7 @@ def read_opened(descriptor: int, limit_bytes: int) -> bytes:
 
 
 class Entry(NamedTuple):
-    """What a manifest says of one file."""
+    """What a manifest says of one file; an empty digest is an unknown one."""
 
     sha256: str
     mode: int
@@ -164,7 +167,14 @@ def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, Entry]] | Non
 
 
 def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
-    """The entries of a manifest by path. Raises `FilesError` manifest-unreadable for anything odd."""
+    """The entries of a manifest by path.
+
+    Raises `FilesError` manifest-unreadable for anything odd, and manifest-in-conflict where a merge left its marks.
+    """
+    if _CONFLICT.search(content):
+        message = f"{shown(where)}/{MANIFEST} holds both sides of a merge that git could not finish"
+        advice = "recompile: run fleetc compile and commit what it writes"
+        raise FilesError("manifest-in-conflict", message, path=f"{where}/{MANIFEST}", advice=advice)
     try:
         return _entries(json.loads(content))
     except (ValueError, KeyError, TypeError, RecursionError, FilesError) as error:
@@ -173,13 +183,34 @@ def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
         raise FilesError("manifest-unreadable", message, path=f"{where}/{MANIFEST}", advice=advice) from error
 
 
+def listed_entries(root: int, where: str) -> dict[str, Entry] | None:
+    """What a directory's manifest lists, None without one. Of one in conflict, what either side lists."""
+    try:
+        manifest = read_manifest(root, where)
+    except FilesError as problem:
+        if problem.code != "manifest-in-conflict":
+            raise
+        return _either_side(read_regular(root, MANIFEST))
+    return manifest[1] if manifest is not None else None
+
+
+def _either_side(content: bytes) -> dict[str, Entry]:
+    """The files that either side of a manifest in conflict lists, without digests: which one is right is not known."""
+    found: dict[str, Entry] = {}
+    for line in content.decode(errors="replace").splitlines():
+        with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, FilesError):
+            item = json.loads(line.strip().rstrip(",}") + "}")
+            found |= _entries({"files": [{**item, "sha256": ""}]})
+    return found
+
+
 def _entries(document: object) -> dict[str, Entry]:
     """Entries of a decoded manifest; raises ValueError, KeyError, TypeError or FilesError."""
     if not isinstance(document, dict) or not isinstance(document["files"], list):
         raise ValueError("no list of files")
     entries = {}
     for item in document["files"]:
-        path, sha256, origins = item["path"], item["sha256"], item.get("origins", [])
+        path, sha256, origins = item["path"], item.get("sha256", ""), item.get("origins", [])
         if not (isinstance(path, str) and isinstance(sha256, str) and isinstance(origins, list)):
             raise TypeError("wrong type")
         check_relative(path)
@@ -224,9 +255,13 @@ def compare(
     recorded: Mapping[str, Entry],
     *,
     mode_mask: int = 0o7777,
+    reads: Callable[[str], bool] | None = None,
 ) -> Comparison:
-    """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count."""
-    walk = _Walk(where, wanted, recorded, mode_mask, os.fstat(root).st_dev)
+    """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count.
+
+    Files that `reads` declines are not opened, and count as the same when they are regular files.
+    """
+    walk = _Walk(where, wanted, recorded, mode_mask, os.fstat(root).st_dev, reads)
     walk.visit(root, "")
     result = walk.result
     present = result.same.union(result.changed, result.occupied)
@@ -244,12 +279,14 @@ class _Walk:
         recorded: Mapping[str, Entry],
         mode_mask: int,
         device: int,
+        reads: Callable[[str], bool] | None,
     ) -> None:
         self.where = where
         self.wanted = wanted
         self.recorded = recorded
         self.mode_mask = mode_mask
         self.device = device
+        self.reads = reads
         self.wanted_directories = directories_of(wanted)
         self.known_directories = self.wanted_directories | directories_of(recorded)
         self.result = Comparison()
@@ -296,6 +333,9 @@ class _Walk:
     def _visit_file(self, directory: int, name: str, path: str) -> None:
         """A regular file at a path that we want or once wrote."""
         result, artifact, entry = self.result, self.wanted.get(path), self.recorded.get(path)
+        if artifact is not None and self.reads is not None and not self.reads(path):
+            result.same.add(path)
+            return
         descriptor = os.open(name, REGULAR, dir_fd=directory)
         try:
             status = os.fstat(descriptor)
@@ -314,7 +354,7 @@ class _Walk:
                 result.occupied.append(path)
                 return
             (result.superfluous if artifact is None else result.changed).append(path)
-            if _digest(descriptor) != entry.sha256:
+            if entry.sha256 and _digest(descriptor) != entry.sha256:
                 result.edited.append(path)
         finally:
             os.close(descriptor)

@@ -144,11 +144,11 @@ def frames(shown: Sequence[Place], colour: bool = False) -> list[str]:
     return [line for place in shown for line in _frame(place, width, colour, "^", "34")]
 
 
-def outside(code: str, message: str, help: str, path: str) -> Located:
-    """An error that is not about the text of a spec: a file that cannot be read or written, by its path."""
-    diagnostic = Diagnostic(code, Severity.ERROR, message, Label(()), help=help)
+def outside(code: str, message: str, help: str, path: str, severity: Severity = Severity.ERROR) -> Located:
+    """A problem that is not about the text of a spec: a file that cannot be read or written, by its path."""
+    diagnostic = Diagnostic(code, severity, message, Label(()), help=help)
     place = Place(path, 0, 0, 0, 0, "", "", "")
-    return Located(("", 0, 0, Severity.ERROR, code, message), diagnostic, place, ())
+    return Located(("", 0, 0, severity, code, message), diagnostic, place, ())
 
 
 def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:

@@ -29,8 +29,8 @@ from compiler.recorded import (
     FilesError,
     directories_of,
     failure,
+    listed_entries,
     open_directory,
-    read_manifest,
     shown,
 )
 from compiler.staging import Place, stage, sync
@@ -89,14 +89,14 @@ def _listed_in(place: Place, name: str) -> set[str] | None:
     """Paths that a leftover's manifest lists; None for an unfinished new tree, in which all is ours."""
     leftover = os.open(name, DIRECTORY, dir_fd=place.parent)
     try:
-        manifest = read_manifest(leftover, place.beside(name))
+        listed = listed_entries(leftover, place.beside(name))
     except FilesError as error:
         if error.code != "manifest-unreadable":
             raise
         return None  # killed while writing it; an old tree's was readable, or it would not have been replaced
     finally:
         os.close(leftover)
-    return None if manifest is None else {MANIFEST, *manifest[1]}
+    return None if listed is None else {MANIFEST, *listed}
 
 
 def replace(place: Place, root: int | None, tree: Tree, found: Comparison, managed: Mapping[str, Entry] | None) -> None:
@@ -207,16 +207,15 @@ def _apply(place: Place, root: int) -> None:
     """Move the files of a complete tree into the target, the manifest last. May be repeated after a kill."""
     staged = os.open(place.applying, DIRECTORY, dir_fd=place.parent)
     try:
-        manifest = read_manifest(staged, place.beside(place.applying))
-        if manifest is None:  # it was moved already: only clearing is left
+        listed = listed_entries(staged, place.beside(place.applying))
+        if listed is None:  # it was moved already: only clearing is left
             return
-        recorded = read_manifest(root, place.shown)
-        gone = set(recorded[1] if recorded else ()) - set(manifest[1])
+        gone = set(listed_entries(root, place.shown) or ()) - set(listed)
         for path in sorted(gone):
             _remove(root, path, os.unlink)
         for path in sorted(directories_of(gone), reverse=True):
             _remove(root, path, os.rmdir)
-        _move_all(staged, root, manifest[1])
+        _move_all(staged, root, listed)
         sync(root)
         os.rename(MANIFEST, MANIFEST, src_dir_fd=staged, dst_dir_fd=root)
         os.fsync(root)

@@ -7,13 +7,21 @@ writes and reads trees; diff, verify and drift compare two of them.
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 MANIFEST = "manifest.json"
+FLEET_PAGE = "FLEET.md"
+SPEC_FOLDER = "spec/"
+"""Where a tree has the texts that it was compiled from."""
+
 FILE_MODE = 0o644
+
+ROLLED_OUT = frozenset({"ansible", "hosts"})
+"""The directories that a rollout uses whole: Ansible runs and reads what is in one, and copies the other to hosts."""
 
 
 class Artifact(NamedTuple):
@@ -48,3 +56,13 @@ def tree_of(artifacts: Iterable[Artifact]) -> Tree:
         if before.path == after.path:
             raise ValueError(f"two artifacts at {after.path}")
     return Tree(ordered)
+
+
+def is_rolled_out(path: str) -> bool:
+    """Whether a rollout with Ansible alone uses whatever lies at a path of a tree, whoever put it there.
+
+    Some file systems take names for one that differ in case, in form or in invisible characters (Windows, macOS).
+    """
+    first = path.partition("/")[0]
+    seen = "".join(char for char in first if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFKC", seen).casefold().rstrip(". ") in ROLLED_OUT

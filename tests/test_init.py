@@ -197,7 +197,7 @@ def test_attributes_that_are_there_stay_and_the_lines_are_told(repository: Path)
     done = fleetc("init", cwd=repository)
     assert done.returncode == 0, done.stderr
     assert (repository / ".gitattributes").read_text() == "*.png binary\n"
-    assert "    rendered/** linguist-generated -text -merge\n" in done.stdout
+    assert "    rendered/** linguist-generated -text merge=fleetc\n" in done.stdout
     assert (repository / "fleet.toml").is_file()
 
 

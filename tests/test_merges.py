@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import shlex
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +19,11 @@ import pytest
 import tomli_w
 
 from compiler import files
+from compiler.merging import PLACEHOLDER, settle_manifest
 from compiler.pipeline import compile_spec
 from compiler.source import Source, parse
 from compiler.tree import MANIFEST, Tree
+from tests.backends.programs import program
 from tests.support import ROOT, fleetc, shipped
 from tests.test_init import git
 
@@ -128,6 +134,7 @@ def _one(base: dict[str, Any], mine: dict[str, Any], theirs: dict[str, Any], key
     return union(base.get(key, absent), mine.get(key, absent), theirs.get(key, absent))
 
 
+@cache
 def compiled(text: str) -> Tree:
     result = compile_spec([Source("fleet.toml", text)], *shipped())
     assert result.tree is not None, result.checked.diagnostics
@@ -175,29 +182,170 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
         assert facts(compiled(merged)) not in (facts(compiled(one)), facts(compiled(other)), facts(compiled(base)))
 
 
-def test_merge_of_two_compiled_branches_is_finished_by_a_compile(tmp_path: Path) -> None:
-    """The tree of a merge is in conflict, as its digests are; it stays a tree of one side, and a compile ends it."""
-    git(tmp_path, "init", "--quiet")
-    base = (ROOT / "inventories/two-regions/fleet.toml").read_text()
-    (tmp_path / ".gitattributes").write_text(files.read_starter()["gitattributes"])
-    states = {"main": base}
-    for edit in ("a cap", "a node in the west"):
-        states[edit.replace(" ", "-")] = TWO_REGIONS[edit](base)
-    for branch, text in states.items():
-        if branch != "main":
-            git(tmp_path, "checkout", "--quiet", "-b", branch, "main")
-        (tmp_path / "fleet.toml").write_text(text)
-        assert fleetc("compile", cwd=tmp_path).returncode == 0
-        git(tmp_path, "add", "--all")
-        git(tmp_path, "commit", "--quiet", "-m", branch)
-    with pytest.raises(subprocess.CalledProcessError):
-        git(tmp_path, "merge", "a-cap")
+# --- trees ----------------------------------------------------------------------------------------
+
+DRIVER = f"{shlex.quote(sys.executable)} -I -m compiler merge-file %O %A %B %P"
+"""As README.md names it, with the fleetc of this checkout."""
+
+ALONE = [
+    ("two-regions", "a cap", "a node in the west"),
+    ("two-regions", "a price of a model", "the rollout"),
+    ("dual-onchain", "a deposit", "a node"),
+    ("ai-split", "a worker", "renditions"),
+]
+"""Pairs whose trees git merges by itself."""
+
+MEETING = {
+    ("two-regions", "a cap", "another cap"): {"FLEET.md"},
+    ("dual-onchain", "a price", "a price of a model"): {"FLEET.md", "ansible/host_vars/gpu.json", "manifest.json"},
+    ("two-regions", "a node in the east", "a node in the west"): {"FLEET.md", "manifest.json"},
+    ("two-regions", "a node taken away", "the release"): {
+        "FLEET.md",
+        "ansible/host_vars/eu-edge-2.json",
+        "hosts/eu-edge-2/eu-images/compose.yaml",
+        "manifest.json",
+    },
+}
+"""Pairs whose trees do not, and where: both change one host, or neighbouring lines."""
+
+
+def branches(place: Path, name: str, *edits: str, driver: bool = False) -> None:
+    """A repository of a compiled fleet, with a compiled branch for each edit; the last one is checked out."""
+    git(place, "init", "--quiet")
+    if driver:
+        git(place, "config", "merge.fleetc.driver", DRIVER)
+    base = (ROOT / "inventories" / name / "fleet.toml").read_text()
+    (place / ".gitattributes").write_text(files.read_starter()["gitattributes"])
+    for edit in ("main", *edits):
+        if edit != "main":
+            git(place, "checkout", "--quiet", "-b", edit.replace(" ", "-"), "main")
+        text = base if edit == "main" else FLEETS[name][edit](base)
+        (place / "fleet.toml").write_text(text)
+        files.write_tree(compiled(text), place / "rendered")
+        git(place, "add", "--all")
+        git(place, "commit", "--quiet", "-m", edit)
+
+
+def joined(name: str, *edits: str) -> str:
+    """The spec with several edits."""
+    text = (ROOT / "inventories" / name / "fleet.toml").read_text()
+    for edit in edits:
+        text = FLEETS[name][edit](text)
+    return text
+
+
+def fails(place: Path, *arguments: str) -> str:
+    """What git says while it refuses."""
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        git(place, *arguments)
+    return str(caught.value.stdout) + str(caught.value.stderr)
+
+
+def recompiled(place: Path, name: str, *edits: str) -> None:
+    """The tree is refused as it is, and one compile makes it right."""
+    checked = fleetc("compile", "--check", cwd=place)
+    assert checked.returncode == 1 and "recompile: run fleetc compile" in checked.stderr
+    assert fleetc("compile", cwd=place).returncode == 0
+    assert files.stale(compiled(joined(name, *edits)), place / "rendered") == ()
+    assert files.strangers(compiled(joined(name, *edits)), place / "rendered").foreign == ()
+
+
+def marked(place: Path) -> list[str]:
+    """Files of the tree with marks of a conflict in them."""
+    found = (path for path in place.glob("rendered/**/*") if path.is_file() and b"<<<<<<<" in path.read_bytes())
+    return sorted(path.relative_to(place / "rendered").as_posix() for path in found)
+
+
+@pytest.mark.parametrize(("name", "mine", "theirs"), ALONE, ids=[" + ".join(pair) for pair in ALONE])
+def test_trees_of_apart_changes_merge_without_any_driver(name: str, mine: str, theirs: str, tmp_path: Path) -> None:
+    branches(tmp_path, name, mine, theirs)
+    git(tmp_path, "merge", "--quiet", "-m", "both", mine.replace(" ", "-"))
+    assert files.stale(compiled((tmp_path / "fleet.toml").read_text()), tmp_path / "rendered") == ()
+
+
+@pytest.mark.parametrize("pair", MEETING, ids=map(" + ".join, MEETING))
+def test_without_the_driver_a_compile_ends_the_conflict(pair: tuple[str, str, str], tmp_path: Path) -> None:
+    name, mine, theirs = pair
+    branches(tmp_path, name, mine, theirs)
+    fails(tmp_path, "merge", mine.replace(" ", "-"))
     conflicts = git(tmp_path, "diff", "--name-only", "--diff-filter=U").split()
-    assert conflicts and all(path.startswith("rendered/") for path in conflicts)
-    assert not any(b"<<<<<<<" in path.read_bytes() for path in tmp_path.glob("rendered/**/*") if path.is_file())
+    assert {path.removeprefix("rendered/") for path in conflicts} == MEETING[pair]
+    recompiled(tmp_path, name, mine, theirs)
+
+
+@pytest.mark.parametrize("pair", MEETING, ids=map(" + ".join, MEETING))
+def test_with_the_driver_a_merge_needs_a_compile_and_no_hand(pair: tuple[str, str, str], tmp_path: Path) -> None:
+    name, mine, theirs = pair
+    branches(tmp_path, name, mine, theirs, driver=True)
+    if mine == "a node taken away":  # git itself asks what becomes of a file that one side changed and one removed
+        assert "CONFLICT (modify/delete)" in fails(tmp_path, "merge", mine.replace(" ", "-"))
+    else:
+        git(tmp_path, "merge", "--quiet", "-m", "both", mine.replace(" ", "-"))
+        assert git(tmp_path, "status", "--porcelain") == ""
+    assert marked(tmp_path) == []
+    recompiled(tmp_path, name, mine, theirs)
+
+
+def test_host_that_both_changed_is_rolled_out_by_nobody_before_a_compile(tmp_path: Path) -> None:
+    """Its variables would name a release that is neither side's: Ansible refuses them, and a review says so."""
+    branches(tmp_path, "dual-onchain", "a price", "a price of a model", driver=True)
+    git(tmp_path, "merge", "--quiet", "-m", "both", "a-price")
+    variables = tmp_path / "rendered/ansible/host_vars/gpu.json"
+    assert variables.read_bytes() == PLACEHOLDER
+    done = subprocess.run(
+        [program("ansible-inventory"), "-i", "inventory.json", "--list"],
+        cwd=tmp_path / "rendered/ansible",
+        env={**os.environ, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0 and "YAML parsing failed" in done.stderr
+    assert fleetc("deploy", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("work", ["rebase", "cherry-pick"])
+def test_rebase_and_cherry_pick_go_through(work: str, tmp_path: Path) -> None:
+    branches(tmp_path, "dual-onchain", "a cap", "a price", driver=True)
+    (tmp_path / "fleet.toml").write_text(joined("dual-onchain", "a price", "a deposit"))
     assert fleetc("compile", cwd=tmp_path).returncode == 0
+    git(tmp_path, "commit", "--quiet", "--all", "-m", "a deposit")
+    if work == "rebase":
+        git(tmp_path, "rebase", "--quiet", "a-cap")
+    else:
+        git(tmp_path, "checkout", "--quiet", "a-cap")
+        git(tmp_path, "cherry-pick", "a-price~1", "a-price")
+    assert git(tmp_path, "log", "--format=%s").split("\n")[:3] == ["a deposit", "a price", "a cap"]
+    assert git(tmp_path, "status", "--porcelain") == "" and marked(tmp_path) == []
+    recompiled(tmp_path, "dual-onchain", "a cap", "a price", "a deposit")
+
+
+def test_rebase_without_the_driver_is_ended_by_a_compile_too(tmp_path: Path) -> None:
+    branches(tmp_path, "dual-onchain", "a cap", "a price")
+    fails(tmp_path, "rebase", "a-cap")
+    recompiled(tmp_path, "dual-onchain", "a cap", "a price")
     git(tmp_path, "add", "--all")
-    git(tmp_path, "commit", "--quiet", "-m", "both")
+    git(tmp_path, "-c", "core.editor=true", "rebase", "--continue")
     assert fleetc("compile", "--check", cwd=tmp_path).returncode == 0
-    wanted = TWO_REGIONS["a node in the west"](TWO_REGIONS["a cap"](base))
-    assert (tmp_path / "fleet.toml").read_text() == wanted
+
+
+def test_conflict_in_the_spec_stays_one(tmp_path: Path) -> None:
+    branches(tmp_path, "dual-onchain", "a cap", driver=True)
+    git(tmp_path, "checkout", "--quiet", "-b", "other", "main")
+    text = joined("dual-onchain").replace('max_price = "1500 wei / pixel"', 'max_price = "1900 wei / pixel"')
+    (tmp_path / "fleet.toml").write_text(text)
+    files.write_tree(compiled(text), tmp_path / "rendered")
+    git(tmp_path, "commit", "--quiet", "--all", "-m", "other")
+    assert "Merge conflict in fleet.toml" in fails(tmp_path, "merge", "a-cap")
+    assert git(tmp_path, "diff", "--name-only", "--diff-filter=U").split() == ["fleet.toml"]
+    assert fleetc("compile", cwd=tmp_path).returncode == 1
+    (tmp_path / "fleet.toml").write_text(text)
+    assert fleetc("compile", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"files": [1]}', b'{"files": [{"path": 1}]}', b"\xff" * 99])
+def test_odd_manifest_is_settled_by_the_placeholder_or_read(content: bytes) -> None:
+    good = compiled(joined("dual-onchain")).as_mapping()[MANIFEST].content
+    assert settle_manifest(good, good, good) == (good, False)
+    found = settle_manifest(good, good[:-1] + b"\n\n", content)
+    assert found.open and (found.content == PLACEHOLDER or found.content.startswith(b"{"))

@@ -19,7 +19,7 @@ LAYERS: dict[str, int] = {
     "analysis": 2, "rules": 2, "plan": 2, "explain": 3, "reference": 3,
     "lower": 3, "templating": 3, "tracing": 3, "artifacts": 3, "grafana": 3, "streams": 3, "fleet_page": 4,
     "backends": 4,
-    "pipeline": 5, "review": 7,
+    "pipeline": 5, "merging": 5, "review": 7,
     "recorded": 6, "reading": 6, "staging": 6, "swapping": 6, "files": 6, "render": 6, "settings": 6, "ops": 8,
     "sealed": 8, "spec_writer": 6, "fixes": 6, "upgrade": 6, "upgrade_report": 6, "market_report": 6,
     "render_sarif": 7, "render_github": 7, "render_junit": 7, "formats": 8, "new_files": 6, "scaffold": 6,

@@ -68,7 +68,7 @@ def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes
     artifacts += monitoring.emit(plan, loaded)
     artifacts += docs.emit(plan, loaded)
     artifacts += source_copy.emit(sources)
-    artifacts.append(manifest.emit(plan, sources, releases.hosts, releases.files, artifacts))
+    artifacts.append(manifest.emit(plan, sources, releases.files, artifacts))
     return tree_of(artifacts)
 
 

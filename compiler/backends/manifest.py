@@ -1,12 +1,14 @@
-"""Emits `manifest.json`: every file of the tree with mode, digest and origins, and what the tree was made from.
+"""Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was made from.
 
-In: the plan, the sources, the releases and all other artifacts. Out: `manifest.json`. `files.py` reads `files` from it
-to tell its own files from others.
+In: the plan, the sources and all other artifacts. Out: `manifest.json`. `files.py` reads `files` from it to tell its
+own files from others.
+
+Changes of two people merge here wherever they merge in the files: a digest stands on a line of its own between lines
+that seldom change, and there is none of what every change of a spec touches.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,81 +17,86 @@ from compiler.origin import derived, given
 from compiler.plan import Plan
 from compiler.source import Source
 from compiler.tracing import TracedLine, traced
-from compiler.tree import MANIFEST, Artifact, Tree
+from compiler.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
 from compiler.upstream import format_release
 from compiler.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Version of the manifest's own form."""
 
 
 def emit(
     plan: Plan,
     sources: Sequence[Source],
-    releases: Mapping[str, str],
     digests: Mapping[str, str],
     artifacts: Iterable[Artifact],
 ) -> Artifact:
-    """The manifest. Each file stands on a line of its own, for readable diffs.
-
-    `releases` are the hosts' digests, `digests` those of the files, by path, that are known already.
-    """
-    spec = [
-        {
-            "name": source.name.replace("\\", "/").rsplit("/", 1)[-1],
-            "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
-        }
-        for source in sources
-    ]
+    """The manifest; `digests` are those of the files, by path, that are known already."""
+    spec = [{"name": source.name.replace("\\", "/").rsplit("/", 1)[-1]} for source in sources]
     node_releases = {plan.release, *(service.release for host in plan.hosts for service in host.services)}
     members = {
-        "format": json_line(FORMAT),
-        "tool": json_line({"name": "fleetc", "version": __version__}),
-        "spec": _lines(map(json_line, spec), "[]"),
-        "network": json_line(plan.network),
-        "node_releases": json_line([format_release(release) for release in sorted(node_releases)]),
-        "releases": _lines((f"{json_line(host)}: {json_line(releases[host])}" for host in sorted(releases)), "{}"),
-        "files": _lines(
-            (_file(a, digests.get(a.path) or a.sha256) for a in sorted(artifacts, key=lambda a: a.path)), "[]"
-        ),
+        "format": FORMAT,
+        "tool": {"name": "fleetc", "version": __version__},
+        "spec": spec,
+        "network": plan.network,
+        "node_releases": [format_release(release) for release in sorted(node_releases)],
     }
-    text = ",\n".join(f'  "{key}": {value}' for key, value in members.items())
+    ordered = sorted(artifacts, key=lambda a: a.path)
+    return written(members, (entry(a.path, f"{a.mode:04o}", a.origins, _digest(a, digests)) for a in ordered))
+
+
+def _digest(artifact: Artifact, known: Mapping[str, str]) -> str:
+    return "" if is_shared(artifact.path) else known.get(artifact.path) or artifact.sha256
+
+
+def written(members: Mapping[str, object], entries: Iterable[str]) -> Artifact:
+    """The manifest with some members and the entries of its files, in their order."""
+    texts = {
+        key: _lines(map(json_line, value)) if isinstance(value, list) else json_line(value)
+        for key, value in members.items()
+    }
+    texts["files"] = _lines(entries)
+    text = ",\n".join(f'  "{key}": {value}' for key, value in texts.items())
     return Artifact(MANIFEST, without_hidden(f"{{\n{text}\n}}\n").encode())
 
 
-def _file(artifact: Artifact, digest: str) -> str:
+def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
+    """What a manifest says of one file; an empty digest is left out."""
     # Put together by hand: in a large fleet the general way would take a fifth of all the time.
-    origins = ", ".join(map(json_string, artifact.origins))
-    head = f'"path": {json_string(artifact.path)}, "mode": "{artifact.mode:04o}", "sha256": "{digest}"'
-    return f'{{{head}, "origins": [{origins}]}}'
+    tables = ", ".join(map(json_string, origins))
+    head = f'{{"path": {json_string(path)}, "mode": "{mode}", "origins": [{tables}]'
+    return f'{head},\n     "sha256": "{digest}"}}' if digest else f"{head}}}"
 
 
-def _lines(items: Iterable[str], brackets: str) -> str:
-    """A JSON array or object with one member on each line."""
+def is_shared(path: str) -> bool:
+    """Whether a file says something of the whole fleet, so that any two changes of a spec meet in it."""
+    return path == FLEET_PAGE or path.startswith(SPEC_FOLDER)
+
+
+def _lines(items: Iterable[str]) -> str:
+    """A JSON array with one member on each line."""
     text = ",\n    ".join(items)
-    return f"{brackets[0]}\n    {text}\n  {brackets[1]}" if text else brackets
+    return f"[\n    {text}\n  ]" if text else "[]"
 
 
 def trace(tree: Tree) -> list[TracedLine]:
     """The lines of the manifest: digests stem from the tables behind a file, the rest from the fleet and fleetc."""
     by_path = tree.as_mapping()
     of_keys = {
-        "spec": derived("the digest of a source", ("spec",)),
+        "spec": derived("the names of the sources", ("spec",)),
         "network": given("fleet", "network"),
         "node_releases": derived("the releases of the fleet and its nodes", ("fleet", "node_release")),
-        "releases": derived("the digest of all files of a host", ("hosts",)),
     }
-    key = ""
+    key, path = "", ""
     lines = []
     for line in by_path[MANIFEST].content.decode().splitlines():
         if line.startswith('  "'):
             key = line.split('"')[1]
         origin = of_keys.get(key, derived("the form of the manifest and the version of fleetc", ("spec",)))
         if key == "files" and line.startswith("    {"):
-            artifact = by_path[json.loads(line.rstrip(","))["path"]]
-            tables = [tuple(table.split(".", 1)) for table in artifact.origins]
-            origin = derived(f"the digest of {artifact.path}; ask why of its lines", *tables)
-        elif key == "releases" and line.startswith("    "):
-            origin = derived("the digest of all files of this host", ("hosts", line.split('"')[1]))
+            path = json.loads(line.rstrip(",}") + "}")["path"]
+        if key == "files" and line.startswith("    ") and path:
+            tables = [tuple(table.split(".", 1)) for table in by_path[path].origins]
+            origin = derived(f"the file {path} and its digest; ask why of its lines", *tables)
         lines.append(traced(line, [origin]))
     return lines

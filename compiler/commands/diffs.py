@@ -25,6 +25,7 @@ from compiler.commands.shared import (
     load_settings,
     message,
     quietly,
+    target_of,
 )
 from compiler.formats import Format
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from compiler.pipeline import Compiled
     from compiler.review.data import Review
     from compiler.review.limits import Breach, Limit
+    from compiler.review.side import Side
     from compiler.settings import Settings
 
 ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json"])
@@ -95,7 +97,7 @@ class Found(NamedTuple):
     @property
     def differs(self) -> bool:
         """Whether anything would change."""
-        return bool(self.review.changes or self.review.files)
+        return bool(self.review.changes or self.review.files or self.review.foreign)
 
     def text(self, colour: bool) -> str:
         """The report for standard output; nothing where it was written to a file instead. Raises `FilesError`."""
@@ -110,6 +112,8 @@ class Found(NamedTuple):
         """A line for each limit that is broken, and for the changes that break it; one where none can be judged."""
         from compiler.review.limits import breaches
 
+        if self.asked.limits and self.review.foreign:
+            return ("error: no limit holds, because a rollout would use files that the spec does not compile to",)
         if self.asked.limits and self.review.files_only:
             return ("error: the limits cannot be judged, because only files are compared; see the notes of the review",)
         return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
@@ -124,9 +128,51 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> F
 
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
+    recorded = target_of(spec, settings)
     old = baseline(asked.against, spec, settings, shipped, limit)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
-    return Found(compare(old, like(old, new)), asked, shipped[0])
+    review = compare(old, like(old, new))
+    mine = asked.against is None or (Path(asked.against).exists() and Path(asked.against).samefile(recorded))
+    foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
+    return Found(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
+
+
+def _beside(
+    compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
+) -> tuple[tuple[str, ...], list[str]]:
+    """What lies in the directory of the tree and no comparison of specs shows: paths that a rollout would use, notes.
+
+    `old` is the side of that directory where the review is made against it. Files that its own spec compiles to go with
+    the next compile, and the review shows them as removed. The review against anything else says nothing of the files
+    in the directory: where they claim to be of this very spec, each must hold what it compiles to.
+    """
+    from compiler import files
+    from compiler.pipeline import compile_spec
+    from compiler.recorded import shown
+    from compiler.tree import SPEC_FOLDER, is_rolled_out
+
+    tree = compiled.tree
+    assert tree is not None  # noqa: S101  # it compiled
+    found = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
+    if found.foreign and old is not None and old.document is not None:
+        before = compile_spec(old.document.sources, *shipped).tree
+        found = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
+    foreign = [path for path in found.foreign if is_rolled_out(path)]
+    idle = [path for path in found.foreign if not is_rolled_out(path)]
+    notes = [f"{shown(path)} in {recorded} is not of the tree, and nothing uses it" for path in idle]
+    if any(path.startswith(SPEC_FOLDER) for path in found.changed):
+        foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
+        notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
+    else:
+        foreign += found.changed
+    return tuple(sorted(foreign)), notes
+
+
+def _counts(path: str) -> bool:
+    """Whether the content of a file of the tree decides what a rollout does, or which spec the tree is of."""
+    from compiler.tree import SPEC_FOLDER, is_rolled_out
+
+    return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
 
 
 def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:

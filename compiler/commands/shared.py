@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
+RECOMPILE = "recompile: run fleetc compile and commit what it writes"
+"""What to do about a tree that is not what the spec compiles to, as after a merge."""
+
 
 SpecArgument = Annotated[
     Path,
@@ -160,20 +163,61 @@ def tell_settings(spec: Path, settings: Settings) -> None:
         message(f"note: {usual} is a tree too, and was not looked at")
 
 
+def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
+    """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
+    from compiler.diagnostics import Severity
+    from compiler.recorded import shown
+    from compiler.render import outside
+    from compiler.tree import is_rolled_out
+
+    used = [path for path in paths if is_rolled_out(path)]
+    idle = [path for path in paths if not is_rolled_out(path)]
+    found = []
+    if used:
+        text = f"{target} holds what the spec does not compile to: {_first(used)}; Ansible runs or reads what lies "
+        text += "in ansible/, and copies what lies in hosts/ to the hosts"
+        advice = "see who put it there, and remove it; what an earlier compile left, fleetc compile removes"
+        found.append(outside("foreign-in-rollout", text, advice, shown(str(target / used[0]))))
+    if idle:
+        text = f"{target} holds what the spec does not compile to: {_first(idle)}; nothing uses it"
+        advice = "move it out of the tree, so that all that lies there is compiled"
+        found.append(outside("foreign-in-tree", text, advice, shown(str(target / idle[0])), Severity.WARNING))
+    return found
+
+
+def _first(paths: Sequence[str]) -> str:
+    """Some paths by name, and how many more."""
+    from compiler.recorded import shown
+
+    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    return ", ".join(map(shown, paths[:5])) + more
+
+
+def print_blocks(located: Sequence[Located]) -> None:
+    """Print diagnostics on stderr, without a count."""
+    from compiler.render import block
+
+    for item in located:
+        sys.stderr.write("\n".join(block(item)) + "\n")
+
+
 def need_fresh(tree: Tree, target: Path) -> None:
     """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
     from compiler import files
+    from compiler.tree import is_rolled_out
 
     try:
         stale = files.stale(tree, target)
+        foreign = files.strangers(tree, target).foreign
     except files.FilesError as failure:
         files_failure(failure, Format.text)
+    print_blocks(about_foreign(foreign, target))
+    if not stale and any(map(is_rolled_out, foreign)):
+        raise typer.Exit(PROBLEMS)
     if stale:
         for name in stale[:20]:
             typer.echo(plain(name))
-        message(
-            f"{len(stale)} files in {target} are not what the spec compiles to; review and run fleetc compile first"
-        )
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}, then review it")
         raise typer.Exit(PROBLEMS)
 
 

@@ -15,12 +15,14 @@ import typer
 from compiler.commands.shared import (
     HERE,
     PROBLEMS,
+    RECOMPILE,
     USAGE,
     FormatOption,
     OutputOption,
     OverlayOption,
     ReportOption,
     SpecArgument,
+    about_foreign,
     answer,
     coloured,
     compile_or_exit,
@@ -28,6 +30,7 @@ from compiler.commands.shared import (
     load_settings,
     message,
     plain,
+    print_blocks,
     quietly,
     read_sources,
     report,
@@ -37,6 +40,7 @@ from compiler.commands.shared import (
 from compiler.formats import Format, ReportFormat
 
 if TYPE_CHECKING:
+    from compiler.pipeline import Compiled
     from compiler.render import Located
     from compiler.settings import Settings
     from compiler.source import Source
@@ -57,6 +61,7 @@ def compile_(
 ) -> None:
     """Compile a spec into the tree of files that its hosts need."""
     from compiler import files
+    from compiler.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, found = compile_or_exit(spec, settings, form)
@@ -65,21 +70,13 @@ def compile_(
     tell_settings(spec, settings)
     try:
         if check:
-            stale = files.stale(compiled.tree, target)
-            if form is Format.text:
-                for name in stale:
-                    typer.echo(plain(name))
-            else:
-                told = [*found, *_staleness(stale, target, form)]
-                answer(compiled, form, told, stale=list(stale), tree=str(target))
-            if stale:
-                message(f"{len(stale)} files in {target} are not what the spec compiles to; run fleetc compile")
-                raise typer.Exit(PROBLEMS)
-            message(f"{target} is up to date")
+            _check(compiled, target, form, found)
             return
         done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
+        names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
     except files.FilesError as failure:
         files_failure(failure, form, found)
+    foreign = about_foreign(names, target)
     if form is not Format.text:
         counts = {
             "tree": str(target),
@@ -87,10 +84,35 @@ def compile_(
             "removed": list(done.removed),
             "unchanged": done.unchanged,
         }
-        answer(compiled, form, found, **counts)
-    for name in done.foreign:
-        message(f"note: {name} is not of this compiler and was left alone")
+        answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
+    else:
+        print_blocks(foreign)
     message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
+    if any(map(is_rolled_out, names)):
+        raise typer.Exit(PROBLEMS)
+
+
+def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
+    """Tell what in the tree's directory is not what the spec compiles to; exit 1 where that matters."""
+    from compiler import files
+    from compiler.tree import is_rolled_out
+
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    stale = files.stale(compiled.tree, target)
+    names = files.strangers(compiled.tree, target).foreign
+    foreign = about_foreign(names, target)
+    if form is Format.text:
+        for name in stale:
+            typer.echo(plain(name))
+        print_blocks(foreign)
+    else:
+        located = [*found, *foreign, *_staleness(stale, target, form)]
+        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target))
+    if stale:
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")
+    if stale or any(map(is_rolled_out, names)):
+        raise typer.Exit(PROBLEMS)
+    message(f"{target} is up to date")
 
 
 def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located]:
@@ -102,7 +124,7 @@ def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located
     text = f"{len(stale)} files in {target} are not what the spec compiles to: {', '.join(stale[:5])}"
     text += ", ..." if len(stale) > 5 else ""
     place = str(target / stale[0].partition(" ")[2])
-    return [render.outside("tree-stale", text, "run fleetc compile and commit what it writes", place)]
+    return [render.outside("tree-stale", text, RECOMPILE, place)]
 
 
 def why(

@@ -43,7 +43,7 @@ from compiler.sealed.make import Effects, Inputs, effects_in, make, spec_of, too
 from compiler.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from compiler.settings import Settings
 from compiler.source import Source
-from compiler.tree import MANIFEST, Tree
+from compiler.tree import MANIFEST, Tree, is_rolled_out
 
 SIGNATURE_ENDING = ".sig"
 _LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
@@ -229,7 +229,7 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
     )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
     remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
-    _refuse(judge.of_contents(plan, remade), judge.of_tree(_stale(compiled.tree, around.target)))
+    _refuse(judge.of_contents(plan, remade), _of_tree(compiled.tree, around.target))
     return Verified(plan, seal_of(content), inputs, signer)
 
 
@@ -290,6 +290,12 @@ def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
         raise PlanRefusedError(Refusal("plan-not-signed", message, "make the plan with --sign KEY, or have it signed"))
     signature = _read(beside, "plan-signature-bad", "store the signature beside the plan as it was written")
     return signatures.check(content, signature, allowed, settings.signer)
+
+
+def _of_tree(tree: Tree, target: Path) -> list[Refusal]:
+    """Why a plan of this tree is not carried out from a directory."""
+    used = [path for path in files.strangers(tree, target).foreign if is_rolled_out(path)]
+    return [*judge.of_foreign(used), *judge.of_tree(_stale(tree, target))]
 
 
 def _stale(tree: Tree, target: Path) -> tuple[str, ...]:

@@ -193,6 +193,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "what people see in it is not what would be rolled out.",
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
+    "plan-tree-foreign": Page(
+        "The directory of the tree holds files that the sealed plan was not made of, where a rollout uses them.",
+        "Ansible runs plugins and reads variables that it finds beside a playbook, and copies all files of a host.",
+        "See who put them there, and remove them.",
+    ),
     "plan-unreadable": Page(
         "The file is no sealed plan, or a damaged one.",
         "a plan is carried out as a whole or not at all.",

@@ -94,10 +94,26 @@ SPEC_PAGES: dict[str, Page] = {
         "Write it as the help line says; `fleetc schema` describes every key.",
         fix="when the value is clear and only its spelling is wrong: 24GiB, 5 seconds, 1200wei/pixel, 0.9.1.",
     ),
+    "foreign-in-rollout": Page(
+        "Below ansible/ or hosts/ of the tree lies something that the spec does not compile to.",
+        "Ansible runs plugins and reads variables that it finds beside a playbook, with the secrets of the fleet in "
+        "its environment, and copies all files of a host to it; no review of the spec shows them.",
+        "See who put it there, and remove it. What an earlier compile left, `fleetc compile` removes.",
+    ),
+    "foreign-in-tree": Page(
+        "The directory of the tree holds something that the spec does not compile to.",
+        "nothing uses it, but people may take it for compiled.",
+        "Move it out of the tree.",
+    ),
     "leftover-not-ours": Page(
         "Beside the output directory lies something where fleetc keeps its temporary files.",
         "it cannot be told whether anybody needs it.",
         "Look at it, then move or remove it.",
+    ),
+    "manifest-in-conflict": Page(
+        "The manifest in the output directory holds both sides of a merge.",
+        "the tree is of neither side, so there is nothing to compare with or to roll out.",
+        "Recompile: run `fleetc compile` and commit what it writes. fleetc's merge driver leaves no marks.",
     ),
     "manifest-unreadable": Page(
         "The manifest in the output directory is damaged.",

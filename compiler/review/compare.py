@@ -26,9 +26,10 @@ from compiler.review.item import Item
 from compiler.review.items import items_of
 from compiler.review.items_stacks import HOST_UNIT, TURN_UNIT
 from compiler.review.moved import moved
-from compiler.review.side import SPEC_FOLDER, Side, copy_of
+from compiler.review.side import Side, copy_of
 from compiler.review.stacks import with_shared
 from compiler.review.texts import texts_of
+from compiler.tree import SPEC_FOLDER
 from compiler.version import __version__
 
 

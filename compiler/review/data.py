@@ -118,8 +118,9 @@ class Review:
     `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
     (None is not known); `stops` are those of them that do not start again there. `cold_starts` are the warm models
     that load again, each once for its process. `baseline` says in words what it is compared with; `notes` what could
-    not be compared, and why. `files_only` says that there was no spec to compare with, so that what lines mean
-    (prices, funds) is not known.
+    not be compared, and why. `foreign` are paths in the directory of the tree that a rollout would use and that hold
+    what the spec does not compile to: nothing of them is in the other parts. `files_only` says that there was no spec
+    to compare with, so that what lines mean (prices, funds) is not known.
     """
 
     fleet: str
@@ -134,3 +135,4 @@ class Review:
     files_only: bool = False
     stops: tuple[Target, ...] = ()
     cold_starts: tuple[tuple[Target, str], ...] = ()
+    foreign: tuple[str, ...] = ()

@@ -20,8 +20,8 @@ from compiler.review.deltas import Delta
 from compiler.review.items_stacks import SEAT
 from compiler.review.lines import Pair, differing
 from compiler.review.seats import avatar_of
-from compiler.review.side import SPEC_FOLDER, Side
-from compiler.tree import MANIFEST
+from compiler.review.side import Side
+from compiler.tree import MANIFEST, SPEC_FOLDER
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

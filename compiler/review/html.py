@@ -96,6 +96,7 @@ class _Page:
             "fleet": words.clip(review.fleet, _NAME),
             "baseline": words.clip(review.baseline, _SENTENCE),
             "tool": words.clip(review.tool, _NAME),
+            "alarm": words.clip(words.alarm(review), _SENTENCE),
             "verdict": words.headline(review),
             "many": len(review.changes) + len(review.files) > _MANY,
             "costs": f"{_sentence(files)}; {words.restarts(review)}",

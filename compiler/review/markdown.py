@@ -91,6 +91,9 @@ def _sentence(text: str) -> str:
 
 
 def _head(review: Review) -> Iterator[str]:
+    if review.foreign:
+        yield f"## ERROR: {_text(words.alarm(review), _SENTENCE)}"
+        yield ""
     yield f"### {markdown_text(words.verdict(review))}"
     yield ""
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)

@@ -26,6 +26,7 @@ def as_json(review: Review) -> str:
     restarts = [{**_target(target), "live_sessions": sessions} for target, sessions in review.restarts]
     found = {
         "format": FORMAT,
+        "foreign": list(review.foreign),
         "fleet": review.fleet,
         "baseline": review.baseline,
         "tool": review.tool,
@@ -120,6 +121,11 @@ def schema() -> dict[str, Any]:
         "description": "What fleetc diff --format json prints.",
         **_object(
             format={"const": FORMAT, "description": "Version of this form."},
+            foreign=_list(
+                _text("A path in the tree; a directory ends in a slash."),
+                "What a rollout would use and the spec does not compile to; no other part speaks of it. Where this is "
+                "not empty, the review does not hold.",
+            ),
             fleet=_text("Name of the fleet."),
             baseline=_text("What the spec was compared with, in words."),
             tool=_text("Version of fleetc."),

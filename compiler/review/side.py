@@ -17,11 +17,8 @@ from compiler.model.fleet import Fleet
 from compiler.pipeline import Compiled
 from compiler.plan import Plan
 from compiler.source import Document, Source
-from compiler.tree import FILE_MODE, MANIFEST, Artifact, Tree, tree_of
+from compiler.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from compiler.version import __version__
-
-SPEC_FOLDER = "spec/"
-"""Where a tree has the texts that it was compiled from."""
 
 
 def copy_of(index: int) -> str:
@@ -60,8 +57,9 @@ class Side:
         return tree_of(Artifact(path, content, modes.get(path, FILE_MODE)) for path, content in self.files.items())
 
     def edited(self, path: str) -> bool:
-        """Whether a file is not what the manifest says that was written."""
-        return path in self.digests and self.digests[path].split(" ")[0] != _sha256(self.files[path])
+        """Whether a file is not what the manifest says that was written; of some it says nothing."""
+        digest = self.digests.get(path, " ").split(" ")[0]
+        return bool(digest) and digest != _sha256(self.files[path])
 
 
 def of_compiled(name: str, compiled: Compiled) -> Side:
@@ -98,7 +96,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
     """The side of a directory that fleetc wrote. What its own spec cannot tell is left open, with a note."""
     files = {artifact.path: artifact.content for artifact in tree.artifacts}
     manifest = json.loads(files[MANIFEST])  # whoever read the tree has seen that it is one
-    digests = {str(entry["path"]): f"{entry['sha256']} {entry['mode']}" for entry in manifest["files"]}
+    digests = {str(entry["path"]): f"{entry.get('sha256', '')} {entry['mode']}" for entry in manifest["files"]}
     made_by = manifest.get("tool", {})
     tool = str(made_by.get("version", "")) if isinstance(made_by, dict) else ""
     notes = []

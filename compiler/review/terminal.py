@@ -31,7 +31,9 @@ _STYLES = {
 
 def as_text(review: Review, colour: bool = False) -> str:
     """The review as text: at most some 500 lines of bounded length, whatever changes. `colour` adds ANSI colours."""
-    lines = [_plain(f"Review of {words.clip(review.fleet, _VALUE)} against {review.baseline}")]
+    alarm = words.alarm(review)
+    lines = [_painted(_plain(f"ERROR: {alarm}"), "1;31", colour)] if alarm else []
+    lines += [_plain(f"Review of {words.clip(review.fleet, _VALUE)} against {review.baseline}")]
     lines += [_painted(words.verdict(review), "1", colour), ""]
     for change in review.changes[:_CHANGES]:
         lines += [*_change(change, colour), ""]

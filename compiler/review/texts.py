@@ -15,8 +15,8 @@ from compiler.review.evidence import Evidence
 from compiler.review.item import Item
 from compiler.review.lines import Pair
 from compiler.review.moved import service_of
-from compiler.review.side import SPEC_FOLDER, Side
-from compiler.tree import MANIFEST
+from compiler.review.side import Side
+from compiler.tree import MANIFEST, SPEC_FOLDER
 
 _SHOWN = 12
 """So many lines of a file stand in the change itself; the file has them all."""

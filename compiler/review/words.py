@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from compiler.encoding import visible
 from compiler.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
-from compiler.review.side import SPEC_FOLDER
+from compiler.tree import SPEC_FOLDER
 
 MEANINGS = {
     "exposure": "who can reach a host or a port",
@@ -31,6 +32,7 @@ GRAVE = frozenset({"exposure", "funds", "price", "identity"})
 
 _TOKEN = re.compile(r"[A-Za-z0-9_.-]+|.", re.DOTALL)
 _ALIKE_NAMED = 3
+_FOREIGN = 8
 
 
 def count(number: int, thing: str, things: str = "") -> str:
@@ -105,8 +107,19 @@ def tallies(review: Review) -> list[Tally]:
     return [Tally(i, changes[i], len(hosts[i]), examples.get(i, "")) for i in IMPACTS if changes[i]]
 
 
+def alarm(review: Review) -> str:
+    """What is not of the spec and would be rolled out all the same, as a sentence without a full stop; or nothing."""
+    if not review.foreign:
+        return ""
+    found = [visible(path) for path in review.foreign]
+    return f"Not of this spec, and used by a rollout: {names(found, _FOREIGN)}; this review shows nothing of it"
+
+
 def headline(review: Review) -> str:
-    """How much changes, in a few words."""
+    """How much changes, in a few words; of what is not of the spec nothing is known."""
+    if review.foreign:
+        what = f"{count(len(review.changes), 'change')} of the spec" if review.changes else "No change of the spec"
+        return f"Foreign files in the rollout ({len(review.foreign):,}); {what[0].lower()}{what[1:]}"
     if not review.changes:
         return f"No setting changes, but {files(review)}" if review.files else "Nothing changes"
     hosts = {host for change in review.changes for host in hosts_of(change.targets)}

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
+from compiler.encoding import visible
 from compiler.sealed.data import (
     NO_PLAN,
     UNKNOWN,
@@ -139,6 +140,15 @@ def of_tree(stale: Sequence[str]) -> list[Refusal]:
             advice = f"restore the tree from version control, or compile, review, {_NEW_PLAN}"
             found.append(Refusal(code, f"{what} not what the plan was made of: {_names(lines, ', ')}", advice))
     return found
+
+
+def of_foreign(paths: Sequence[str]) -> list[Refusal]:
+    """What lies in the directory of the tree where a rollout uses it, and is not of the tree."""
+    if not paths:
+        return []
+    message = f"the tree holds what the plan was not made of: {visible(_names(paths))}; Ansible runs or reads "
+    message += "what lies in ansible/, and copies what lies in hosts/ to the hosts"
+    return [Refusal("plan-tree-foreign", message, "see who put it there, and remove it")]
 
 
 class BaselineVerdict(NamedTuple):

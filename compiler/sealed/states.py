@@ -61,8 +61,8 @@ def _recorded_place(artifact: Artifact) -> tuple[str, int]:
 def _manifest_digests(tree: Tree) -> dict[str, str]:
     try:
         listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
-        return {file["path"]: file["sha256"] for file in listed}
-    except (ValueError, KeyError, TypeError) as failure:
+        return {file["path"]: file.get("sha256", "") for file in listed}
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise RecordError(f"{MANIFEST} does not list its files") from failure
 
 

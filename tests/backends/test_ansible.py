@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from compiler.backends.release import releases
 from compiler.plan import Plan, SecretVariable
 from compiler.reading import read_playbooks
 from tests.backends import support
@@ -97,8 +98,8 @@ def test_connection_comes_from_the_host_and_services_from_the_release() -> None:
     assert variables["ansible_host"] == {"__ansible_unsafe": "2001:db8::1"}
     assert (variables["ansible_port"], variables["ansible_become"]) == (22, True)
     assert variables["fleet_files_owner"] == {"__ansible_unsafe": "livepeer"}
-    manifest = json.loads(support.text(tree, "manifest.json"))
-    assert variables["fleet_files_digest"] == manifest["releases"]["gpu-1"]
+    made = releases(["gpu-1"], (a for a in tree.artifacts if a.path.startswith("hosts/gpu-1/")))
+    assert variables["fleet_files_digest"] == made.hosts["gpu-1"]
     assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_services_list"] == []
 
 

@@ -89,6 +89,7 @@ BROKEN: dict[str, Callable[[Workplace], object]] = {
     "plan-tree-edited, manifest": lambda place: (place.tree / "manifest.json").write_text("{"),
     "plan-playbook-edited": lambda place: edit(place.tree / "ansible" / "site.yml", "any_errors_fatal: true", ""),
     "plan-inventory-edited": lambda place: edit(place.tree / "ansible" / "inventory.json", "eu-ai", "us-ai"),
+    "plan-tree-foreign": lambda place: (place.tree / "ansible" / "group_vars").mkdir(),
     "three at once": three_at_once,
     "plan-contents-wrong, a host less": without_a_host,
     "plan-contents-wrong, baseline": without_its_baseline,
@@ -186,7 +187,7 @@ def test_a_stale_tree_gets_no_plan(place: Workplace) -> None:
     done = place.run("plan", "-o", "plan.json")
     assert done.code == 1
     assert "changed ansible/site.yml" in done.out
-    assert "run fleetc compile first" in done.err
+    assert "recompile: run fleetc compile" in done.err
     assert not place.plan.exists()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from decimal import Decimal
 from itertools import product
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from compiler.artifacts import json_document
+from compiler.backends.release import releases
 from compiler.reading import read_templates
 from compiler.review.data import Change, Effect, Review, Target
 from compiler.sealed.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
@@ -84,8 +84,8 @@ def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name:
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:
     tree = support.emitted(support.plan())
     states = recorded_states(tree)
-    listed = json.loads(tree.as_mapping()["manifest.json"].content)["releases"]
-    assert {host: state.release for host, state in states.items()} == listed
+    made = releases(states, (a for a in tree.artifacts if a.path.startswith("hosts/")))
+    assert {host: state.release for host, state in states.items()} == made.hosts
     assert [p.node for p in states["gpu-1"].processes] == ["gw-us", "orch-a"]
     assert {p.runtime for p in states["gpu-1"].processes} == {"systemd"}
     assert states["spare-1"].processes == ()
