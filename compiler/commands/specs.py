@@ -121,7 +121,7 @@ def explain(
     """Print the page of a diagnostic code or of a field; without either, list all codes."""
     from compiler import reference
     from compiler.explain import pages
-    from compiler.model.problems import did_you_mean
+    from compiler.suggestions import did_you_mean
 
     if everything:
         typer.echo(reference.markdown(), nl=False)
@@ -149,8 +149,8 @@ def upgrade(
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
 ) -> None:
     """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
-    from compiler.model.problems import did_you_mean
     from compiler.pipeline import check_spec
+    from compiler.suggestions import did_you_mean
     from compiler.upgrade import compare
     from compiler.upgrade_report import as_json, as_text
     from compiler.upstream import RELEASES, format_release

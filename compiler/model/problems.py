@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -17,8 +18,11 @@ from pydantic.fields import FieldInfo
 
 from compiler import leaks
 from compiler.diagnostics import Diagnostic, Label, Path, Value, error, fix_insert, fix_rename, fix_set
+from compiler.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
 
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
+_LONGEST_KEY = 100
+"""Characters of a key beyond which no name is like it."""
 _TYPE_NAMES = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -31,55 +35,29 @@ _TYPE_NAMES = {
 }
 
 
-def nearest_name(word: str, known: Iterable[str]) -> str:
-    """The known name most like `word`, or "" when none is near."""
-    found = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    return found[0] if found else ""
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A help line: the nearest known name, else the few that exist, else `otherwise`."""
-    names = sorted(known)
-    near = nearest_name(word, names)
-    if near:
-        return f'did you mean "{near}"?'
-    if otherwise or not names:
-        return otherwise
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"known: {shown}"
-
-
-def same_but_for_spelling(word: str, known: Iterable[str]) -> str:
-    """The one known name that differs from `word` in case, hyphens, underscores or spaces only; "" when none does."""
-    found = [name for name in known if _folded(name) == _folded(word)]
-    return found[0] if len(found) == 1 else ""
-
-
-def _folded(word: str) -> str:
-    return re.sub(r"[-_ ]", "", word).lower()
-
-
-def _says_secret(path: Path, known: Sequence[str] = ()) -> bool:
+def _says_secret(path: Path, known: tuple[str, ...] = ()) -> bool:
     """Whether a key on the path is called like a secret, or the last, where others are `known`, almost like one.
 
     What stands there may then be the secret itself, written where a reference belongs.
     """
     if any(isinstance(part, str) and leaks.names_secret(part) for part in path):
         return True
-    if not known:
-        return False
     last = str(path[-1]).lower() if path else ""
-    return leaks.names_secret(nearest_name(last, known)) or bool(
-        difflib.get_close_matches(last, _SECRET_WORDS, n=1, cutoff=0.75)
-    )
+    secrets = tuple(filter(leaks.names_secret, known))
+    if not known or len(last) > _LONGEST_KEY:
+        return False
+    if difflib.get_close_matches(last, _SECRET_WORDS, n=1, cutoff=0.75):
+        return True
+    return nearest_name(last, secrets) != "" and leaks.names_secret(nearest_name(last, known))
 
 
 def problems(found: ValidationError, raw: dict[str, Any], root: type[BaseModel]) -> list[Diagnostic]:
     """One diagnostic for each fault that pydantic reports."""
-    return [_problem(fault, raw, root) for fault in found.errors(include_url=False, include_input=False)]
+    suggestions = Suggestions()
+    return [_problem(fault, raw, root, suggestions) for fault in found.errors(include_url=False, include_input=False)]
 
 
-def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnostic:
+def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions) -> Diagnostic:
     loc: tuple[str | int, ...] = fault["loc"]
     kind: str = fault["type"]
     on_key = loc[-1:] == ("[key]",)
@@ -99,7 +77,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=did_you_mean(last, keys),
+            help=suggestions.did_you_mean(last, keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":
@@ -128,16 +106,15 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
             fix=fix_set(path, meant_value) if meant_value is not None else None,
         )
     if kind == "literal_error":
-        expected = [word.strip("' ") for word in fault["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        expected = _words(fault["ctx"]["expected"])
         value = _value(path, raw)
         otherwise = "write one of: " + ", ".join(f'"{w}"' for w in expected)
-        near = nearest_name(value, expected) if isinstance(value, str) else ""
         spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
             f"{_called(path)} is one of a few words",
             Label(path, secret=secret),
-            help=f'did you mean "{spelled or near}"?' if spelled or near else otherwise,
+            help=asked([spelled]) if spelled else suggestions.did_you_mean(str(value), expected, otherwise),
             fix=fix_set(path, spelled) if spelled else None,
         )
     message = f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
@@ -222,9 +199,20 @@ def _model_at(root: type[BaseModel], path: Path) -> type[BaseModel] | None:
     return here
 
 
-def _known_keys(root: type[BaseModel], path: Path) -> list[str]:
+def _known_keys(root: type[BaseModel], path: Path) -> tuple[str, ...]:
     model = _model_at(root, path)
-    return list(model.model_fields) if model else []
+    return _keys_of(model) if model else ()
+
+
+@cache
+def _keys_of(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(model.model_fields)
+
+
+@cache
+def _words(expected: str) -> tuple[str, ...]:
+    """The words of pydantic's list such as "'video', 'ai' or 'dual'"."""
+    return tuple(word.strip("' ") for word in expected.replace(" or ", ", ").split(","))
 
 
 def _field(root: type[BaseModel], path: Path) -> FieldInfo | None:

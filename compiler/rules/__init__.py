@@ -37,6 +37,7 @@ def rules() -> tuple[Rule, ...]:
 
 def check(fleet: Fleet) -> list[Diagnostic]:
     """Run every rule, then take away the warnings that the spec silences with a reason."""
+    fleet.suggestions.restart()
     found = [diagnostic for rule in rules() for diagnostic in rule.check(fleet)]
     return [*_heard(fleet, found), *_silences(fleet, found)]
 

@@ -23,6 +23,7 @@ from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Gateway
 from compiler.model.node import ChainSettings
+from compiler.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -38,17 +39,17 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
         )
     known = sorted(fleet.wallets)
+    choice = one_of(known) if known else ""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, ChainSettings) or settings.wallet is not None:
             continue
         if isinstance(settings, Gateway) and settings.remote_signer is not None:
             continue
-        wallet = known[0] if len(known) == 1 else "name"
         yield error(
             "chain-settings-missing",
             f"{node.name} runs on {network} and has no wallet",
             Label(node.path, "here"),
             [Label(("fleet", "network"), "a chain")],
-            f'write wallet = "{wallet}"' + ("" if len(known) == 1 else ", the name of one under [wallets]"),
+            f"write wallet = {choice}" if known else "define a wallet under [wallets], and name it here: wallet = ...",
         )

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.problems import did_you_mean
 from compiler.model.rows import DECIDED, ROWS
 from compiler.quantities import QuantityError, parse_duration
 from compiler.upstream import FLAGS, Flag, format_release
@@ -53,7 +52,7 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
     """What is wrong with a flag and what to do instead, or two empty texts."""
     flag = FLAGS.get(name)
     if flag is None:
-        return f"the node has no flag {name}", did_you_mean(
+        return f"the node has no flag {name}", fleet.suggestions.did_you_mean(
             name, FLAGS, "names are those of the node, with their capitals"
         )
     release = effective.release_of(fleet, node).value

@@ -22,12 +22,17 @@ from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Webhook
 
+_SHOWN = 6
+_OUTSIDE = 'write the addresses of those that it may use, such as orchestrators = ["orch.example.net:8935"]'
+
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the gateways of an off-chain fleet."""
     if fleet.on_chain:
         return
-    example = next(iter(sorted(fleet.orchestrators)), "orch.example.net:8935")
+    names = sorted(fleet.orchestrators)
+    listed = ", ".join(f'"{name}"' for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    advice = f"write those that it may use: orchestrators = [{listed}]" if names else _OUTSIDE
     for name, gateway in sorted(fleet.gateways.items()):
         if gateway.orchestrators or isinstance(gateway.discovery, Webhook):
             continue
@@ -42,5 +47,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             message,
             place,
             [Label(("fleet", "network"), "no chain")],
-            f'write orchestrators = ["{example}"]',
+            advice,
         )
