@@ -27,8 +27,8 @@ class Suggestions:
     What is worked out about a collection of names is kept by its identity, so hand over the same one each time.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self._limit = self.left = limit
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = self.left = LIMIT if limit is None else limit
         self._known: dict[int, tuple[Iterable[str], _Names]] = {}
 
     def restart(self) -> None:

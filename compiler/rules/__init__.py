@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from compiler.diagnostics import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
+from compiler.diagnostics import Diagnostic, Label, Offset, Severity, error, fix_remove, warning
 from compiler.model.fleet import Fleet
 
 
@@ -43,40 +43,41 @@ def check(fleet: Fleet) -> list[Diagnostic]:
 
 
 def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    silenced = [(s.code, s.at) for s in fleet.silence]
+    silenced = {(s.code, s.at) for s in fleet.silence}
     for diagnostic in found:
-        if diagnostic.severity is not Severity.WARNING or not any(_covers(s, diagnostic) for s in silenced):
+        if diagnostic.severity is not Severity.WARNING or not any(key in silenced for key in _keys(diagnostic)):
             yield diagnostic
 
 
-def _covers(silence: tuple[str, str | None], diagnostic: Diagnostic) -> bool:
-    code, at = silence
+def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
+    """The silences that would cover a diagnostic, as code and place: everywhere, its place, and each above that."""
     place = diagnostic.primary.place
-    if code != diagnostic.code or isinstance(place, Offset):
-        return False
-    return at is None or _dotted(place) == at or _dotted(place).startswith(at + ".")
-
-
-def _dotted(path: Path) -> str:
-    return ".".join(map(str, path))
+    if isinstance(place, Offset):
+        return
+    yield diagnostic.code, None
+    dotted = ".".join(map(str, place))
+    end = len(dotted)
+    while end > 0:
+        yield diagnostic.code, dotted[:end]
+        end = dotted.rfind(".", 0, end)
 
 
 def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
     """A silence that names no rule, that tries to silence an error, or that silences nothing."""
     codes = {rule.code for rule in rules()}
+    errors = {d.code for d in found if d.severity is Severity.ERROR}
+    covered = {key for diagnostic in found for key in _keys(diagnostic)}
     for index, silence in enumerate(fleet.silence):
         place = Label(("silence", index, "code"))
         if silence.code not in codes:
             yield error(
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
             )
-            continue
-        covered = [d for d in found if d.code == silence.code]
-        if any(d.severity is Severity.ERROR for d in covered):
+        elif silence.code in errors:
             yield error(
                 "silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help="repair its cause"
             )
-        elif not any(_covers((silence.code, silence.at), d) for d in covered):
+        elif (silence.code, silence.at) not in covered:
             yield warning(
                 "unused-silence",
                 f'nothing here gives the warning "{silence.code}" any more',
