@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from compiler.quantities.amounts import MONEY_WORDS, TIME_WORDS
 from compiler.quantities.text import QuantityError
+from compiler.typography import typed_plainly
 
 _AMOUNT = re.compile(
     r"(?P<number>[0-9][0-9_]*(?:\.[0-9_]+)?)[ \t]*(?P<unit>[A-Za-zµ]+)"
@@ -29,7 +30,7 @@ def respelled(parse: Callable[[str], object], text: str) -> str:
     """
     if "://" in text or len(text) > 100:
         return ""
-    for candidate in _candidates(text.strip(" \t")):
+    for candidate in _candidates(typed_plainly(text).strip(" \t\"'")):
         if candidate != text:
             try:
                 parse(candidate)
