@@ -1,6 +1,6 @@
 """Turns what pydantic finds into diagnostics that people can act on.
 
-In: a pydantic ValidationError and the raw document. Out: diagnostics with key paths, a sentence, and a help line with
+In: a pydantic ValidationError and the document. Out: diagnostics with key paths, a sentence, and a help line with
 a guess at what was meant. Only `model/__init__.py` calls it.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any, get_origin
@@ -17,9 +18,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from compiler import leaks
-from compiler.diagnostics import Diagnostic, Label, Path, Value, error, fix_insert, fix_rename, fix_set
+from compiler.diagnostics import Diagnostic, Label, Offset, Path, Value, error, fix_insert, fix_rename, fix_set
+from compiler.model.fleet import NODE_TABLES
+from compiler.model.rows import flag_called, in_the_spec
+from compiler.source import Document
 from compiler.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
+from compiler.typography import typed_plainly
 
+_WITH_FLAGS = ("fleet", "hosts", "wallets", *NODE_TABLES)
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
 _LONGEST_KEY = 100
 """Characters of a key beyond which no name is like it."""
@@ -51,10 +57,25 @@ def _says_secret(path: Path, known: tuple[str, ...] = ()) -> bool:
     return nearest_name(last, secrets) != "" and leaks.names_secret(nearest_name(last, known))
 
 
-def problems(found: ValidationError, raw: dict[str, Any], root: type[BaseModel]) -> list[Diagnostic]:
+def problems(found: ValidationError, document: Document, root: type[BaseModel]) -> list[Diagnostic]:
     """One diagnostic for each fault that pydantic reports."""
     suggestions = Suggestions()
-    return [_problem(fault, raw, root, suggestions) for fault in found.errors(include_url=False, include_input=False)]
+    faults = found.errors(include_url=False, include_input=False)
+    diagnostics = [_problem(fault, document.raw, root, suggestions) for fault in faults]
+    if len(document.sources) == 1:
+        return diagnostics
+    return [_of_overlay(document, suggestions, problem) for problem in diagnostics]
+
+
+def _of_overlay(document: Document, suggestions: Suggestions, problem: Diagnostic) -> Diagnostic:
+    """A key that lacks in a table of an overlay: the table may be meant for one of the base that has another name."""
+    place = problem.primary.place
+    if problem.code != "missing-key" or isinstance(place, Offset) or len(place) != 2 or document.in_base(place):
+        return problem
+    known = tuple(name for name in document.raw[str(place[0])] if document.in_base((place[0], name)))
+    near = suggestions.near(str(place[1]), known)
+    meant = f"{asked(near)} If it is new, " if near else "if it is new, "
+    return replace(problem, help=f"no source before this one has {place[0]}.{place[1]}: {meant}{problem.help}")
 
 
 def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions) -> Diagnostic:
@@ -71,13 +92,13 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         if last in assigned:
             place = Label(path, on_key=True, secret=_says_secret(path, keys))
             return error("assigned-by-service", f"{last} is assigned by the service", place, help=assigned[last])
-        meant = same_but_for_spelling(last, keys)
+        meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
         return error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=suggestions.did_you_mean(last, keys),
+            help=_flag(last, path, near) or asked(near) or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":
@@ -94,8 +115,14 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         context = fault["ctx"]
         place = Label(path, on_key=on_key, secret=context["secret"] or secret)
         repair = None if on_key or place.secret else context["repair"]
+        value = None if on_key or place.secret else _value(path, raw)
+        plain = typed_plainly(value).strip("\"' ") if isinstance(value, str) else ""
+        typed = plain and isinstance(value, str) and typed_plainly(value) != value
+        advice = f'write it with plain quotes and spaces: "{plain}"' if typed else context["help"]
+        if on_key and last.startswith("LP_"):
+            advice = _flag(last, path) or advice
         fix = fix_set(path, repair) if repair is not None else None
-        return error("invalid-value", context["message"], place, help=context["help"], fix=fix)
+        return error("invalid-value", context["message"], place, help=advice, fix=fix)
     if kind in _TYPE_NAMES:
         meant_value = _retyped(kind, _value(path, raw), _field(root, path))
         return error(
@@ -135,6 +162,15 @@ def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
     if kind in ("tuple_type", "list_type") and isinstance(value, str) and takes_texts:
         return (value,) if value and not re.search(r"[\s,]", value) else None
     return None
+
+
+def _flag(word: str, path: Path, near: tuple[str, ...] = ()) -> str:
+    """What to write for a flag or a variable of the node, where the settings of nodes stand; "" for other words."""
+    flag = flag_called(word) if path[0] in _WITH_FLAGS and len(path) > 1 else ""
+    if not flag:
+        return ""
+    told = in_the_spec(flag, str(path[0]))
+    return f"{told}; {asked(near)}" if near and not any(name in told for name in near) else told
 
 
 def _called(path: Path) -> str:

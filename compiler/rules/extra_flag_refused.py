@@ -21,8 +21,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.rows import DECIDED, ROWS
+from compiler.model.rows import field_of, flag_called
 from compiler.quantities import QuantityError, parse_duration
+from compiler.suggestions import asked
 from compiler.upstream import FLAGS, Flag, format_release
 
 _ROLES = {
@@ -52,13 +53,15 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
     """What is wrong with a flag and what to do instead, or two empty texts."""
     flag = FLAGS.get(name)
     if flag is None:
+        if called := flag_called(name):
+            return f"the node has no flag {name}", asked([called])
         return f"the node has no flag {name}", fleet.suggestions.did_you_mean(
             name, FLAGS, "names are those of the node, with their capitals"
         )
     release = effective.release_of(fleet, node).value
     if not flag.known_to(release):
         return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
-    if field := _field(node, name):
+    if field := field_of(name, node.table):
         return f"{name} has a field of its own", f"write {field} instead"
     if name in _ENDING:
         return f"{name} gets past the checks, or ends the node", "take it away"
@@ -66,19 +69,13 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
         return f"{name} is a secret of the node", "a secret is never written into the spec: take it away"
     newer = FLAGS.get(flag.replaced_by)
     if newer is not None and newer.known_to(release):
-        return f"{name} is an old name of {newer.name}", f"write {_field(node, newer.name) or newer.name} instead"
+        return (
+            f"{name} is an old name of {newer.name}",
+            f"write {field_of(newer.name, node.table) or newer.name} instead",
+        )
     if not flag.roles & {"any", *_ROLES[node.table]}:
         return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
     return _of_type(flag, value)
-
-
-def _field(node: Node, name: str) -> str:
-    """The field that sets a flag: of this node's table, else of another one."""
-    rows = [row for row in ROWS if row.flag == name]
-    own = next((row.field for row in rows if node.table in row.tables), None)
-    if own is not None:
-        return own
-    return f"{rows[0].field} of {rows[0].tables[0]}" if rows else DECIDED.get(name, "")
 
 
 def _of_type(flag: Flag, value: bool | int | str) -> tuple[str, str]:
