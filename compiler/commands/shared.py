@@ -153,6 +153,7 @@ def need_fresh(tree: Tree, target: Path) -> None:
     from compiler import files
 
     try:
+        files.need_tree(target)
         stale = files.stale(tree, target)
     except files.FilesError as failure:
         files_failure(failure, Format.text)
