@@ -59,6 +59,7 @@ __all__ = [
     "check_relative",
     "find_spec",
     "has_line",
+    "need_tree",
     "read_answer",
     "read_playbooks",
     "read_source",
@@ -206,6 +207,8 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
     checkout's modes is its user's umask.
     """
     wanted = _checked(tree)
+    if not target.parent.is_dir():
+        return tuple(f"missing {path}" for path in sorted(wanted))
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         root = place.open()
         if root is None:
@@ -262,6 +265,14 @@ def strangers(
             raise
         return Strangers((), ())
     return Strangers(tuple(sorted({*found.foreign, *found.occupied})), tuple(sorted(found.changed)))
+
+
+def need_tree(target: Path) -> None:
+    """Raise `FilesError` tree-missing where a directory holds no compiled tree at all."""
+    if not os.path.lexists(target / MANIFEST):
+        message = f"there is no compiled tree in {shown(str(target))} yet"
+        advice = "run fleetc compile first, and review what it writes"
+        raise FilesError("tree-missing", message, path=str(target), advice=advice)
 
 
 def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:

@@ -26,6 +26,7 @@ NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "n
 _COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 _LINE_LIMIT = 160
 _SHOWN_LIMIT = 200
+_WORDS_LIMIT = 2000
 _PIECE = 12
 """How many characters of a secret in a row are too many in a message. Of a shorter secret, all of it."""
 
@@ -127,7 +128,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
         )
         found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
     hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
-    return list(map(_masked, _withhold(hidden, atlas.secrets)))
+    return [_bounded(_masked(item)) for item in _withhold(hidden, atlas.secrets)]
 
 
 def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
@@ -175,6 +176,18 @@ def _masked_place(place: Place) -> Place:
     return place._replace(
         note=leaks.masked(place.note), path=leaks.masked(place.path), text=leaks.masked(place.text), hidden=hidden
     )
+
+
+def _bounded(item: Located) -> Located:
+    """The same with words of bearable length: a name or a text of the spec may have a million characters."""
+    said = item.diagnostic
+    if max(len(said.message), len(said.help)) <= _WORDS_LIMIT:
+        return item
+    message, advice = (
+        text if len(text) <= _WORDS_LIMIT else f"{text[: _WORDS_LIMIT // 2]} ... {text[-_WORDS_LIMIT // 4 :]}"
+        for text in (said.message, said.help)
+    )
+    return item._replace(diagnostic=replace(said, message=message, help=advice))
 
 
 def _texts(value: Any) -> Iterator[str]:

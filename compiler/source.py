@@ -101,6 +101,10 @@ class Document:
                 return span
         return Span(self.sources[0].name, 0, 0)
 
+    def in_base(self, path: Path) -> bool:
+        """Whether the first source says anything at a path, whatever overlays say."""
+        return path in self._marks[-1][1]
+
     def position(self, source_name: str, offset: int) -> tuple[int, int]:
         """Line and column (from 1, in characters) of an offset. Raises KeyError for an unknown source."""
         return self._lines[source_name].position(offset)

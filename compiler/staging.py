@@ -85,16 +85,18 @@ class Place:
 
 @contextmanager
 def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[Place]:
-    """Hold the target's parent directory: one writer, or any number of readers. The lock leaves no file
-    behind.
+    """Hold the target's parent directory: one writer, who makes it where it is missing, or any number of readers.
+    The lock leaves no file behind.
 
     Raises `FilesError` output-locked when another process still holds it after `wait_seconds`.
     """
     where = str(target)
     try:
         full = target.resolve() if target.name in ("", "..") else target.parent.resolve() / target.name
+        if not shared:
+            full.parent.mkdir(parents=True, exist_ok=True)
         parent = os.open(full.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, NotADirectoryError, FileExistsError) as error:
         message = f"the directory that should hold {shown(where)} does not exist"
         advice = f"make {shown(str(target.parent))} first, or name another place"
         raise FilesError("no-such-directory", message, path=where, advice=advice) from error

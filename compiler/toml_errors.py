@@ -7,9 +7,11 @@ position is read from the exception's text, because Python 3.11 gives it nowhere
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from compiler.diagnostics import Diagnostic, Label, Offset, error
 from compiler.spans import Scan
+from compiler.typography import TYPED, typed_plainly
 
 _POSITION = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _REPEATED = (
@@ -19,14 +21,46 @@ _REPEATED = (
     "Cannot redefine namespace",
     "Duplicate inline table key",
 )
+_CONFLICTS = 20
 _VALUE = re.compile(r"[^\s,#\]}\"'](?:[^\n,#\]}\"']*[^\s,#\]}\"'])?")
 _BEFORE_VALUE = re.compile(r"[^\n=,\[{]*$")
 _WORDS = {"True": "true", "False": "false", "yes": "true", "no": "false", "on": "true", "off": "false"}
 _SHOWN = 40
+_MERGE = re.compile(
+    r"^<<<<<<<(?: [^\n]*)?\n(?:(?!<<<<<<<|>>>>>>>)[^\n]*\n)*?(?P<middle>=======)\n"
+    r"(?:(?!<<<<<<<|=======)[^\n]*\n)*?(?P<end>>>>>>>>)(?: [^\n]*)?$",
+    re.MULTILINE,
+)
 
 
-def explain(name: str, text: str, failure: Exception) -> Diagnostic:
+def explain(name: str, text: str, failure: Exception) -> list[Diagnostic]:
     """Describe why `tomllib` refused a text; `name` is the source's name."""
+    return _unmerged(name, text) or [_explained(name, text, failure)]
+
+
+def _unmerged(name: str, text: str) -> list[Diagnostic]:
+    """The conflicts that a merge left in the text; the first few."""
+    found = []
+    for conflict in islice(_MERGE.finditer(text), _CONFLICTS):
+        start, middle, end = conflict.start(), conflict.start("middle"), conflict.start("end")
+        places = (
+            Label(Offset(name, middle, middle + 7), "the other side begins"),
+            Label(Offset(name, end, end + 7), "it ends"),
+        )
+        found.append(
+            error(
+                "merge-unresolved",
+                "this is an unresolved merge: git left both sides here",
+                Label(Offset(name, start, start + 7), "one side begins"),
+                places,
+                "keep what is right of the two sides, and remove the three lines of git",
+            )
+        )
+    return found
+
+
+def _explained(name: str, text: str, failure: Exception) -> Diagnostic:
+    """The one place at which the text is no TOML."""
     message, pos = _split(str(failure), text)
     if message.startswith(_REPEATED):
         return _repeated(name, text, pos)
@@ -132,6 +166,8 @@ def _in_brackets(name: str, text: str, opening: int, pos: int) -> Diagnostic:
 def _bad_value(name: str, text: str, pos: int, in_brackets: bool) -> Diagnostic | None:
     """What stands where a value is due is none. None when it is the next statement behind an open bracket."""
     found = _VALUE.match(text, pos)
+    if found is None and text[pos : pos + 1] in TYPED:
+        return None
     if found is None:
         return _at(name, text, pos, "a value is missing here", advice="write one, for example a text in quotes")
     if in_brackets and "=" in found.group():
@@ -163,6 +199,11 @@ def _trailing(name: str, text: str, pos: int) -> Diagnostic:
 
 def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
     """A bare word or a malformed number stands where a value is due."""
+    plain = typed_plainly(word).strip("\"' ")
+    if plain != word and any(character in TYPED for character in word):
+        advice = f'write it with plain quotes and spaces: "{cut(plain)}"'
+        what = "these are typographic quotes or spaces, as word processors put them, and TOML knows plain ones"
+        return _at(name, text, start, what, start + len(word), advice=advice)
     if word in _WORDS:
         advice = f"write {_WORDS[word]}, or {word!r} in quotes when it is a text".replace("'", '"')
     elif re.fullmatch(r"[+-]?0[0-9]+", word):
@@ -181,6 +222,8 @@ def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
 
 def _other(message: str, char: str) -> tuple[str, str]:
     """The rest: the message and the help for what the parser says at a character ("" at the end)."""
+    if char in TYPED:
+        return "this is a typographic quote or space", f"write a plain {'space' if TYPED[char] == ' ' else 'quote'}"
     if message.startswith("Expected '='"):
         return "a key needs = and a value", "write key = value; table headers stand in brackets, [name]"
     if message.startswith("Expected ']"):

@@ -65,7 +65,7 @@ def read(name: str, text: str) -> tuple[dict[str, Any], list[Diagnostic]]:
     except RecursionError:
         return {}, [_too_deep(name, text, ())]
     except tomllib.TOMLDecodeError as failure:
-        return {}, [explain(name, text, failure)]
+        return {}, explain(name, text, failure)
     except ValueError:  # Python refuses to read an integer of thousands of digits
         return {}, [_long_number(name, text)]
     problems: list[_Problem] = []

@@ -358,7 +358,7 @@ def test_no_text_becomes_a_command_or_a_property(value: str) -> None:
         assert [command for command, _, _ in found] == ["error"]
         assert set(found[0][1]) <= {"file", "line", "endLine", "col", "endColumn", "title"}
         if not item.withheld:
-            assert found[0][2].startswith(encoding.visible(value)[:4000])
+            assert found[0][2].startswith(encoding.visible(value)[:1000])  # longer words are cut
 
 
 def nasty(value: str, file: str = "fleet.toml") -> Diagnostic:

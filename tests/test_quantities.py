@@ -123,8 +123,8 @@ def test_prices_are_exact(text: str, amount: str, currency: str, pixels: int, pr
     ("text", "advice"),
     [
         ("1200 wei", '"1200 wei / pixel"'),
-        ("1 eth / pixel", '"ETH"'),
-        ("1 Gwei / pixel", '"gwei"'),
+        ("1 eth / pixel", 'write "1 ETH / pixel"'),
+        ("1 Gwei / pixel", 'write "1 gwei / pixel"'),
         ("1 usd / pixel", "USD"),
         ("1 wei / furlong", "megapixel"),
         ("1 wei / 0 pixels", "pixel"),

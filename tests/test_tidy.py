@@ -14,7 +14,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS: dict[str, int] = {
     "version": 0, "diagnostics": 0, "encoding": 0, "keccak": 0, "origin": 0, "quantities": 0,
-    "leaks": 0, "pages": 0, "spans": 0, "toml_errors": 0, "toml_reader": 0, "source": 0, "upstream": 0, "tree": 0,
+    "leaks": 0, "pages": 0, "suggestions": 0, "typography": 0,
+    "spans": 0, "toml_errors": 0, "toml_reader": 0, "source": 0, "upstream": 0, "tree": 0,
     "comments": 1, "model": 1, "resolved": 2, "edits": 1, "plan_monitoring": 1,
     "analysis": 2, "rules": 2, "plan": 2, "explain": 3, "reference": 3,
     "lower": 3, "templating": 3, "tracing": 3, "artifacts": 3, "grafana": 3, "streams": 3, "fleet_page": 4,

@@ -30,7 +30,7 @@ from compiler.analysis.acceptance import (
     offers_of,
     special_offers,
 )
-from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict
+from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
@@ -82,6 +82,7 @@ class View:
         for entry in own:
             self._own.setdefault(entry.goods, []).append(entry)
         self._shelves: dict[Goods, Shelf] = {}
+        self._asked: dict[Goods, int] = {}
         self._verdicts: dict[tuple[object, ...], Verdict] = {}
 
     @cached_property
@@ -98,14 +99,22 @@ class View:
         return verdict
 
     def _shelf(self, goods: Goods) -> Shelf:
-        if goods not in self._shelves:
+        """The offers of some goods. Once skipping those that are not for this view costs more than a list without
+        them, there is such a list: many gateways may share a view, and each has a cap of its own.
+        """
+        shelf = self._shelves.get(goods)
+        asked = self._asked[goods] = self._asked.get(goods, 0) + 1
+        if shelf is None:
             without = self._without.get(goods, [])
             gone = {entry.owner for entry in without}
             shared = self._shared.get(goods, NOTHING)
-            self._shelves[goods] = Shelf(
-                shared, Ranked(without), Ranked(self._own.get(goods, ())), lambda entry: entry.owner in gone
-            )
-        return self._shelves[goods]
+            shelf = Shelf(shared, Ranked(without), Ranked(self._own.get(goods, ())), lambda entry: entry.owner in gone)
+        elif shelf.without.size * asked > shelf.shared.size:
+            skip = shelf.skip
+            kept = Ranked(entry for entry in shelf.shared.entries() if not skip(entry))
+            shelf = Shelf(kept, NOTHING, shelf.own, nobody)
+        self._shelves[goods] = shelf
+        return shelf
 
 
 class Market:

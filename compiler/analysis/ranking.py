@@ -7,7 +7,7 @@ package use it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from compiler.analysis.acceptance import BUYS, NOT_OFFERED, TOO_DEAR, UNKNOWN, Amount, Entry
@@ -53,6 +53,12 @@ class Ranked:
             ordered = sorted(found)
             self._entries[unit] = [entry for worth in ordered for entry in found[worth]]
             self._worths[unit] = [worth for worth in ordered for _ in found[worth]]
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, those of one unit and worth in the order in which they came."""
+        yield from self.any
+        for found in self._entries.values():
+            yield from found
 
     def within(self, cap: Entry) -> int:
         """How many entries the cap admits for certain."""

@@ -220,8 +220,8 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
 def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
     """What the plan is made from, once the tree on disk is what the spec compiles to."""
     from compiler import files
-    from compiler.model.problems import did_you_mean
     from compiler.sealed.make import Inputs
+    from compiler.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     document = compiled.checked.document

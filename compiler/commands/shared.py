@@ -207,6 +207,7 @@ def need_fresh(tree: Tree, target: Path) -> None:
     from compiler.tree import is_rolled_out
 
     try:
+        files.need_tree(target)
         stale = files.stale(tree, target)
         foreign = files.strangers(tree, target).foreign
     except files.FilesError as failure:

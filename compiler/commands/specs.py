@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from compiler.pipeline import Checked
     from compiler.settings import Settings
     from compiler.source import Source
+    from compiler.upstream import Release
 
 
 class SchemaOf(StrEnum):
@@ -121,7 +123,7 @@ def explain(
     """Print the page of a diagnostic code or of a field; without either, list all codes."""
     from compiler import reference
     from compiler.explain import pages
-    from compiler.model.problems import did_you_mean
+    from compiler.suggestions import did_you_mean
 
     if everything:
         typer.echo(reference.markdown(), nl=False)
@@ -150,7 +152,6 @@ def upgrade(
 ) -> None:
     """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
     from compiler.model.fields import read_release
-    from compiler.model.problems import did_you_mean
     from compiler.pipeline import check_spec
     from compiler.upgrade import compare
     from compiler.upgrade_report import as_json, as_text
@@ -158,8 +159,8 @@ def upgrade(
 
     target = read_release(to)
     if target is None:
-        known = list(map(format_release, RELEASES))
-        message(f'there is no release "{plain(to)}"; {did_you_mean(to, known, "v0.7.6 and later are known")}')
+        known = {format_release(release): release for release in RELEASES}
+        message(f'there is no release "{plain(to)}" here; {_known_releases(to, known)}')
         raise typer.Exit(USAGE)
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format(form))
@@ -173,6 +174,26 @@ def upgrade(
     )
     if found.must_change:
         raise typer.Exit(PROBLEMS)
+
+
+def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
+    """What to write for a release that is not known: another spelling, or which ones are known."""
+    from compiler.suggestions import did_you_mean
+    from compiler.upstream import parse_release
+
+    oldest, newest = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
+    between = f"{oldest} to {newest} are known"
+    try:
+        release = parse_release(asked if asked.startswith("v") else f"v{asked}")
+    except ValueError:
+        return did_you_mean(asked, known, between)
+    if release in known.values():
+        return f'write "v{asked.removeprefix("v")}"'
+    if release < known[oldest]:
+        return f"it is older than all that this fleetc knows: {between}"
+    if release > known[newest]:
+        return f"it is newer than all that this fleetc knows: {between}; upgrade fleetc"
+    return did_you_mean(asked, known, between)
 
 
 def schema(

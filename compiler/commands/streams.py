@@ -53,11 +53,11 @@ def streams(
     """Compare a stream with what the stream API answered, and print what differs and the requests that mend it."""
     from compiler import files, render
     from compiler.lower.streams import lower_streams
-    from compiler.model.problems import did_you_mean
     from compiler.pipeline import check_spec
     from compiler.streams.data import IN_SYNC
     from compiler.streams.drift import compare
     from compiler.streams.report import as_json, as_text
+    from compiler.suggestions import did_you_mean
 
     form, settings = Format(asked), load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)

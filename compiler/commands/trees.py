@@ -162,6 +162,8 @@ def why(
             place = int(number)
         found = quietly(provenance.explain_line, question, artifact, place)
     except provenance.UnknownLineError as problem:
+        if flag is None and root is None and not Path(name).exists():
+            message(f"error: there is no file {name}, nor a compiled tree around it: run fleetc compile first")
         message(f"error: {problem}; {problem.help}")
         raise typer.Exit(USAGE) from None
     if root is not None and not files.has_line(root / artifact, place, found.text):

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from compiler.diagnostics import Diagnostic, has_errors
+from compiler.diagnostics import Diagnostic, Label, error, has_errors
 from compiler.model.fleet import NODE_TABLES, Fleet
-from compiler.model.problems import problems
+from compiler.model.problems import problems_of
 from compiler.model.references import check_references, too_many_nodes
 from compiler.source import Document
 
@@ -21,15 +21,27 @@ NODE_LIMIT = 100_000
 
 def parse(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
     """Check the document against the language and then its references. Returns no fleet when there are errors."""
+    newer = _newer_language(document.raw.get("spec"))
+    if newer:
+        return None, newer
     crowded = too_many_nodes(document.raw, NODE_TABLES, NODE_LIMIT)
     if crowded:
         return None, crowded
     try:
         fleet = Fleet.model_validate(document.raw)
     except ValidationError as found:
-        return None, problems(found, document.raw, Fleet)
+        return None, problems_of(found, document, Fleet)
     diagnostics = check_references(fleet)
     return (None if has_errors(diagnostics) else fleet), diagnostics
+
+
+def _newer_language(version: object) -> list[Diagnostic]:
+    """Refuse a spec of a language that is not written yet, alone: what else it says may mean something else there."""
+    if type(version) is not int or version <= 1:
+        return []
+    message = f"this version of fleetc reads version 1 of the spec language, and the spec is of version {version}"
+    advice = "upgrade fleetc; if the spec was never of a newer version, write spec = 1"
+    return [error("invalid-value", message, Label(("spec",)), help=advice)]
 
 
 def json_schema() -> dict[str, Any]:

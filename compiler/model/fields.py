@@ -243,8 +243,10 @@ def _release(value: Any) -> Release:
     if release < OLDEST_RELEASE:
         raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
     if release < NEWEST_RELEASE and release not in RELEASES:
-        near = max(known for known in RELEASES if known < release)
-        raise refuse(f"there is no release {value} of the node", f'write "{format_release(near)}", the one before it')
+        before = max(known for known in RELEASES if known < release)
+        after = min(known for known in RELEASES if known > release)
+        around = f'"{format_release(before)}" before it and "{format_release(after)}" behind it'
+        raise refuse(f"there is no release {value} of the node", f"there are {around}")
     return release
 
 

@@ -23,6 +23,7 @@ from compiler.model.orchestrator import Orchestrator
 from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.stream import Stream
 from compiler.model.worker import AiWorker, Transcoder
+from compiler.suggestions import Suggestions
 
 NODE_TABLES = (
     "gateways",
@@ -167,6 +168,16 @@ class Fleet(Base):
     def answers(self) -> defaultdict[object, dict[str, Any]]:
         """What was worked out about nodes and stacks, by question and name; `effective.py` and its sibling keep it."""
         return defaultdict(dict)
+
+    @cached_property
+    def nodes_by_name(self) -> dict[str, Node]:
+        """The node of each name."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def suggestions(self) -> Suggestions:
+        """Near names for unknown ones; the checks of references and the rules restart it, each for a run of its own."""
+        return Suggestions()
 
     @property
     def on_chain(self) -> bool:

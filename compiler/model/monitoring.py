@@ -62,7 +62,7 @@ def _label_name(text: str) -> str:
 
 def _share(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(_SHARE, value):
-        repair = f"{value}%" if type(value) is int and 1 <= value <= 100 else None
+        repair = f"{value}%" if type(value) is int and 1 < value <= 100 else None  # 1 may mean all
         raise refuse("this is not a share", 'write whole percent from 1 to 100, such as "85%"', repair=repair)
     return value
 

@@ -79,7 +79,8 @@ def _instance(value: Any) -> Url:
         raise refuse(problem.message, 'write "https://orch-2.example.net:8935"') from None
     if url.port is None:
         raise refuse(
-            "the address of an instance needs a port: without one, gateways ask 443", f'write "https://{url.host}:8935"'
+            "the address of an instance needs a port: without one, gateways ask 443",
+            f'write the port too, such as "https://{url.host}:8935"',
         )
     return url
 

@@ -1,6 +1,6 @@
 """Turns what pydantic finds into diagnostics that people can act on.
 
-In: a pydantic ValidationError and the raw document. Out: diagnostics with key paths, a sentence, and a help line with
+In: a pydantic ValidationError and the document. Out: diagnostics with key paths, a sentence, and a help line with
 a guess at what was meant. Only `model/__init__.py` calls it.
 """
 
@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from compiler import leaks
-from compiler.diagnostics import Diagnostic, Label, Path, Value, error, fix_insert, fix_rename, fix_set
+from compiler.diagnostics import Diagnostic, Label, Offset, Path, Value, error, fix_insert, fix_rename, fix_set
+from compiler.model.fleet import NODE_TABLES
+from compiler.model.rows import flag_called, in_the_spec
+from compiler.source import Document
+from compiler.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
+from compiler.typography import typed_plainly
 
+_WITH_FLAGS = ("fleet", "hosts", "wallets", *NODE_TABLES)
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
+_LONGEST_KEY = 100
+"""Characters of a key beyond which no name is like it."""
 _TYPE_NAMES = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -31,55 +41,51 @@ _TYPE_NAMES = {
 }
 
 
-def nearest_name(word: str, known: Iterable[str]) -> str:
-    """The known name most like `word`, or "" when none is near."""
-    found = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    return found[0] if found else ""
-
-
-def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """A help line: the nearest known name, else the few that exist, else `otherwise`."""
-    names = sorted(known)
-    near = nearest_name(word, names)
-    if near:
-        return f'did you mean "{near}"?'
-    if otherwise or not names:
-        return otherwise
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"known: {shown}"
-
-
-def same_but_for_spelling(word: str, known: Iterable[str]) -> str:
-    """The one known name that differs from `word` in case, hyphens, underscores or spaces only; "" when none does."""
-    found = [name for name in known if _folded(name) == _folded(word)]
-    return found[0] if len(found) == 1 else ""
-
-
-def _folded(word: str) -> str:
-    return re.sub(r"[-_ ]", "", word).lower()
-
-
-def _says_secret(path: Path, known: Sequence[str] = ()) -> bool:
+def _says_secret(path: Path, known: tuple[str, ...] = ()) -> bool:
     """Whether a key on the path is called like a secret, or the last, where others are `known`, almost like one.
 
     What stands there may then be the secret itself, written where a reference belongs.
     """
     if any(isinstance(part, str) and leaks.names_secret(part) for part in path):
         return True
-    if not known:
-        return False
     last = str(path[-1]).lower() if path else ""
-    return leaks.names_secret(nearest_name(last, known)) or bool(
-        difflib.get_close_matches(last, _SECRET_WORDS, n=1, cutoff=0.75)
-    )
+    secrets = tuple(filter(leaks.names_secret, known))
+    if not known or len(last) > _LONGEST_KEY:
+        return False
+    if difflib.get_close_matches(last, _SECRET_WORDS, n=1, cutoff=0.75):
+        return True
+    return nearest_name(last, secrets) != "" and leaks.names_secret(nearest_name(last, known))
 
 
-def problems(found: ValidationError, raw: dict[str, Any], root: type[BaseModel]) -> list[Diagnostic]:
-    """One diagnostic for each fault that pydantic reports."""
-    return [_problem(fault, raw, root) for fault in found.errors(include_url=False, include_input=False)]
+def problems_of(found: ValidationError, document: Document, root: type[BaseModel]) -> list[Diagnostic]:
+    """One diagnostic for each fault that pydantic reports about a document."""
+    suggestions = Suggestions()
+    diagnostics = problems(found, document.raw, root, suggestions)
+    if len(document.sources) == 1:
+        return diagnostics
+    return [_of_overlay(document, suggestions, problem) for problem in diagnostics]
 
 
-def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnostic:
+def problems(
+    found: ValidationError, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions | None = None
+) -> list[Diagnostic]:
+    """One diagnostic for each fault that pydantic reports about values without sources."""
+    asked = suggestions or Suggestions()
+    return [_problem(fault, raw, root, asked) for fault in found.errors(include_url=False, include_input=False)]
+
+
+def _of_overlay(document: Document, suggestions: Suggestions, problem: Diagnostic) -> Diagnostic:
+    """A key that lacks in a table of an overlay: the table may be meant for one of the base that has another name."""
+    place = problem.primary.place
+    if problem.code != "missing-key" or isinstance(place, Offset) or len(place) != 2 or document.in_base(place):
+        return problem
+    known = tuple(name for name in document.raw[str(place[0])] if document.in_base((place[0], name)))
+    near = suggestions.near(str(place[1]), known)
+    meant = f"{asked(near)} If it is new, " if near else "if it is new, "
+    return replace(problem, help=f"no source before this one has {place[0]}.{place[1]}: {meant}{problem.help}")
+
+
+def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions) -> Diagnostic:
     loc: tuple[str | int, ...] = fault["loc"]
     kind: str = fault["type"]
     on_key = loc[-1:] == ("[key]",)
@@ -93,13 +99,13 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         if last in assigned:
             place = Label(path, on_key=True, secret=_says_secret(path, keys))
             return error("assigned-by-service", f"{last} is assigned by the service", place, help=assigned[last])
-        meant = same_but_for_spelling(last, keys)
+        meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
         return error(
             "unknown-key",
             f'there is no key "{last}" here',
             Label(path, on_key=True, secret=_says_secret(path, keys)),
-            help=did_you_mean(last, keys),
+            help=_flag(last, path, near) or asked(near) or suggestions.listed(keys),
             fix=fix_rename(path, meant) if certain else None,
         )
     if kind == "missing":
@@ -116,8 +122,14 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
         context = fault["ctx"]
         place = Label(path, on_key=on_key, secret=context["secret"] or secret)
         repair = None if on_key or place.secret else context["repair"]
+        value = None if on_key or place.secret else _value(path, raw)
+        plain = typed_plainly(value).strip("\"' ") if isinstance(value, str) else ""
+        typed = plain and isinstance(value, str) and typed_plainly(value) != value
+        advice = f'write it with plain quotes and spaces: "{plain}"' if typed else context["help"]
+        if on_key and last.startswith("LP_"):
+            advice = _flag(last, path) or advice
         fix = fix_set(path, repair) if repair is not None else None
-        return error("invalid-value", context["message"], place, help=context["help"], fix=fix)
+        return error("invalid-value", context["message"], place, help=advice, fix=fix)
     if kind in _TYPE_NAMES:
         meant_value = _retyped(kind, _value(path, raw), _field(root, path))
         return error(
@@ -128,16 +140,15 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel]) -> Diagnost
             fix=fix_set(path, meant_value) if meant_value is not None else None,
         )
     if kind == "literal_error":
-        expected = [word.strip("' ") for word in fault["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        expected = _words(fault["ctx"]["expected"])
         value = _value(path, raw)
         otherwise = "write one of: " + ", ".join(f'"{w}"' for w in expected)
-        near = nearest_name(value, expected) if isinstance(value, str) else ""
         spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
             f"{_called(path)} is one of a few words",
             Label(path, secret=secret),
-            help=f'did you mean "{spelled or near}"?' if spelled or near else otherwise,
+            help=asked([spelled]) if spelled else suggestions.did_you_mean(str(value), expected, otherwise),
             fix=fix_set(path, spelled) if spelled else None,
         )
     message = f"{last}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
@@ -158,6 +169,15 @@ def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
     if kind in ("tuple_type", "list_type") and isinstance(value, str) and takes_texts:
         return (value,) if value and not re.search(r"[\s,]", value) else None
     return None
+
+
+def _flag(word: str, path: Path, near: tuple[str, ...] = ()) -> str:
+    """What to write for a flag or a variable of the node, where the settings of nodes stand; "" for other words."""
+    flag = flag_called(word) if path[0] in _WITH_FLAGS and len(path) > 1 else ""
+    if not flag:
+        return ""
+    told = in_the_spec(flag, str(path[0]))
+    return f"{told}; {asked(near)}" if near and not any(name in told for name in near) else told
 
 
 def _called(path: Path) -> str:
@@ -222,9 +242,20 @@ def _model_at(root: type[BaseModel], path: Path) -> type[BaseModel] | None:
     return here
 
 
-def _known_keys(root: type[BaseModel], path: Path) -> list[str]:
+def _known_keys(root: type[BaseModel], path: Path) -> tuple[str, ...]:
     model = _model_at(root, path)
-    return list(model.model_fields) if model else []
+    return _keys_of(model) if model else ()
+
+
+@cache
+def _keys_of(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(model.model_fields)
+
+
+@cache
+def _words(expected: str) -> tuple[str, ...]:
+    """The words of pydantic's list such as "'video', 'ai' or 'dual'"."""
+    return tuple(word.strip("' ") for word in expected.replace(" or ", ", ").split(","))
 
 
 def _field(root: type[BaseModel], path: Path) -> FieldInfo | None:

@@ -6,7 +6,7 @@ any name without asking whether it exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Diagnostic, Fix, Label, Path, error, fix_rename
@@ -14,9 +14,9 @@ from compiler.model.fleet import Fleet, Node, Stack
 from compiler.model.gateway import Buyer, Gateway
 from compiler.model.node import ChainSettings, GpuSettings
 from compiler.model.orchestrator import Orchestrator
-from compiler.model.problems import did_you_mean, same_but_for_spelling
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
+from compiler.suggestions import asked, one_of, same_but_for_spelling
 from compiler.upstream import NETWORKS, PIPELINES
 from compiler.upstream.avatar import HIGHEST_SLOT
 from compiler.upstream.avatar import NEWEST_RELEASE as NEWEST_AVATAR_RELEASE
@@ -48,19 +48,64 @@ def _count_slots(tables: Any) -> int:
 
 def check_references(fleet: Fleet) -> list[Diagnostic]:
     """All faults of names and references, in no particular order."""
+    fleet.suggestions.restart()
     found = [*_names(fleet), *_fleet(fleet), *_nodes(fleet), *_wallets(fleet), *_streams(fleet)]
     return [*found, *_stacks(fleet), *_monitoring(fleet)]
 
 
-def _unknown(what: str, name: str, path: Path, known: Any, otherwise: str = "", fix: Fix | None = None) -> Diagnostic:
-    help_line = did_you_mean(name, known, otherwise)
-    return error(
-        "unknown-reference",
-        f'there is no {what} "{name}"',
-        Label(path),
-        help=help_line or f"define {what} {name}",
-        fix=fix,
-    )
+def _unknown(
+    fleet: Fleet, what: str, name: str, path: Path, known: Collection[str], otherwise: str = "", fix: Fix | None = None
+) -> Diagnostic:
+    lone = _only_unused(fleet, what)
+    near = fleet.suggestions.near(name, known)
+    if lone in near:
+        help_line = asked([lone])
+    elif lone:
+        others = one_of(near) if near else ""
+        help_line = f'did you mean "{lone}", the only {what} that nothing uses{f", or {others}" if others else ""}?'
+    else:
+        help_line = asked(near) or otherwise or fleet.suggestions.listed(known) or f"define {what} {name}"
+    return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
+
+
+def _only_unused(fleet: Fleet, what: str) -> str:
+    """The one entry of a table that nothing names, which may be what a name meant before it was changed; else ""."""
+    unused = fleet.answers["unused"]
+    if what not in unused and what in _USES:
+        table, uses = _USES[what]
+        left = set(getattr(fleet, table)).difference(uses(fleet))
+        unused[what] = left.pop() if len(left) == 1 else ""
+    return str(unused.get(what, ""))
+
+
+def _hosts_in_use(fleet: Fleet) -> Iterator[str | None]:
+    yield from (node.settings.host for node in fleet.nodes)
+    yield from (stack.settings.host for stack in fleet.stacks)
+    yield fleet.monitoring.host if fleet.monitoring else None
+
+
+def _models_in_use(fleet: Fleet) -> Iterator[str]:
+    for node in fleet.nodes:
+        if isinstance(node.settings, Orchestrator | AiWorker):
+            yield from (use.use for use in node.settings.models)
+        if isinstance(node.settings, Buyer):
+            yield from node.settings.max_model_prices
+        if isinstance(node.settings, Gateway):
+            yield from node.settings.min_runner_versions
+
+
+def _ladders_in_use(fleet: Fleet) -> Iterator[str | None]:
+    yield from (gateway.ladder for gateway in fleet.gateways.values())
+    yield from (stream.ladder for stream in fleet.streams.values())
+
+
+_USES: dict[str, tuple[str, Callable[[Fleet], Iterable[str | None]]]] = {
+    "host": ("hosts", _hosts_in_use),
+    "wallet": ("wallets", lambda fleet: fleet.nodes_by_wallet),
+    "model": ("models", _models_in_use),
+    "ladder": ("ladders", _ladders_in_use),
+}
+"""Tables whose entries are there to be named, and what names them."""
 
 
 def _names(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -85,7 +130,7 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
             "unknown-network",
             f'the node has no contracts for the network "{settings.network}"',
             Label(("fleet", "network")),
-            help=did_you_mean(
+            help=fleet.suggestions.did_you_mean(
                 settings.network,
                 NETWORKS,
                 f"known: {', '.join(sorted(NETWORKS))}; another one needs its contract: controller = ...",
@@ -97,19 +142,19 @@ def _monitoring(fleet: Fleet) -> Iterator[Diagnostic]:
     host = fleet.monitoring.host if fleet.monitoring else None
     if host is not None and host not in fleet.hosts:
         otherwise = "for a Prometheus outside this fleet, write where it receives: receiver"
-        yield _unknown("host", host, ("monitoring", "host"), fleet.hosts, otherwise)
+        yield _unknown(fleet, "host", host, ("monitoring", "host"), fleet.hosts, otherwise)
 
 
 def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
     for node in fleet.nodes:
         settings = node.settings
         if settings.host not in fleet.hosts:
-            yield _unknown("host", settings.host, (*node.path, "host"), fleet.hosts)
+            yield _unknown(fleet, "host", settings.host, (*node.path, "host"), fleet.hosts)
         if isinstance(settings, GpuSettings | AiWorker) and isinstance(settings.gpus, tuple):
             for index, gpu in enumerate(settings.gpus):
                 yield from _gpu(fleet, settings.host, gpu, (*node.path, "gpus", index))
         if isinstance(settings, ChainSettings) and settings.wallet is not None and settings.wallet not in fleet.wallets:
-            yield _unknown("wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
+            yield _unknown(fleet, "wallet", settings.wallet, (*node.path, "wallet"), fleet.wallets)
         if isinstance(settings, Buyer):
             yield from _buyer(fleet, node, settings)
         if isinstance(settings, Gateway):
@@ -123,7 +168,7 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
             for index, use in enumerate(settings.models):
                 path = (*node.path, "models", index)
                 if use.use not in fleet.models:
-                    yield _unknown("model", use.use, (*path, "use"), fleet.models)
+                    yield _unknown(fleet, "model", use.use, (*path, "use"), fleet.models)
                 yield from _gateway_prices(fleet, use.gateway_prices, (*path, "gateway_prices"))
 
 
@@ -134,16 +179,18 @@ def _gpu(fleet: Fleet, host: str, gpu: int | str | None, path: Path) -> Iterator
     listed = {own.uuid for own in fleet.hosts[host].gpus if own.uuid is not None}
     if gpu not in listed:
         otherwise = f'write uuid = "{gpu}" for the GPU in hosts.{host}.gpus, or name it by its place there'
-        yield _unknown(f"GPU of host {host} with the UUID", gpu, path, listed, otherwise)
+        yield _unknown(fleet, f"GPU of host {host} with the UUID", gpu, path, listed, otherwise)
 
 
 def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic]:
     signer = settings.remote_signer.signer if settings.remote_signer else None
     if signer is not None and signer not in fleet.remote_signers:
         path = (*node.path, "remote_signer", "signer")
-        yield _unknown("remote signer", signer, path, fleet.remote_signers, "for one outside this fleet, write its url")
+        yield _unknown(
+            fleet, "remote signer", signer, path, fleet.remote_signers, "for one outside this fleet, write its url"
+        )
     if settings.ladder is not None and settings.ladder not in fleet.ladders:
-        yield _unknown("ladder", settings.ladder, (*node.path, "ladder"), fleet.ladders)
+        yield _unknown(fleet, "ladder", settings.ladder, (*node.path, "ladder"), fleet.ladders)
     if settings.ladder is not None and settings.transcoding:
         yield error(
             "two-lists-of-renditions",
@@ -154,16 +201,16 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
         )
     for name in settings.min_runner_versions:
         if name not in fleet.models:
-            yield _unknown("model", name, (*node.path, "min_runner_versions", name), fleet.models)
+            yield _unknown(fleet, "model", name, (*node.path, "min_runner_versions", name), fleet.models)
 
 
 def _streams(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, stream in sorted(fleet.streams.items()):
         path = ("streams", name)
         if stream.gateway is not None and stream.gateway not in fleet.gateways:
-            yield _unknown("gateway", stream.gateway, (*path, "gateway"), fleet.gateways)
+            yield _unknown(fleet, "gateway", stream.gateway, (*path, "gateway"), fleet.gateways)
         if stream.ladder is not None and stream.ladder not in fleet.ladders:
-            yield _unknown("ladder", stream.ladder, (*path, "ladder"), fleet.ladders)
+            yield _unknown(fleet, "ladder", stream.ladder, (*path, "ladder"), fleet.ladders)
         if stream.ladder is not None and stream.profiles is not None:
             yield error(
                 "two-lists-of-renditions",
@@ -179,7 +226,7 @@ def _redeemer(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diag
     if name is None or name in fleet.redeemers:
         return
     if ":" not in name:
-        yield _unknown("redeemer", name, path, fleet.redeemers, "for one outside this fleet, write host:port")
+        yield _unknown(fleet, "redeemer", name, path, fleet.redeemers, "for one outside this fleet, write host:port")
         return
     try:
         parse_listener(name)
@@ -199,13 +246,23 @@ def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
             [Label((*node.path, "orchestrators"), "the fixed list")],
             "the node would ignore one of them: keep one",
         )
+    priced = _priced(fleet)
     for name in settings.max_model_prices:
         if name not in fleet.models and name not in PIPELINES:
             path = (*node.path, "max_model_prices", name)
             meant = same_but_for_spelling(name, PIPELINES)
             certain = meant and meant not in settings.max_model_prices and meant not in fleet.models
             fix = fix_rename(path, meant) if certain else None
-            yield _unknown("model or pipeline", name, path, [*fleet.models, *PIPELINES], fix=fix)
+            yield _unknown(fleet, "model or pipeline", name, path, priced, fix=fix)
+
+
+def _priced(fleet: Fleet) -> Collection[str]:
+    """What a gateway can name a price for: one collection for all of them."""
+    answers = fleet.answers["priced"]
+    if "names" not in answers:
+        answers["names"] = (*fleet.models, *PIPELINES)
+    found: Collection[str] = answers["names"]
+    return found
 
 
 def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> Iterator[Diagnostic]:
@@ -219,6 +276,7 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
                 yield error("invalid-value", problem.message, place, help=problem.help)
         elif name not in fleet.gateways:
             yield _unknown(
+                fleet,
                 "gateway",
                 name,
                 path,
@@ -254,12 +312,14 @@ def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:
             if outside.port is None:
                 raise QuantityError(
                     "the address needs a port: without one the node asks 443, not 8935",
-                    f'write "{outside.scheme}://{outside.host}:8935"',
+                    f'write the port too, such as "{outside.scheme}://{outside.host}:8935"',
                 )
         elif ":" in text:
             parse_listener(text)
         else:
-            yield _unknown("orchestrator", text, path, fleet.orchestrators, "outside this fleet, write host:port")
+            yield _unknown(
+                fleet, "orchestrator", text, path, fleet.orchestrators, "outside this fleet, write host:port"
+            )
     except QuantityError as problem:
         yield error("invalid-value", problem.message, Label(path), help=problem.help)
 
@@ -268,7 +328,7 @@ def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
     for stack in fleet.stacks:
         settings = stack.settings
         if settings.host not in fleet.hosts:
-            yield _unknown("host", settings.host, (*stack.path, "host"), fleet.hosts)
+            yield _unknown(fleet, "host", settings.host, (*stack.path, "host"), fleet.hosts)
         yield from _gpu(fleet, settings.host, settings.gpu, (*stack.path, "gpu"))
         if not isinstance(settings.slots, int):
             for index, slot in enumerate(settings.slots):
@@ -287,7 +347,7 @@ def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
         known = fleet.orchestrators.get(registration.orchestrator)
         if known is None:
             otherwise = "for one outside this fleet, write its address"
-            yield _unknown("orchestrator", registration.orchestrator, path, fleet.orchestrators, otherwise)
+            yield _unknown(fleet, "orchestrator", registration.orchestrator, path, fleet.orchestrators, otherwise)
         elif known.wallet is None:
             yield error(
                 "orchestrator-without-account",
@@ -312,11 +372,12 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
         if wallet.reward_by is None or wallet.reward_by == "none":
             continue
         holders = {node.name for node in fleet.nodes_by_wallet.get(name, ())}
-        caller = next((node for node in fleet.nodes if node.name == wallet.reward_by), None)
+        caller = fleet.nodes_by_name.get(wallet.reward_by)
         if caller is not None and caller.name not in holders:
             yield from _other_wallet(fleet, name, caller)
         elif wallet.reward_by not in holders:
             yield _unknown(
+                fleet,
                 "node with this wallet",
                 wallet.reward_by,
                 ("wallets", name, "reward_by"),

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from compiler.model.fleet import Node
 from compiler.quantities import Duration, Listener, Wei
+from compiler.suggestions import folded
+from compiler.upstream import FLAGS
 
 
 def as_text(value: object) -> str:
@@ -199,6 +201,30 @@ UNREACHED: dict[str, str] = {
 _ROWS_BY_TABLE = {
     table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL
 }
+
+
+def field_of(flag: str, table: str) -> str:
+    """What sets a flag: the field of a node table that has it, else of another one, else the words of `DECIDED`."""
+    rows = [row for row in ROWS if row.flag == flag]
+    own = next((row.field for row in rows if table in row.tables), None)
+    if own is not None:
+        return own
+    return f"{rows[0].field} of {rows[0].tables[0]}" if rows else DECIDED.get(flag, "")
+
+
+def flag_called(word: str) -> str:
+    """The flag that a word names as people write it: with dashes in front, in any case, or as its variable; else ""."""
+    return _CALLED.get(folded(word)) or _CALLED.get(folded(word[3:] if word[:3].upper() == "LP_" else ""), "")
+
+
+_CALLED = {folded(name): name for name in sorted(FLAGS, reverse=True)}
+"""Flags by their folded name. Two differ in case alone: datadir is a second name of dataDir."""
+
+
+def in_the_spec(flag: str, table: str) -> str:
+    """A sentence about where the spec says what a flag of the node says."""
+    field = field_of(flag, table)
+    return f"-{flag} of the node is {field} here" if field else f"-{flag} of the node has no key: {UNREACHED[flag]}"
 
 
 def settings_given(node: Node) -> Iterator[tuple[Row, tuple[str, ...], Any]]:

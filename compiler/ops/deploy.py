@@ -108,7 +108,7 @@ def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
     known = tuple(host.name for host in plan.hosts)
     for name in limit:
         if name not in known:
-            from compiler.model.problems import did_you_mean
+            from compiler.suggestions import did_you_mean
 
             raise DeployError(f'there is no host "{name}"; {did_you_mean(name, known)}', 2)
     return tuple(name for name in known if name in limit) if limit else known

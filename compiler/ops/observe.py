@@ -76,7 +76,8 @@ def _seen(host: str, result: RunResult) -> Seen:
     failures = [event for event in result.failures if event.host == host]
     answers = result.answers.get(host, {})
     if failures:
-        words = "could not be reached" if failures[0].kind == "unreachable" else f"failed at: {failures[0].task}"
+        unreachable = failures[0].kind == "unreachable"
+        words = f"could not be reached{_reason(failures[0])}" if unreachable else f"failed at: {failures[0].task}"
         return Seen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
     if set(answers) != set(TASKS):
         words = result.last_words[-1] if result.last_words else "Ansible did not ask it"
@@ -103,6 +104,13 @@ def newest_plan(answer: Mapping[str, Any]) -> NewestPlan | None:
     if found is None or answer["rc"] != 0:
         raise ValueError("no record of a plan")
     return NewestPlan(found[1], found[2])
+
+
+def _reason(failure: Event) -> str:
+    """What ssh itself said, as the end of a sentence: the last line of it, behind which nothing more comes."""
+    lines = [line.strip() for line in failure.message.splitlines() if line.strip()]
+    said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+    return f": ssh says {said}" if said else ""
 
 
 def said(host: str, answers: Mapping[str, Mapping[str, Any]]) -> HostState:

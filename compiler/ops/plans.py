@@ -189,6 +189,7 @@ def _signature_file(path: Path) -> Path:
 def _write(path: Path, content: bytes) -> None:
     """Put a file in place whole: readers see the old content or the new."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -299,7 +300,8 @@ def _of_tree(tree: Tree, target: Path) -> list[Refusal]:
 
 
 def _stale(tree: Tree, target: Path) -> tuple[str, ...]:
-    """How the tree on disk differs; a manifest that cannot be read is one of the differences."""
+    """How the tree on disk differs; a manifest that cannot be read is one of the differences. Raises FilesError."""
+    files.need_tree(target)
     try:
         return files.stale(tree, target)
     except files.FilesError as problem:

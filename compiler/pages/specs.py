@@ -120,6 +120,11 @@ SPEC_PAGES: dict[str, Page] = {
         "without it, generated files cannot be told from others.",
         "Restore it from version control, or remove the directory and compile again.",
     ),
+    "merge-unresolved": Page(
+        "The spec holds a merge that nobody finished.",
+        "git could not tell which side is right, and left both with lines of its own between them.",
+        "Keep what is right, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+    ),
     "missing-key": Page(
         "A table lacks a key that it needs.",
         "there is no default that would be right for everybody.",

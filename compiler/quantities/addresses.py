@@ -329,7 +329,7 @@ def parse_eth_address(value: object) -> EthAddress:
     if digits not in (digits.lower(), digits.upper()) and text != right:
         raise QuantityError(
             f"the checksum of {text} is wrong: a digit or the case of a letter is mistyped",
-            f"compare all digits with the wallet's; if they agree, write {right}",
+            "copy it again from the wallet: with one digit wrong it is the address of nobody",
         )
     return EthAddress(right)
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from compiler.quantities.text import QuantityError, need_text, shown
+from compiler.quantities.units import listed, near_unit
 
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
 _INTEGER = r"(?:0|[1-9][0-9]*)"
@@ -29,6 +30,10 @@ _MAX_PIXELS = 2**63 - 1
 _PRICE_EXAMPLE = "1200 wei / pixel"
 _CURRENCY = re.compile(r"[A-Z][A-Z0-9]{1,9}")
 _NO_CURRENCIES = ("ETH", "GWEI", "WEI")
+MONEY_WORDS: Mapping[str, str] = {"wei": "wei", "gwei": "gwei", "eth": "ETH", "ether": "ETH"}
+"""What ether units are called in any case. USD is the one currency that a node knows by itself."""
+_PIXEL_WORDS = {name: count for unit, count in PIXEL_UNITS.items() for name in (unit, f"{unit}s")}
+_ASK_PIXELS = f"units of pixels are {', '.join(PIXEL_UNITS)} and the plurals of these"
 _PRICE = re.compile(rf"({_NUMBER}) ([A-Za-z][A-Za-z0-9]*) ?/ ?(?:({_INTEGER}) )?([A-Za-z]+)")
 _AMOUNT = re.compile(rf"({_NUMBER}) ([A-Za-z]+)")
 _LOAD = re.compile(rf"({_NUMBER}) ([A-Za-z]+) ?/ ?s")
@@ -101,18 +106,38 @@ def parse_price(value: object) -> Price:
     text = need_text(value, "a price", _PRICE_EXAMPLE)
     found = _PRICE.fullmatch(text)
     if found is None:
-        advice = f'write "{text} / pixel"' if _AMOUNT.fullmatch(text) else f'write it like "{_PRICE_EXAMPLE}"'
-        raise QuantityError(f"{shown(text)} is not a price", advice)
+        asked = "say for how many pixels, as in" if _AMOUNT.fullmatch(text) else "write it like"
+        raise QuantityError(f"{shown(text)} is not a price", f'{asked} "{_PRICE_EXAMPLE}" or "0.41 USD / terapixel"')
     number, unit, count, per = found.groups()
-    singular = per[:-1] if per.endswith("s") else per
-    if singular not in PIXEL_UNITS:
-        raise QuantityError(f"{shown(per)} is no unit of pixels", f"use {', '.join(PIXEL_UNITS)} or a plural of these")
+    if per not in _PIXEL_WORDS:
+        raise QuantityError(f"{shown(per)} is no unit of pixels", _meant_price(found) or _ASK_PIXELS)
     amount = Decimal(number)
     if unit in ETH_UNITS:
         amount, unit = _scaled(amount, ETH_UNITS[unit]), "wei"
-    elif unit.lower() in ("wei", "gwei", "eth", "ether"):
-        raise QuantityError(f"{shown(unit)} is no currency", f'write "{_eth_unit(unit)}"')
-    return Price(_canonical(amount), unit, int(count or 1) * PIXEL_UNITS[singular])
+    elif unit.lower() in MONEY_WORDS or not _CURRENCY.fullmatch(unit):
+        ask = f"{listed(ETH_UNITS)}, or a code in capitals such as USD"
+        raise QuantityError(f"{shown(unit)} is no currency", _meant_price(found) or ask)
+    return Price(_canonical(amount), unit, int(count or 1) * _PIXEL_WORDS[per])
+
+
+def _meant_price(found: re.Match[str]) -> str:
+    """The question or the answer that names both units of a price; "" where either is in doubt."""
+    number, unit, count, per = found.groups()
+    money, pixels = _money_word(unit, {**MONEY_WORDS, "usd": "USD"}), per
+    if not money and _CURRENCY.fullmatch(unit):
+        money = unit
+    if per not in _PIXEL_WORDS:
+        pixels = per.lower() if per.lower() in _PIXEL_WORDS else near_unit(per.lower(), _PIXEL_WORDS)
+    if not money or not pixels:
+        return ""
+    certain = unit.lower() in (*MONEY_WORDS, money.lower()) and per.lower() in _PIXEL_WORDS
+    price = f'"{number} {money} / {f"{count} " if count else ""}{pixels}"'
+    return f"write {price}" if certain else f"did you mean {price}?"
+
+
+def _money_word(unit: str, words: Mapping[str, str]) -> str:
+    """The unit of money that a word is in another case, or that is one slip away; "" where it may be another one."""
+    return words.get(unit.lower()) or words.get(near_unit(unit.lower(), words), "")
 
 
 def parse_currency(value: object) -> str:
@@ -131,13 +156,10 @@ def parse_wei(value: object) -> Wei:
         raise QuantityError(f"{shown(text)} is not an amount of ether", 'write it like "0.05 ETH" or "300 wei"')
     number, unit = found.groups()
     if unit not in ETH_UNITS:
-        raise QuantityError(f"{shown(unit)} is no unit of ether", f'write "{number} {_eth_unit(unit)}"')
+        meant = _money_word(unit, MONEY_WORDS)
+        known = f'write "{number} {meant}"' if unit.lower() in MONEY_WORDS else f'did you mean "{number} {meant}"?'
+        raise QuantityError(f"{shown(unit)} is no unit of ether", known if meant else listed(ETH_UNITS))
     return Wei(_whole(number, 10 ** ETH_UNITS[unit], text, "wei"))
-
-
-def _eth_unit(unit: str) -> str:
-    """The unit that somebody probably meant."""
-    return {"wei": "wei", "gwei": "gwei"}.get(unit.lower(), "ETH")
 
 
 def _scaled(amount: Decimal, places: int) -> Decimal:
@@ -186,10 +208,11 @@ def parse_throughput(value: object) -> Throughput:
     if found is None:
         raise QuantityError(f"{shown(text)} is not a load", f'write it like "{_LOAD_EXAMPLE}"')
     number, unit = found.groups()
-    singular = unit[:-1] if unit.endswith("s") else unit
-    if singular not in PIXEL_UNITS:
-        raise QuantityError(f"{shown(unit)} is no unit of pixels", f"use {', '.join(PIXEL_UNITS)} or a plural of these")
-    return Throughput(_whole(number, PIXEL_UNITS[singular], text, "pixels"))
+    if unit not in _PIXEL_WORDS:
+        near = unit.lower() if unit.lower() in _PIXEL_WORDS else near_unit(unit.lower(), _PIXEL_WORDS)
+        ask = f'did you mean "{number} {near} / s"?' if near else _ASK_PIXELS
+        raise QuantityError(f"{shown(unit)} is no unit of pixels", ask)
+    return Throughput(_whole(number, _PIXEL_WORDS[unit], text, "pixels"))
 
 
 # ------------------------------------------------------------------------------------------------------ bytes
@@ -230,8 +253,12 @@ def parse_bytes(value: object) -> Bytes:
     """Read "9 GiB", "512 MiB" or "24 GB" (decimal units are decimal)."""
     text = need_text(value, "a size", "24 GiB")
     found = _AMOUNT.fullmatch(text)
-    if found is None or found[2] not in BYTE_UNITS:
-        raise QuantityError(f"{shown(text)} is not a size", f'write it like "24 GiB"; units: {", ".join(BYTE_UNITS)}')
+    if found is None:
+        raise QuantityError(f"{shown(text)} is not a size", f'write it like "24 GiB"; {listed(BYTE_UNITS)}')
+    if found[2] not in BYTE_UNITS:  # "Gb" and "KB" mean different things to different people
+        near = "" if found[2].lower() in map(str.lower, BYTE_UNITS) else near_unit(found[2], BYTE_UNITS)
+        ask = f'did you mean "{found[1]} {near}"?' if near else f'write it like "24 GiB"; {listed(BYTE_UNITS)}'
+        raise QuantityError(f"{shown(text)} is not a size", ask)
     return Bytes(_whole(found[1], BYTE_UNITS[found[2]], text, "bytes"))
 
 
@@ -247,6 +274,15 @@ _TIME_UNITS: Mapping[str, int] = {
     "us": 1,
     "µs": 1,
 }
+_SPACED_UNITS = {name: factor for name, factor in _TIME_UNITS.items() if name != "m"}
+TIME_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(["hour", "hours", "hr", "hrs"], "h"),
+    **dict.fromkeys(["minute", "minutes", "mins"], "min"),
+    **dict.fromkeys(["second", "seconds", "sec", "secs"], "s"),
+    **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
+}
+"""Units of time as people write them out."""
+_TIME_WORDS = {word: _TIME_UNITS[unit] for word, unit in TIME_WORDS.items()}
 _SPACED = re.compile(rf"({_NUMBER}) (h|min|s|ms|us|µs)")
 _GO = re.compile(
     rf"(?=[0-9])(?:({_NUMBER})h)?(?:({_NUMBER})m(?!s))?(?:({_NUMBER})s)?"
@@ -294,12 +330,22 @@ def parse_duration(value: object) -> Duration:
     if go := _GO.fullmatch(text):
         parts = zip(go.groups(), _GO_UNITS, strict=True)
         return Duration(sum(_whole(n, _TIME_UNITS[unit], text, "microseconds") for n, unit in parts if n))
-    advice = 'write it like "500 ms", "30 s", "25 min" or "1m30s"'
+    raise QuantityError(f"{shown(text)} is not a duration", _meant_duration(text))
+
+
+def _meant_duration(text: str) -> str:
+    """What to write for a text that is no duration. One letter is never taken for a unit: "24 d" may be hours."""
     if re.fullmatch(_NUMBER, text):
-        advice = f'give it a unit: "{text} s" or "{text} ms"'
-    elif days := re.fullmatch(rf"({_INTEGER}) ?(?:d|days?)", text):
-        advice = f'write it in hours: "{int(days[1]) * 24} h"'
-    raise QuantityError(f"{shown(text)} is not a duration", advice)
+        return f'give it a unit: "{text} s" or "{text} ms"'
+    if days := re.fullmatch(rf"({_INTEGER}) ?days?", text):
+        return f'write it in hours: "{int(days[1]) * 24} h"'
+    found = _AMOUNT.fullmatch(text)
+    if found is not None and found[2] == "m":
+        return f'write "{found[1]} min" or "{found[1]} ms"'
+    near = near_unit(found[2], {**_SPACED_UNITS, **_TIME_WORDS}) if found is not None else ""
+    if found is not None and near:
+        return f'did you mean "{found[1]} {TIME_WORDS.get(near, near)}"?'
+    return f'write it like "500 ms", "30 s", "25 min" or "1m30s"; {listed(("h", "min", "s", "ms", "us"))}'
 
 
 def _quotient(count: int, factor: int) -> str:

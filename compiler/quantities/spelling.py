@@ -1,8 +1,9 @@
 """Other spellings of a quantity that can only mean one thing: "1200wei/pixel", "5 seconds", "2 days", "0X1111...".
 
 In: a text that the parser of its quantity has refused. Out: the text as it should be written, which that parser reads,
-or "" when there is none or any doubt. Called by the model, for messages whose repair is certain. Letters of sizes are
-left alone, because "24 Gb" and "24 KB" mean different things to different people.
+or "" when there is none or any doubt. Called by the model, for messages whose repair is certain. Only words of known
+units are rewritten, and letters of sizes are left alone, because "24 Gb" and "24 KB" mean different things to different
+people.
 """
 
 from __future__ import annotations
@@ -10,20 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from compiler.quantities.amounts import MONEY_WORDS, TIME_WORDS
 from compiler.quantities.text import QuantityError
+from compiler.typography import typed_plainly
 
 _AMOUNT = re.compile(
     r"(?P<number>[0-9][0-9_]*(?:\.[0-9_]+)?)[ \t]*(?P<unit>[A-Za-zµ]+)"
     r"(?:(?:[ \t]*/[ \t]*|[ \t]+per[ \t]+)(?:(?P<count>[1-9][0-9_]*)[ \t]*)?(?P<per>[A-Za-z]+))?"
 )
-_MONEY = {"wei": "wei", "gwei": "gwei", "eth": "ETH", "ether": "ETH"}
-_TIME = {
-    **dict.fromkeys(["hour", "hours", "hr", "hrs"], "h"),
-    **dict.fromkeys(["minute", "minutes", "mins"], "min"),
-    **dict.fromkeys(["second", "seconds", "sec", "secs"], "s"),
-    **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
-}
-_DAYS = ("d", "day", "days")
+_DAYS = ("day", "days")
 _HEX_ADDRESS = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})")
 
 
@@ -34,7 +30,7 @@ def respelled(parse: Callable[[str], object], text: str) -> str:
     """
     if "://" in text or len(text) > 100:
         return ""
-    for candidate in _candidates(text.strip(" \t")):
+    for candidate in _candidates(typed_plainly(text).strip(" \t\"'")):
         if candidate != text:
             try:
                 parse(candidate)
@@ -61,11 +57,12 @@ def _amounts(found: re.Match[str]) -> Iterator[str]:
     if found["per"]:
         count = found["count"].replace("_", "") + " " if found["count"] else ""
         per = f"{count}{found['per'].lower()}"
-        yield f"{number} {_MONEY.get(unit.lower(), unit.upper())} / {per}"
-        yield f"{number} {unit.lower()} / {per}"
+        money = {**MONEY_WORDS, "usd": "USD"}.get(unit.lower())
+        if money is not None:  # another code may be a slip: "LETH" is no currency that anybody named
+            yield f"{number} {money} / {per}"
         return
     yield f"{number} {unit}"
-    yield f"{number} {_MONEY.get(unit.lower(), unit)}"
-    yield f"{number} {_TIME.get(unit.lower(), 'min' if unit == 'm' else unit)}"
+    yield f"{number} {MONEY_WORDS.get(unit.lower(), unit)}"
+    yield f"{number} {TIME_WORDS.get(unit.lower(), unit)}"
     if unit.lower() in _DAYS and number.isdigit():
         yield f"{int(number) * 24} h"

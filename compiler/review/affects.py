@@ -18,13 +18,13 @@ from compiler.diagnostics import Path, Value, fix_set
 from compiler.edits import toml_value
 from compiler.encoding import plain_output
 from compiler.fixes import apply
-from compiler.model.problems import did_you_mean
 from compiler.pipeline import Compiled, check_spec
 from compiler.review.data import Line
 from compiler.review.lines import changed_tree_lines
 from compiler.review.probing import alternatives, choices, leaves, words
 from compiler.source import Document, Source, value_at
 from compiler.spans import parse_key
+from compiler.suggestions import did_you_mean
 from compiler.tree import Tree
 
 VALUES_LIMIT = 40

@@ -15,10 +15,10 @@ from compiler import backends, leaks, render
 from compiler.diagnostics import Label, Path
 from compiler.encoding import plain_output
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
 from compiler.origin import Origin
 from compiler.plan import Plan
 from compiler.source import Document, Source, value_at
+from compiler.suggestions import did_you_mean
 from compiler.tracing import TracedLine
 from compiler.upstream import FLAGS
 

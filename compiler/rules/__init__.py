@@ -38,28 +38,36 @@ def rules() -> tuple[Rule, ...]:
 
 def check(fleet: Fleet, more: Iterable[Diagnostic] = ()) -> list[Diagnostic]:
     """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics."""
+    fleet.suggestions.restart()
     found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
     return [*_heard(fleet, found), *_silences(fleet, found)]
 
 
 def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
-    silenced = [(s.code, s.at) for s in fleet.silence]
+    silenced = {(s.code, s.at) for s in fleet.silence}
     for diagnostic in found:
-        if not any(_covers(s, diagnostic) for s in silenced):
+        if not any(key in silenced for key in _keys(diagnostic)):
             yield diagnostic
 
 
-def _covers(silence: tuple[str, str | None], diagnostic: Diagnostic) -> bool:
-    """Whether a silence takes a diagnostic away: a warning at or below its place, a doubted error exactly there."""
-    code, at = silence
-    place = diagnostic.primary.place
-    if code != diagnostic.code:
-        return False
+def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
+    """The silences that would take a diagnostic away, as code and place.
+
+    For a warning: everywhere, its place, and each above that; for a doubted error, exactly its place; for others none.
+    """
     if diagnostic.severity is Severity.ERROR:
-        return diagnostic.doubted is not None and _dotted(diagnostic.doubted) == at
+        if diagnostic.doubted is not None:
+            yield diagnostic.code, _dotted(diagnostic.doubted)
+        return
+    place = diagnostic.primary.place
     if isinstance(place, Offset):
-        return False
-    return at is None or _dotted(place) == at or _dotted(place).startswith(at + ".")
+        return
+    yield diagnostic.code, None
+    dotted = _dotted(place)
+    end = len(dotted)
+    while end > 0:
+        yield diagnostic.code, dotted[:end]
+        end = dotted.rfind(".", 0, end)
 
 
 def _dotted(path: Path) -> str:
@@ -69,6 +77,9 @@ def _dotted(path: Path) -> str:
 def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
     """A silence that names no rule, that tries to silence an error, or that silences nothing."""
     codes = {rule.code for rule in rules()}
+    errors = {d.code for d in found if d.severity is Severity.ERROR}
+    doubted = {d.code for d in found if d.doubted is not None}
+    covered = {key for diagnostic in found for key in _keys(diagnostic)}
     for index, silence in enumerate(fleet.silence):
         place = Label(("silence", index, "code"))
         if silence.code not in codes:
@@ -76,14 +87,12 @@ def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
             )
             continue
-        named = [d for d in found if d.code == silence.code]
-        if any(_covers((silence.code, silence.at), d) for d in named):
+        if (silence.code, silence.at) in covered:
             continue
-        if any(d.severity is Severity.ERROR for d in named):
-            doubted = any(d.doubted is not None for d in named)
-            advice = "repair its cause" + (
-                "; a false alarm is silenced at the one place that it names" if doubted else ""
-            )
+        if silence.code in errors:
+            advice = "repair its cause"
+            if silence.code in doubted:
+                advice += "; a false alarm is silenced at the one place that it names"
             yield error("silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help=advice)
         else:
             yield warning(

@@ -24,11 +24,12 @@ from compiler.model import effective
 from compiler.model.fleet import Fleet
 from compiler.model.orchestrator import Orchestrator
 from compiler.model.worker import AiWorker
+from compiler.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at AI workers and at orchestrators that sell AI; live runners bring their own models."""
-    example = next(iter(sorted(fleet.models)), "realvis")
+    models = one_of(sorted(fleet.models) or ["name"])
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
@@ -39,5 +40,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "ai-without-models",
             f"{node.name} is there for AI and has no models",
             Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
-            help=f'write models = [{{ use = "{example}", warm = true }}]',
+            help=f"write models = [{{ use = {models}, warm = true }}]"
+            + ("" if fleet.models else ", and define the model under [models]"),
         )

@@ -34,5 +34,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "bitrate-looks-like-kilobits",
                 f"rendition {rung.title} has {rung.bitrate} bits a second, which looks like kilobits",
                 Label(rung.at("bitrate")),
-                help=f"write bits a second: bitrate = {rung.bitrate * 1000}",
+                help=f"if it is kilobits, write bits a second: bitrate = {rung.bitrate * 1000}",
             )

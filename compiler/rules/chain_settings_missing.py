@@ -23,6 +23,7 @@ from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
 from compiler.model.node import ChainSettings
 from compiler.model.signing import talks_to_chain
+from compiler.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -37,14 +38,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
         )
     known = sorted(fleet.wallets)
+    choice = one_of(known) if known else ""
     for node in talking:
         if not isinstance(node.settings, ChainSettings) or node.settings.wallet is not None:
             continue
-        wallet = known[0] if len(known) == 1 else "name"
         yield error(
             "chain-settings-missing",
             f"{node.name} runs on {network} and has no wallet",
             Label(node.path, "here"),
             [Label(("fleet", "network"), "a chain")],
-            f'write wallet = "{wallet}"' + ("" if len(known) == 1 else ", the name of one under [wallets]"),
+            f"write wallet = {choice}" if known else "define a wallet under [wallets], and name it here: wallet = ...",
         )

@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
-from compiler.model.problems import did_you_mean, same_but_for_spelling
-from compiler.model.rows import DECIDED, ROWS
+from compiler.model.rows import DECIDED, field_of, flag_called
 from compiler.quantities import QuantityError, parse_duration
+from compiler.suggestions import asked
 from compiler.upstream import FLAGS, NEWEST_RELEASE, Flag, format_release
 
 _ROLES = {
@@ -60,14 +60,16 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
     release = effective.release_of(fleet, node).value
     newer_release = release > NEWEST_RELEASE
     if flag is None:
-        if newer_release and _NAME.fullmatch(name) and not same_but_for_spelling(name, FLAGS):
+        if called := flag_called(name):
+            return f"the node has no flag {name}", asked([called])
+        if newer_release and _NAME.fullmatch(name):
             return "", ""
-        return f"the node has no flag {name}", did_you_mean(
+        return f"the node has no flag {name}", fleet.suggestions.did_you_mean(
             name, FLAGS, "names are those of the node, with their capitals"
         )
     if not flag.known_to(release):
         return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
-    field = _field(node, name)
+    field = field_of(name, node.table)
     if newer_release and not _read_here(node, flag) and name not in DECIDED and name not in _ENDING and not flag.secret:
         return _of_type(flag, value)
     if field:
@@ -78,7 +80,10 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
         return f"{name} is a secret of the node", "a secret is never written into the spec: take it away"
     newer = FLAGS.get(flag.replaced_by)
     if newer is not None and newer.known_to(release):
-        return f"{name} is an old name of {newer.name}", f"write {_field(node, newer.name) or newer.name} instead"
+        return (
+            f"{name} is an old name of {newer.name}",
+            f"write {field_of(newer.name, node.table) or newer.name} instead",
+        )
     if not _read_here(node, flag):
         return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
     return _of_type(flag, value)
@@ -87,15 +92,6 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
 def _read_here(node: Node, flag: Flag) -> bool:
     """Whether some role of the node reads the flag in the releases that are known whole."""
     return bool(flag.roles & {"any", *_ROLES[node.table]})
-
-
-def _field(node: Node, name: str) -> str:
-    """The field that sets a flag: of this node's table, else of another one."""
-    rows = [row for row in ROWS if row.flag == name]
-    own = next((row.field for row in rows if node.table in row.tables), None)
-    if own is not None:
-        return own
-    return f"{rows[0].field} of {rows[0].tables[0]}" if rows else DECIDED.get(name, "")
 
 
 def _of_type(flag: Flag, value: bool | int | str) -> tuple[str, str]:

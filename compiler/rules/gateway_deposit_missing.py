@@ -44,5 +44,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"wallet {name} has {said}, and {nodes[0].name} pays from it",
                 Label(("wallets", name), "here") if deposit is None else Label(("wallets", name, "deposit")),
                 [Label((*node.path, "wallet"), node.name) for node in nodes[:_SHOWN]],
-                f'set one aside with livepeer_cli, and write deposit = "0.5 ETH" (or yours) in wallets.{name}',
+                f'set one aside with livepeer_cli, and write it in wallets.{name}, in the form deposit = "0.5 ETH"',
             )

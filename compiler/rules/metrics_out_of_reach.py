@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from compiler.analysis.scraping import NOBODY, readings
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.fleet import Fleet
+from compiler.suggestions import one_of
 
 SHOWN = 3
 """How many further nodes the message points to."""
@@ -50,7 +51,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         f"nothing can read the metrics of {count}: they are served on the loopback of {_listed(hosts)}",
         Label((*first.path, "monitor"), f"{first.name} serves them at {lost[0].address}"),
         related,
-        f'write the host that Prometheus runs on, [monitoring] host = "{hosts[0]}", or, when it stands elsewhere, '
+        f"write the host that Prometheus runs on, [monitoring] host = {one_of(hosts)}, or, when it stands elsewhere, "
         'where it receives what agents send: receiver = "https://prometheus.example.net/api/v1/write"',
     )
 

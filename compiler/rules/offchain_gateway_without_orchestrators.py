@@ -24,6 +24,9 @@ from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Gateway, Webhook
 
+_SHOWN = 6
+_OUTSIDE = 'the addresses of those that it may use, such as orchestrators = ["orch.example.net:8935"]'
+
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the gateways of an off-chain fleet, and at those behind a signer. One elsewhere may well find some."""
@@ -71,4 +74,6 @@ def _no_chain() -> Label:
 
 
 def _listed(fleet: Fleet) -> str:
-    return f'orchestrators = ["{next(iter(sorted(fleet.orchestrators)), "orch.example.net:8935")}"]'
+    names = sorted(fleet.orchestrators)
+    listed = ", ".join(f'"{name}"' for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"orchestrators = [{listed}]" if names else _OUTSIDE

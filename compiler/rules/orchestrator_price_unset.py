@@ -40,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "orchestrator-price-unset",
                 f"orchestrator {node.name} has no price" + _without_work(node),
                 Label(node.path, "here"),
-                help='write price = "1200 wei / pixel", or your own',
+                help='decide what you ask, and write it in the form price = "1200 wei / pixel"',
             )
         elif effective.serves_ai(node) and (settings.price is None or settings.price.is_zero):
             yield from _models(fleet, node, settings)
@@ -58,5 +58,5 @@ def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagno
                 f"orchestrator {node.name} has no price for model {use.use}",
                 Label((*node.path, "models", index), "offered here"),
                 [Label(("models", use.use), "no price here either")],
-                f'write price = "4768371 wei / pixel" (or your own) in models.{use.use}',
+                f'decide what you ask, and write it in models.{use.use} in the form price = "4768371 wei / pixel"',
             )

@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
 from compiler.quantities import Price
 
 
@@ -36,14 +35,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.rates:
         return
     used = _currencies(fleet) if fleet.on_chain else set()
+    others = used - set(fleet.rates)
     for currency in sorted(fleet.rates):
         if currency not in used:
-            others = used - set(fleet.rates)
             yield warning(
                 "rate-unused",
                 f"no price of this fleet is in {currency}" + ("" if fleet.on_chain else ", and off-chain none counts"),
                 Label(("rates", currency), on_key=True),
-                help=did_you_mean(currency, others, "take the rate away"),
+                help=fleet.suggestions.did_you_mean(currency, others, "take the rate away"),
             )
 
 

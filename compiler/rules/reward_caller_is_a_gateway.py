@@ -20,18 +20,19 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.fleet import Fleet
+from compiler.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the wallets whose reward caller is a gateway."""
     for wallet, holders in fleet.nodes_by_wallet.items():
         caller = fleet.wallets[wallet].reward_by
-        better = next((node for node in holders if node.table == "orchestrators"), None)
-        if fleet.on_chain and caller in fleet.gateways and better is not None:
+        better = [node for node in holders if node.table == "orchestrators"]
+        if fleet.on_chain and caller in fleet.gateways and better:
             yield warning(
                 "reward-caller-is-a-gateway",
-                f"gateway {caller} calls reward for wallet {wallet}, although orchestrator {better.name} holds it too",
+                f"gateway {caller} calls reward for wallet {wallet}, and orchestrator {better[0].name} holds it too",
                 Label(("wallets", wallet, "reward_by")),
-                [Label((*better.path, "wallet"), better.name)],
-                f'write reward_by = "{better.name}"',
+                [Label((*better[0].path, "wallet"), better[0].name)],
+                f"write reward_by = {one_of(node.name for node in better)}",
             )

@@ -35,9 +35,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for index, use in enumerate(settings.models):
             if use.url is not None and use.url.scheme in ("ws", "wss"):
                 scheme = "https" if use.url.scheme == "wss" else "http"
+                port = f":{use.url.port}" if use.url.port else ""
                 yield error(
                     "runner-url-not-http",
                     f"{node.name} cannot call the runner of model {use.use} over a web socket",
                     Label((*node.path, "models", index, "url")),
-                    help=f'write url = "{scheme}://{use.url.host}:{use.url.port or 8000}"',
+                    help=f'write url = "{scheme}://{use.url.host}{port}"',
                 )

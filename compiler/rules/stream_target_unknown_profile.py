@@ -22,7 +22,6 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
 from compiler.model.renditions import stream_rungs
 from compiler.upstream.stream_api import SOURCE
 
@@ -41,5 +40,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     "stream-target-unknown-profile",
                     f'stream {name} has no rendition "{target.profile}" to push',
                     Label(("streams", name, "multistream", "targets", index, "profile")),
-                    help=did_you_mean(target.profile, known),
+                    help=fleet.suggestions.did_you_mean(target.profile, known),
                 )

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
 from compiler.upstream import LIVE_MODEL_IDS
 
 
@@ -36,5 +35,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "unknown-live-model",
                 f'the node has no runner image for the live model "{model.id}"',
                 Label(("models", name, "id")),
-                help=did_you_mean(model.id, LIVE_MODEL_IDS) + ' Or name its image: image = "registry/name:tag"',
+                help=fleet.suggestions.did_you_mean(model.id, LIVE_MODEL_IDS)
+                + ' Or name its image: image = "registry/name:tag"',
             )

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error, fix_set
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean
 from compiler.upstream import PIPELINES
 
 
@@ -35,6 +34,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "unknown-pipeline",
             f'there is no pipeline "{model.pipeline}"',
             Label(("models", name, "pipeline")),
-            help=did_you_mean(lower, PIPELINES),
+            help=fleet.suggestions.did_you_mean(lower, PIPELINES),
             fix=fix_set(("models", name, "pipeline"), lower) if lower in PIPELINES else None,
         )

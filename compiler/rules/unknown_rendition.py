@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error, fix_set
 from compiler.model.fleet import Fleet
-from compiler.model.problems import did_you_mean, same_but_for_spelling
+from compiler.suggestions import same_but_for_spelling
 from compiler.upstream import RENDITIONS
 
 
@@ -37,6 +37,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     "unknown-rendition",
                     f'gateway {name}: the node has no rendition "{rendition}"',
                     Label(place),
-                    help=did_you_mean(rendition, RENDITIONS),
+                    help=fleet.suggestions.did_you_mean(rendition, RENDITIONS),
                     fix=fix_set(place, meant) if meant else None,
                 )

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, error, fix_insert
 from compiler.model.fleet import Fleet
+from compiler.suggestions import one_of
 
 _SHOWN = 6
 
@@ -51,7 +52,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             f"{len(holders)} nodes share wallet {wallet}, and none is named as its reward caller",
             Label(("wallets", wallet), "here"),
             [Label((*node.path, "wallet"), node.name) for node in holders[:_SHOWN]],
-            f'write reward_by = "{caller}" in wallets.{wallet}'
+            f"write reward_by = {one_of(candidates)} in wallets.{wallet}"
             + ("" if caller == "none" else ', or reward_by = "none" when another process calls reward'),
             fix_insert(("wallets", wallet, "reward_by"), caller) if certain else None,
         )

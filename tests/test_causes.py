@@ -1,0 +1,226 @@
+"""Messages that name the cause: what somebody did, and not only where the text stopped making sense."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from compiler.fixes import repair
+from compiler.model.fleet import NODE_TABLES
+from compiler.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
+from compiler.pipeline import check_spec
+from compiler.source import Source
+from compiler.upstream import FLAGS
+from tests.support import ROOT, check_text, fleetc, printed
+from tests.test_fixes import BASE, OVERLAY
+
+SPEC = BASE + OVERLAY
+
+
+def with_overlay(text: str) -> str:
+    """What `fleetc check` prints for the spec with an overlay."""
+    sources = [Source("fleet.toml", SPEC), Source("prod.toml", text)]
+    return printed(check_spec(sources), sources)
+
+
+# ---- the text
+
+
+@pytest.mark.parametrize("base", ["", "||||||| base\nbatch = 1\n"], ids=["two", "three"])
+def test_an_unresolved_merge_is_called_one_at_all_its_places(base: str) -> None:
+    conflict = f"<<<<<<< HEAD\nbatch = 2\n{base}=======\nbatch = 3\n>>>>>>> topic\n"
+    shown = check_text(SPEC.replace("batch = 2\n", conflict))
+    assert shown.startswith("error[merge-unresolved]: this is an unresolved merge")
+    middle = 15 + base.count("\n")
+    assert [f"fleet.toml:{line}:1" in shown for line in (13, middle, middle + 2)] == [True] * 3
+
+
+def test_every_conflict_is_shown_and_the_many_ones_are_bounded() -> None:
+    conflict = "<<<<<<< a\nx = 1\n=======\nx = 2\n>>>>>>> b\n"
+    assert check_text(f"spec = 1\n{conflict}{conflict}").endswith("2 errors\n")
+    assert check_text(f"spec = 1\n{conflict * 500}").endswith("20 errors\n")
+
+
+def test_the_marks_may_stand_in_a_text_and_halves_of_them_are_no_merge() -> None:
+    kept = SPEC.replace('TZ = "1"', 'TZ = """\n<<<<<<< a\n=======\n>>>>>>> b\n"""')
+    assert "merge" not in check_text(kept)
+    assert "merge" not in check_text(SPEC.replace("batch = 2\n", "batch = 2\n=======\n"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "advice"),
+    [
+        ('"aurora"', "\u201caurora\u201d", 'write it with plain quotes and spaces: "aurora"'),
+        ('"aurora"', "\u00ab\u00a0aurora\u00a0\u00bb", 'write it with plain quotes and spaces: "aurora"'),
+        ('"aurora"', "\u2018aurora\u2019", 'write it with plain quotes and spaces: "aurora"'),
+        ("batch = 2", "batch\u00a0= 2", "write a plain space"),
+        ("batch = 2", "batch =\u00a02", "write a plain space"),
+        ('"1500 wei / pixel"', '"1500\u00a0wei / pixel"', '"1500 wei / pixel"'),
+        ('"1500 wei / pixel"', '"\u201c1500 wei / pixel\u201d"', '"1500 wei / pixel"'),
+        ('"v0.9.1"', '"\u201cv0.9.1\u201d"', 'write it with plain quotes and spaces: "v0.9.1"'),
+        ('host = "edge"', 'host = "\u201cedge\u201d"', 'write it with plain quotes and spaces: "edge"'),
+    ],
+)
+def test_typographic_quotes_and_spaces_are_not_repeated_in_what_to_write(before: str, after: str, advice: str) -> None:
+    assert before in SPEC
+    (help_line,) = [line for line in check_text(SPEC.replace(before, after)).splitlines() if "= help:" in line]
+    assert advice in help_line
+    assert help_line.isascii()
+
+
+def test_a_quantity_with_typographic_quotes_is_repaired() -> None:
+    pasted = SPEC.replace('"1500 wei / pixel"', '"\u201c1500\u00a0wei / pixel\u201d"')
+    assert repair([Source("fleet.toml", pasted)]).sources[0].text == SPEC
+
+
+def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else() -> None:
+    shown = check_text(SPEC.replace("spec = 1", "spec = 2").replace("[rollout]", "[rollouts]"))
+    assert "upgrade fleetc" in shown
+    assert shown.endswith("\n1 error\n")
+    assert "write spec = 1" in check_text(SPEC.replace("spec = 1", "spec = 0"))
+
+
+# ---- names
+
+
+def test_a_renamed_host_is_known_by_being_the_only_one_that_nothing_uses() -> None:
+    shown = check_text(SPEC.replace("[hosts.edge]", "[hosts.frontdoor]"))
+    assert 'did you mean "frontdoor", the only host that nothing uses?' in shown
+    for table, old, new in (("models", "realvis", "portraits"), ("wallets", "earner", "till")):
+        shown = check_text(SPEC.replace(f"[{table}.{old}]", f"[{table}.{new}]"))
+        assert f'"{new}", the only {table[:-1]} that nothing uses' in shown
+
+
+def test_two_unused_hosts_say_nothing_about_a_name() -> None:
+    spare = '\n[hosts.spare]\naddress = "203.0.113.77"\nruntime = "docker"\n'
+    assert "nothing uses" not in check_text(SPEC.replace("[hosts.edge]", "[hosts.frontdoor]") + spare)
+
+
+def test_a_slip_and_an_unused_host_are_both_asked_about() -> None:
+    spare = '\n[hosts.spare]\naddress = "203.0.113.77"\nruntime = "docker"\n'
+    shown = check_text(SPEC.replace('host = "gpu"', 'host = "gppu"', 1) + spare)
+    assert 'did you mean "spare", the only host that nothing uses, or "gpu"?' in shown
+
+
+def test_names_that_are_equally_near_are_all_named() -> None:
+    text = SPEC.replace('wallet = "payer"', 'wallet = "purse-x"').replace("[wallets.earner]", "[wallets.purse-b]")
+    text = text.replace("payer.", "purse-a.").replace('wallet = "earner"', 'wallet = "purse-b"')
+    text = text.replace('mode = "video"\nwallet = "purse-b"', 'mode = "video"\nwallet = "purse-a"')
+    assert 'did you mean "purse-a" or "purse-b"?' in check_text(text)
+
+
+# ---- flags of the node
+
+
+@pytest.mark.parametrize("name", sorted(FLAGS))
+def test_every_flag_of_the_node_leads_to_its_field(name: str) -> None:
+    """As the node spells it, with dashes, in snake case, and as its variable; in a table that has the field or not."""
+    flag = flag_called(name)
+    assert flag == name or (name, flag) == ("datadir", "dataDir")
+    for spelled in (f"-{name}", f"--{name}", FLAGS[name].env):
+        assert flag_called(spelled) == flag
+    rows = [row for row in ROWS if row.flag == flag]
+    for table in NODE_TABLES:
+        told = in_the_spec(flag, table)
+        wanted = field_of(flag, table) or UNREACHED[flag]
+        assert told.startswith(f"-{flag} of the node ") and wanted in told
+        fields = {row.field for row in rows if table in row.tables}
+        assert not fields or field_of(flag, table) in fields
+    assert rows or flag in DECIDED or flag in UNREACHED
+
+
+@pytest.mark.parametrize(
+    ("line", "help_line"),
+    [
+        ('pricePerUnit = "1"', "-pricePerUnit of the node is price here"),
+        ('-pricePerUnit = "1"', "-pricePerUnit of the node is price here"),
+        ('--price-per-unit = "1"', "-pricePerUnit of the node is price here"),
+        ('LP_PRICEPERUNIT = "1"', "-pricePerUnit of the node is price here"),
+        ("v = 6", "-v of the node is verbosity here"),
+        ('config = "x"', "-config of the node has no key: settings travel as flags and variables"),
+        ('environment = { LP_MAXSESSIONS = "1" }', "-maxSessions of the node is max_sessions here"),
+    ],
+)
+def test_a_flag_as_a_key_is_answered_with_the_key(line: str, help_line: str) -> None:
+    assert help_line in check_text(SPEC.replace("containers_per_gpu = 1", line))
+
+
+def test_a_word_of_another_table_is_no_flag() -> None:
+    assert "-region" not in check_text(SPEC + '\n[ladders.a]\nregion = "x"\n')
+
+
+# ---- overlays
+
+
+def test_an_overlay_for_a_table_that_nobody_has_names_the_near_one() -> None:
+    shown = with_overlay('[gateways.gat]\nmax_price = "1600 wei / pixel"\n')
+    assert 'no source before this one has gateways.gat: did you mean "gate"?' in shown
+    shown = with_overlay('[gateways.west]\nmax_price = "1600 wei / pixel"\n')
+    assert "has gateways.west: if it is new, add host" in shown
+    assert "no source before" not in with_overlay('[gateways.gate]\nmode = "vido"\n')
+
+
+# ---- commands
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """A directory with a sound spec and nothing compiled."""
+    text = (ROOT / "inventories" / "demo" / "fleet.toml").read_text(encoding="utf-8")
+    (tmp_path / "fleet.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [["plan"], ["deploy"], ["deploy", "--check"], ["why", "rendered/FLEET.md:3"]])
+def test_what_needs_a_tree_says_compile_first(demo: Path, words: list[str]) -> None:
+    done = fleetc(*words, cwd=demo)
+    assert done.returncode in (1, 2)
+    assert "run fleetc compile first" in done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) <= 3
+
+
+def test_output_goes_where_it_was_asked_for_and_directories_are_made(demo: Path) -> None:
+    assert fleetc("compile", "-o", "a/b/c", cwd=demo).returncode == 0
+    assert (demo / "a" / "b" / "c" / "manifest.json").is_file()
+    done = fleetc("plan", "--output", "a/b/c", "-o", "x/y/plan.json", cwd=demo)
+    assert done.returncode == 0, done.stderr
+    assert (demo / "x" / "y" / "plan.json").is_file()
+    assert "run fleetc compile first" in fleetc("plan", "--verify", "x/y/plan.json", cwd=demo).stderr
+    assert fleetc("compile", "--check", "-o", "no/where", cwd=demo).returncode == 1
+    assert not (demo / "no").exists(), "a question makes no directories"
+    (demo / "file").touch()
+    assert "no-such-directory" in fleetc("compile", "-o", "file/x/y", cwd=demo).stderr
+
+
+def test_an_older_release_is_called_one(demo: Path) -> None:
+    assert "back from v0.9.1 to v0.8.5, an older release" in fleetc("upgrade", "--to", "v0.8.5", cwd=demo).stdout
+    for asked, told in {
+        "0.8.5": 'write "v0.8.5"',
+        "v0.7.2": "it is older than all that this fleetc knows: v0.7.6 to",
+        "v9.9.9": "upgrade fleetc",
+        "v0.8.99": 'did you mean "v0.8.',
+        "oops": "v0.7.6 to",
+    }.items():
+        done = fleetc("upgrade", "--to", asked, cwd=demo)
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_an_unreachable_host_is_answered_with_the_words_of_ssh(demo: Path) -> None:
+    """A real ssh against a port on which nothing listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        text = (demo / "fleet.toml").read_text(encoding="utf-8")
+        at = text.index("[hosts.")
+        body = text[at:].replace("address = ", f"ssh_port = {held.getsockname()[1]}\naddress = ", 1)
+        lines = ['address = "127.0.0.1"' if line.startswith("address = ") else line for line in body.splitlines()]
+        (demo / "fleet.toml").write_text(f"{text[:at]}{chr(10).join(lines)}\n", encoding="utf-8")
+        assert fleetc("compile", cwd=demo).returncode == 0
+        assert fleetc("plan", "--against", "rendered", "-o", "plan.json", cwd=demo).returncode == 0
+        done = fleetc("deploy", "--plan", "plan.json", cwd=demo)
+    assert done.returncode == 1
+    assert "plan-host-unreachable" in done.stderr
+    assert "could not be reached: ssh says connect to host 127.0.0.1 port" in done.stderr
+    assert "Connection refused" in done.stderr

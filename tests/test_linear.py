@@ -1,0 +1,108 @@
+"""Checking a spec takes work in proportion to its length: counted in executed lines, never in seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+
+from compiler import render, suggestions
+from compiler.pipeline import check_spec
+from compiler.source import Source
+from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
+from tests.support import ROOT
+
+PACKAGE = str(ROOT / "compiler")
+SIZES = (6, 12, 24)
+"""Each twice the one before."""
+SOUGHT = 3
+"""Near names that are sought here, so that few entries go past the limit."""
+
+
+def _check(text: str) -> str:
+    """What `fleetc check` prints."""
+    sources = [Source("fleet.toml", text)]
+    checked = check_spec(sources)
+    return render.as_text(render.locate(checked.diagnostics, sources, checked.document))
+
+
+def _lines(text: str) -> Counter[CodeType]:
+    """How many lines of each function of the package are executed. A comprehension and a generator are functions."""
+    counts: Counter[CodeType] = Counter()
+
+    def line(frame: FrameType, _event: str, _argument: Any) -> Any:
+        counts[frame.f_code] += 1
+        return line
+
+    def call(frame: FrameType, _event: str, _argument: Any) -> Any:
+        return line(frame, "", None) if frame.f_code.co_filename.startswith(PACKAGE) else None
+
+    before = sys.gettrace()
+    sys.settrace(call)
+    try:
+        _check(text)
+    finally:
+        sys.settrace(before)
+    return counts
+
+
+def _superlinear(make: Callable[[int], str], sizes: tuple[int, int, int] = SIZES) -> list[str]:
+    """The functions whose work more than doubles with twice the entries, once the part that is always there is off."""
+    texts = [make(size) for size in sizes]
+    _check(texts[-1])  # what is cached is cached for all of them
+    small, middle, large = map(_lines, texts)
+    found = []
+    for code, count in large.items():
+        first, second = middle[code] - small[code], count - middle[code]
+        if second > 2.5 * first and second > 6 * (SIZES[2] - SIZES[1]):
+            place = f"{code.co_filename}:{code.co_firstlineno} {code.co_name}"
+            found.append(f"{place}: {small[code]}, {middle[code]}, {count}")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def few_suggestions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Lower the limit beyond which near names are not sought."""
+    monkeypatch.setattr(suggestions, "LIMIT", SOUGHT)
+    yield
+
+
+@pytest.mark.parametrize(("kind", "fault"), list(cases()))
+def test_work_grows_with_the_number_of_entries(kind: str, fault: str) -> None:
+    assert _superlinear(lambda size: large_spec(kind, fault, size)) == []
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_work_grows_with_the_length_of_a_list(name: str) -> None:
+    assert _superlinear(lambda size: long_spec(name, size)) == []
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_work_grows_with_the_size_of_the_text_and_the_answer_does_not(name: str) -> None:
+    """A text of megabytes in comments, fields, lines and names: what is printed about it can be read."""
+    assert _superlinear(lambda size: big_text(name, size * 1000)) == []
+    shown = _check(big_text(name, 1_000_000))
+    assert max(map(len, shown.splitlines())) < 2500
+    assert len(shown) < 20_000
+
+
+def test_near_names_are_sought_for_the_first_twenty_words_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    calls: list[str] = []
+    near = suggestions._Names.near
+
+    def counted(self: suggestions._Names, word: str) -> tuple[str, ...]:
+        calls.append(word)
+        return near(self, word)
+
+    monkeypatch.setattr(suggestions._Names, "near", counted)
+    shown = _check(large_spec("gateways", "unknown-host", 100))
+    assert len(calls) == suggestions.LIMIT
+    assert shown.count("did you mean") == suggestions.LIMIT
+    assert "known: base, h1, h10" in shown
+    shown = _check(large_spec("gateways", "unknown-key", 100).replace("hosst", "rtmpp"))
+    assert shown.count("did you mean") == suggestions.LIMIT
