@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compiler.analysis import tickets
-from compiler.analysis.tickets import Backing, Chain, Terms
+from compiler.analysis.tickets import Backing, Chain, Pair, Terms
 
 GWEI = 10**9
 DATA: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "node_payments.json").read_text(encoding="utf-8"))
@@ -29,12 +29,13 @@ def wei(gwei: str) -> int:
     return amount.numerator
 
 
-@pytest.mark.parametrize("case", cases("prices"), ids=lambda case: json.dumps(case))
+@pytest.mark.parametrize("case", cases("prices"), ids=json.dumps)
 def test_price_that_is_sent_is_that_of_the_node(case: dict[str, Any]) -> None:
     chain = Chain(wei(case["gas_price"]), case["redemption_gas"], case["pool"])
     terms = Terms(case["adjusts"], wei(case["ticket_ev"]), wei(case["max_face_value"]))
     base = Fraction(case["base_wei"])
-    part = tickets.share(*(wei(case["reserve"]), case["pool"]), *(wei(case[k]) for k in ("claimed", "pending", "deposit")))
+    state = [wei(case[key]) for key in ("claimed", "pending", "deposit")]
+    part = tickets.share(wei(case["reserve"]), case["pool"], *state)
     if not base:
         assert (case["overhead"], case["price_wei"]) == ("1", "0")  # a price of nothing needs no ticket
         return
@@ -45,7 +46,7 @@ def test_price_that_is_sent_is_that_of_the_node(case: dict[str, Any]) -> None:
     overhead = 1 + Fraction(tickets.cost(terms, chain), face) if terms.adjusts else Fraction(1)
     assert overhead == Fraction(case["overhead"])
     assert tickets.sent(base, overhead, terms.adjusts) == Fraction(case["price_wei"])
-    if not any(wei(case[key]) for key in ("claimed", "pending", "deposit")):
+    if not any(state):
         found = tickets.ticket(terms, Backing(wei(case["reserve"]), None, None, None), chain)
         assert (found.face, found.overhead, found.refusal) == (face, overhead, "")
 
@@ -64,7 +65,7 @@ ANSWERS = {
 @pytest.mark.parametrize(
     "case",
     [case for case in cases("payments") if all(case[k] == DATA["payments"]["defaults"][k] for k in CHAIN_STATE)],
-    ids=lambda case: json.dumps(case),
+    ids=json.dumps,
 )
 def test_payment_is_refused_as_the_node_refuses_it(case: dict[str, Any]) -> None:
     backing = Backing(
@@ -80,7 +81,7 @@ def test_only_chain_state_is_left_out_of_the_results() -> None:
     assert (len(DATA["prices"]["cases"]), len(DATA["payments"]["cases"])) == (30, 20)
 
 
-def _pair(chance: random.Random) -> tuple[Fraction, Fraction | None, Terms, Backing, Chain]:
+def _pair(chance: random.Random) -> tuple[Pair, Chain]:
     """Two sides with small numbers, so that every gas price can be tried."""
     terms = Terms(
         chance.random() < 0.8, chance.choice((1, 7, 50, 1000)), chance.choice((0, 0, 40, 900)), chance.choice((0, 0, 3))
@@ -89,19 +90,19 @@ def _pair(chance: random.Random) -> tuple[Fraction, Fraction | None, Terms, Back
     chain = Chain(chance.randrange(0, 60), chance.choice((1, 3, 12)), chance.choice((1, 3, 10)))
     base = Fraction(chance.randrange(1, 4000), chance.choice((1, 1000, 7)))
     cap = None if chance.random() < 0.1 else base * Fraction(chance.randrange(95, 160), 100)
-    return base, cap, terms, backing, chain
+    return Pair(base, cap, terms, backing, chance.random() < 0.7), chain
 
 
 def test_turning_point_is_where_going_through_gas_prices_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tickets, "NO_CHANGE_BELOW", 2)
     above = below = never = 0
     for seed in range(250):
-        base, cap, terms, backing, chain = _pair(random.Random(seed))
+        pair, chain = _pair(random.Random(seed))
         answers = [
-            tickets.trades(base, cap, terms, backing, chain._replace(gas_price=gas)) for gas in range(0, 500)
+            tickets.trades(pair, chain._replace(gas_price=gas)) for gas in range(0, 500)
         ]  # fmt: skip
-        now = max(chain.gas_price, terms.min_gas_price)
-        lowest = max(2, terms.min_gas_price)
+        now = max(chain.gas_price, pair.terms.min_gas_price)
+        lowest = max(2, pair.terms.min_gas_price)
         if answers[now]:
             expected = next((gas for gas in range(now + 1, 500) if not answers[gas]), None)
             above += expected is not None
@@ -110,7 +111,7 @@ def test_turning_point_is_where_going_through_gas_prices_finds_it(monkeypatch: p
             expected = next(falls, None)
             below += expected is not None
         never += expected is None
-        found = tickets.turning_point(base, cap, terms, backing, chain)
+        found = tickets.turning_point(pair, chain)
         assert (found if found is None or found < 500 else None) == expected, seed
     assert min(above, below, never) > 15, (above, below, never)
 

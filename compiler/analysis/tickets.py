@@ -4,17 +4,18 @@ In: whole amounts of wei, as plain numbers. Out: exact numbers and reasons. The 
 `acceptance.py` and by the rules about payments. Source: release v0.9.1 of the node; `tests/data/node_payments.json` has
 results of its own functions.
 
-An orchestrator adds the cost of redeeming a ticket to its price: with `k = 1 + cost / face` it sends `price x k`, cut to
-0.001 wei. The cost is the gas of redeeming times the gas price. The face value is 100 times the cost, or 100 times
-ticket_ev where that cost is below ticket_ev; it is never above max_face_value, nor above the share of the payer's
-reserve that is one orchestrator's: the reserve over the size of the active set. So k is 1.01 with a full reserve, and
-more with a small one.
+An orchestrator adds the cost of redeeming a ticket to its price: with `k = 1 + cost / face` it sends `price x k`, cut
+to 0.001 wei. The cost is the gas of redeeming times the gas price. The face value is 100 times the cost, or, where that
+is below ticket_ev, 100 times ticket_ev; it is never above max_face_value, nor above the share of the payer's reserve
+that is one orchestrator's: the reserve over the size of the active set. So k is 1.01 with a large reserve, and more
+with a small one.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 from typing import NamedTuple
 
 from compiler.upstream import FLAGS
@@ -33,7 +34,7 @@ DEPOSIT = "the payer's deposit is below one face value"
 """Why no ticket comes about."""
 
 NO_CHANGE_BELOW = 10**6
-"""0.001 gwei: no chain is that cheap, so what fails at this gas price fails always. Arbitrum One starts at 0.01 gwei."""
+"""0.001 gwei in wei: what fails at this gas price fails always. The least that Arbitrum One charges is ten times it."""
 NONCES = 600
 """Tickets that an orchestrator accepts with one set of parameters, and so in one payment."""
 SIGNED_NONCES = 100
@@ -187,44 +188,55 @@ def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> Limit | None:
     return None if thousandths >= _INT64 else Limit(Fraction(thousandths + 1, _DECIMALS) / overhead, False)
 
 
-def trades(base: Amount, cap: Amount | None, terms: Terms, backing: Backing, chain: Chain) -> bool:
-    """Whether a payer with this cap, None for none, pays an orchestrator that has this base price. Both are in wei."""
-    found = ticket(terms, backing, chain)
-    asked = sent(base, found.overhead, terms.adjusts)
-    return not found.refusal and asked is not None and (cap is None or asked <= cap)
+class Pair(NamedTuple):
+    """A base price and a cap, None for no cap, in one unit: wei, or a currency in which nothing is cut off."""
+
+    base: Amount
+    cap: Amount | None
+    terms: Terms
+    backing: Backing
+    in_wei: bool = True
 
 
-def turning_point(base: Amount, cap: Amount | None, terms: Terms, backing: Backing, chain: Chain) -> int | None:
+def trades(pair: Pair, chain: Chain) -> bool:
+    """Whether the payer of a pair pays the orchestrator."""
+    found = ticket(pair.terms, pair.backing, chain)
+    asked = sent(pair.base, found.overhead, pair.terms.adjusts) if pair.in_wei else pair.base * found.overhead
+    return not found.refusal and asked is not None and (pair.cap is None or asked <= pair.cap)
+
+
+def turning_point(pair: Pair, chain: Chain) -> int | None:
     """The gas price in whole wei below which the two trade, and from which they do not.
 
     The next one above the chain's gas price where they trade now, else the last one below it; None when gas does not
     matter, or only where no chain is so cheap. Prices and face values change their course only where one of the
     conditions of a ticket begins or ends to hold, so that these few gas prices are enough to look at.
     """
-    now = max(chain.gas_price, terms.min_gas_price)
+    now = max(chain.gas_price, pair.terms.min_gas_price)
 
     def at(gas_price: int) -> bool:
-        return trades(base, cap, terms, backing, chain._replace(gas_price=gas_price))
+        return trades(pair, chain._replace(gas_price=gas_price))
 
-    points = sorted({-(-point.numerator // point.denominator) for point in _turns(base, cap, terms, backing, chain)})
+    points = sorted({whole for point in _turns(pair, chain) for whole in (ceil(point), floor(point) + 1)})
     if at(now):
         return next((point for point in points if point > now and not at(point)), None)
-    lowest = max(terms.min_gas_price, NO_CHANGE_BELOW)
+    lowest = max(pair.terms.min_gas_price, NO_CHANGE_BELOW)
     return next((point for point in reversed(points) if lowest < point <= now and at(point - 1)), None)
 
 
-def _turns(base: Amount, cap: Amount | None, terms: Terms, backing: Backing, chain: Chain) -> list[Fraction]:
+def _turns(pair: Pair, chain: Chain) -> list[Fraction]:
     """The gas prices at which the price may pass the cap, or a ticket may become possible or impossible."""
+    base, cap, terms, backing, in_wei = pair
     gas = chain.redemption_gas
     bounds = [terms.max_face_value] if terms.max_face_value else []
     bounds += [share(backing.reserve, chain.pool)] if backing.reserve is not None else []
     most = min(bounds, default=None)
     found = [Fraction(terms.ticket_ev, _FACTOR * gas)]
     if most is not None:
-        found.append(Fraction(most // gas + 1))
+        found.append(Fraction(most // gas))
     if backing.deposit is not None:
-        found.append(Fraction(backing.deposit // backing.multiplier // (_FACTOR * gas) + 1))
-    allowed = None if cap is None or not base else limit(cap, Fraction(1), terms.adjusts)
+        found.append(Fraction(backing.deposit // backing.multiplier // (_FACTOR * gas)))
+    allowed = limit(cap, Fraction(1), terms.adjusts) if in_wei and cap is not None else cap and Limit(cap, True)
     if allowed is not None and terms.adjusts:
         over = Fraction(allowed.worth) / base - 1
         flat = terms.ticket_ev * _FACTOR

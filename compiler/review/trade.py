@@ -11,9 +11,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from compiler.analysis.acceptance import BUYS, VIDEO, Amount, Goods, Scale
+from compiler.analysis.acceptance import BUYS, VIDEO, Goods, Scale
 from compiler.analysis.economics import Market, market_of
 from compiler.analysis.funds import Funds, funds
+from compiler.analysis.tickets import Amount
 from compiler.lower.common import account
 from compiler.lower.market import hours_text, number_text
 from compiler.model import effective
