@@ -236,12 +236,13 @@ def _turns(pair: Pair, chain: Chain) -> list[Fraction]:
         found.append(Fraction(most // gas))
     if backing.deposit is not None:
         found.append(Fraction(backing.deposit // backing.multiplier // (_FACTOR * gas)))
-    allowed = limit(cap, Fraction(1), terms.adjusts) if in_wei and cap is not None else cap and Limit(cap, True)
-    if allowed is not None and terms.adjusts:
-        over = Fraction(allowed.worth) / base - 1
+    allowed = limit(cap, Fraction(1), terms.adjusts) if in_wei and cap is not None else None
+    most_asked = allowed.worth if allowed is not None else None if in_wei else cap
+    if most_asked is not None and terms.adjusts:
+        over = Fraction(most_asked) / base - 1
         flat = terms.ticket_ev * _FACTOR
         found += [over * face / gas for face in (flat, most) if face is not None]
-    return [point for point in found if point > 0]
+    return [point for point in found if point >= 0]
 
 
 def holds(terms: Terms, backing: Backing, face: int) -> int:
