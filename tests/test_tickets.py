@@ -94,7 +94,7 @@ def _pair(chance: random.Random) -> tuple[Pair, Chain]:
 
 
 def test_turning_point_is_where_going_through_gas_prices_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tickets, "NO_CHANGE_BELOW", 2)
+    monkeypatch.setattr(tickets, "LEAST_GAS_PRICE", 2)
     above = below = never = 0
     for seed in range(250):
         pair, chain = _pair(random.Random(seed))

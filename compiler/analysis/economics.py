@@ -125,8 +125,7 @@ class Market:
         self.account = {name: account_of(fleet, gateway) for name, gateway in fleet.gateways.items()}
         self.backing = {name: backing_of(fleet, gateway) for name, gateway in fleet.gateways.items()}
         self.chain = chain_of(fleet)
-        self.quiet = self.chain._replace(gas_price=min(self.chain.gas_price, tickets.NO_CHANGE_BELOW))
-        """The chain when gas costs next to nothing: what fails then fails always."""
+        self.quiet = tickets.quiet(self.chain)
         self.offers: dict[str, dict[Goods, Entry]] = {}
         self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
         self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}

@@ -33,7 +33,7 @@ TOTAL = "ticket_ev is above what the payer allows for a payment"
 DEPOSIT = "the payer's deposit is below one face value"
 """Why no ticket comes about."""
 
-NO_CHANGE_BELOW = 10**6
+LEAST_GAS_PRICE = 10**6
 """0.001 gwei in wei: what fails at this gas price fails always. The least that Arbitrum One charges is ten times it."""
 NONCES = 600
 """Tickets that an orchestrator accepts with one set of parameters, and so in one payment."""
@@ -93,6 +93,11 @@ class Limit(NamedTuple):
 
     worth: Amount
     inclusive: bool
+
+
+def quiet(chain: Chain) -> Chain:
+    """The chain when gas costs next to nothing: what fails then fails always."""
+    return chain._replace(gas_price=min(chain.gas_price, LEAST_GAS_PRICE))
 
 
 def cost(terms: Terms, chain: Chain) -> int:
@@ -220,7 +225,7 @@ def turning_point(pair: Pair, chain: Chain) -> int | None:
     points = sorted({whole for point in _turns(pair, chain) for whole in (ceil(point), floor(point) + 1)})
     if at(now):
         return next((point for point in points if point > now and not at(point)), None)
-    lowest = max(pair.terms.min_gas_price, NO_CHANGE_BELOW)
+    lowest = max(pair.terms.min_gas_price, LEAST_GAS_PRICE)
     return next((point for point in reversed(points) if lowest < point <= now and at(point - 1)), None)
 
 

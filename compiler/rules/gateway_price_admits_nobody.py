@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.analysis.acceptance import REFUSED, TOO_DEAR, VIDEO, Entry, Goods, at_gas, coming_to, enough
+from compiler.analysis.acceptance import BUYS, REFUSED, TOO_DEAR, VIDEO, Entry, Goods, at_gas, coming_to, decide, enough
 from compiler.analysis.economics import Market, market_of
 from compiler.analysis.ranking import Verdict
 from compiler.analysis.tickets import Amount
@@ -97,7 +97,8 @@ def _never(market: Market, name: str, goods: Goods) -> bool:
 def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
     whom = "no orchestrator sells" if closed else "no orchestrator of this fleet sells"
     key = ".".join(map(str, cap.path[2:]))
-    special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else " or take it away"
+    special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else ""
+    special = " or remove it" if _dispensable(market, cap, offer) else special
     when = "" if certain else f" {at_gas(market.chain)}"
     return (error if closed and certain else warning)(
         "gateway-price-admits-nobody",
@@ -106,6 +107,13 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry,
         [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain)}")],
         f'raise {key} to "{enough(offer)}" or more,{special}',
     )
+
+
+def _dispensable(market: Market, cap: Entry, offer: Entry) -> bool:
+    """Whether the offer is bought without the cap of its model or pipeline, at the one that then counts."""
+    caps = market.caps[cap.owner]
+    rest = caps.base if cap.goods[1] == "" else caps.pipelines.get(cap.goods[0], caps.base)
+    return rest is not cap and decide(rest, offer, market.backing[cap.owner], market.chain).outcome == BUYS
 
 
 def _left_to_base(market: Market, name: str, cap: Entry, offer: Entry, nothing_else: bool, never: bool) -> Diagnostic:

@@ -33,13 +33,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain:
         return
     chain = chain_of(fleet)
-    quiet = chain._replace(gas_price=min(chain.gas_price, tickets.NO_CHANGE_BELOW))
     for name, orchestrator in sorted(fleet.orchestrators.items()):
         terms = terms_of(fleet, orchestrator)
         face, cost = terms.max_face_value, tickets.cost(terms, chain)
         if not face or face > max(terms.ticket_ev, cost):
             continue
-        certain = face <= max(terms.ticket_ev, tickets.cost(terms, quiet))
+        certain = face <= max(terms.ticket_ev, tickets.cost(terms, tickets.quiet(chain)))
         why = "worth ticket_ev" if face <= terms.ticket_ev else "worth redeeming"
         yield (error if certain else warning)(
             "max-face-value-too-low",

@@ -33,6 +33,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the price settings of every node; prices in the models table may be meant for another fleet."""
     if fleet.on_chain:
         return
+    if fleet.fleet.gas_price is not None:
+        yield warning(
+            "price-ignored-offchain",
+            "the fleet has gas_price, and off-chain nobody pays",
+            Label(("fleet", "gas_price")),
+            [Label(("fleet", "network"), "no chain")],
+            "remove gas_price, or name the chain as network",
+        )
     for node in fleet.nodes:
         for key in _KEYS:
             if getattr(node.settings, key, None):

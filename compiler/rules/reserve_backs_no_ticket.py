@@ -57,5 +57,5 @@ def _needed(meeting: Meeting) -> int:
 
 
 def _certain(meeting: Meeting) -> bool:
-    alone = meeting.chain._replace(pool=1, gas_price=min(meeting.chain.gas_price, tickets.NO_CHANGE_BELOW))
-    return meeting._replace(chain=alone).ticket.refusal == tickets.RESERVE
+    alone = meeting._replace(chain=tickets.quiet(meeting.chain)._replace(pool=1))
+    return alone.ticket.refusal == tickets.RESERVE

@@ -189,6 +189,16 @@ def test_cap_of_a_pipeline(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
 
 
+def test_help_says_to_remove_a_cap_only_where_that_buys_something() -> None:
+    caps = '{ realvis = "3000 wei / pixel" }'
+    seller = orchestrator(**AI)
+    free = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
+    assert "or more, or remove it" in flagged(onchain(model(), free, seller), CODE)
+    bound = gateway(mode='"dual"', orchestrators=LIST, max_price='"4079 wei / pixel"', max_model_prices=caps)
+    found = flagged(onchain(model(), bound, seller), CODE)
+    assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
+
+
 def test_cap_of_a_model_goes_before_that_of_its_pipeline() -> None:
     caps = '{ text-to-image = "1 wei / pixel", realvis = "4080 wei / pixel" }'
     silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
