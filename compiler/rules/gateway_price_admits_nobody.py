@@ -97,15 +97,15 @@ def _never(market: Market, name: str, goods: Goods) -> bool:
 def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
     whom = "no orchestrator sells" if closed else "no orchestrator of this fleet sells"
     key = ".".join(map(str, cap.path[2:]))
-    special = ' or write max_price = "any"' if cap.path[-1] == "max_price" else ""
-    special = " or remove it" if _dispensable(market, cap, offer) else special
+    special = ', or write max_price = "any"' if cap.path[-1] == "max_price" else ""
+    special = ", or remove it" if _dispensable(market, cap, offer) else special
     when = "" if certain else f" {at_gas(market.chain)}"
     return (error if closed and certain else warning)(
         "gateway-price-admits-nobody",
         f"gateway {cap.owner} pays at most {cap.price}, and {whom} {what} for that{when}",
         Label(cap.path, "the cap"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain)}")],
-        f'raise {key} to "{enough(offer)}" or more,{special}',
+        f'raise {key} to "{enough(offer)}" or more{special}',
     )
 
 
