@@ -12,22 +12,36 @@ from compiler.encoding import visible
 from compiler.plan import Market
 
 _PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")
-_SUMMARY = ("GATEWAY", "WORK", "OFFERS", "BUYS", "TOO DEAR", "UNKNOWN", "CHEAPEST IT BUYS", "DEAREST IT BUYS")
+_SUMMARY = (
+    "GATEWAY",
+    "WORK",
+    "OFFERS",
+    "BUYS",
+    "TOO DEAR",
+    "REFUSED",
+    "UNKNOWN",
+    "CHEAPEST IT BUYS",
+    "DEAREST IT BUYS",
+)
 _FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST BY THE HOUR", "DEPOSIT LASTS")
 
 
 def as_text(market: Market) -> str:
-    """The tables. Prices are without the cost of redeeming tickets, which is known only while a node runs."""
+    """The tables, and what they assume."""
     if not market.rows and not market.summaries and not market.funds:
         return "no gateway of this fleet buys from an orchestrator of this fleet at a price\n"
     lines = [f"1 {currency} = {worth}, as the spec states" for currency, worth in market.rates]
     if market.whole:
-        lines += _table(_PAIRS, market.rows)
+        lines += _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
     else:
         lines += _table(
-            _SUMMARY, ([*s[:2], *map(str, s[2:6]), *(text or "none" for text in s[6:])] for s in market.summaries)
+            _SUMMARY, ([*s[:2], *map(str, s[2:7]), *(text or "none" for text in s[7:])] for s in market.summaries)
         )
-    lines += ["", "Asked prices are without the cost of redeeming tickets, which a node adds while it runs."]
+    if market.assumed:
+        gas, origin, pool = market.assumed
+        source = "as gas_price in [fleet] says" if origin.kind == "given" else "assumed, as [fleet] has no gas_price"
+        lines += ["", f"Orchestrators add the cost of redeeming a ticket to what they ask: at {gas} ({source})"]
+        lines += [f"and with {pool} orchestrators that share each reserve (assumed)."]
     if market.funds:
         stated = ("", "", "none", "none", "not stated", "unknown", "unknown")
         rows = ([text or other for text, other in zip(row, stated, strict=True)] for row in market.funds)

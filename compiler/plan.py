@@ -302,7 +302,7 @@ class Edge(NamedTuple):
 
 
 class MarketRow(NamedTuple):
-    """One gateway against one offer, as text."""
+    """One gateway against one offer, as text; `wallet` is what pays, empty where that is not known."""
 
     gateway: str
     work: str
@@ -310,6 +310,7 @@ class MarketRow(NamedTuple):
     asks: str
     pays: str
     outcome: str
+    wallet: str = ""
 
 
 class MarketSummary(NamedTuple):
@@ -320,6 +321,7 @@ class MarketSummary(NamedTuple):
     offers: int
     within: int
     above: int
+    refused: int
     unknown: int
     cheapest: str
     dearest: str
@@ -337,6 +339,14 @@ class FundsRow(NamedTuple):
     runway: str
 
 
+class Assumed(NamedTuple):
+    """What the market goes by and only the chain knows: the gas price, where it is from, the size of the active set."""
+
+    gas_price: str
+    origin: Origin
+    active_set: int
+
+
 class Market(NamedTuple):
     """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
 
@@ -350,6 +360,7 @@ class Market(NamedTuple):
     summaries: tuple[MarketSummary, ...] = ()
     funds: tuple[FundsRow, ...] = ()
     rates: tuple[tuple[str, str], ...] = ()
+    assumed: Assumed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,15 +101,68 @@ def asked(spec: Spec, orchestrator: str, gateway: str, work: Work) -> str | None
     return answer
 
 
-def sent(spec: Spec, orchestrator: str, text: str) -> Asked | None:
+def in_wei(text: str | None, otherwise: int) -> int:
+    """An amount of ether as a whole number of wei."""
+    return otherwise if text is None else int(ether(text))
+
+
+def gas_cost(spec: Spec, orchestrator: str) -> int:
+    """What the orchestrator thinks that redeeming one ticket costs it, in wei."""
+    floor = in_wei(spec["orchestrators"][orchestrator].get("min_gas_price"), 0)
+    return 1_200_000 * max(in_wei(spec["fleet"].get("gas_price"), 50_000_000), floor)
+
+
+def face_value(spec: Spec, orchestrator: str, reserve: int | None) -> int | None:
+    """The face value of the tickets that it asks for; None where it answers that the reserve is insufficient."""
+    settings = spec["orchestrators"][orchestrator]
+    cost, value = gas_cost(spec, orchestrator), in_wei(settings.get("ticket_ev"), 8_000_000_000)
+    face = 100 * cost
+    if face < value:
+        face = 100 * value
+    if reserve is not None and face > reserve // 100:
+        face = reserve // 100
+    ceiling = in_wei(settings.get("max_face_value"), 0)
+    if ceiling > 0 and face > ceiling:
+        face = ceiling
+    return None if face < value or face < min(cost, 1_200_000 * 3_000_000_000) else face
+
+
+def funds(spec: Spec, gateway: str) -> tuple[int | None, int | None]:
+    """Reserve and deposit of whoever pays for the gateway; None is not stated."""
+    wallet = spec["wallets"].get(spec["gateways"][gateway].get("wallet"), {})
+    return tuple(in_wei(wallet[key], 0) if key in wallet else None for key in ("reserve", "deposit"))  # type: ignore[return-value]
+
+
+def can_pay(spec: Spec, gateway: str, orchestrator: str) -> bool:
+    """Whether the orchestrator gives the gateway tickets, and the gateway makes payments with them."""
+    reserve, deposit = funds(spec, gateway)
+    face = face_value(spec, orchestrator, reserve)
+    value = in_wei(spec["orchestrators"][orchestrator].get("ticket_ev"), 8_000_000_000)
+    if face is None or value == 0 or reserve == 0 or deposit == 0:
+        return False
+    bounds = spec["gateways"][gateway].get("tickets", {})
+    chances = 2**256 - 1
+    win = value * (chances // face + (1 if chances % face else 0))
+    worth = Fraction(face * win, chances)
+    return (
+        value < face
+        and worth <= in_wei(bounds.get("max_ev"), 3_000_000_000_000)
+        and worth <= in_wei(bounds.get("max_total_ev"), 20_000_000_000_000)
+        and (deposit is None or face <= deposit // bounds.get("deposit_multiplier", 1))
+    )
+
+
+def sent(spec: Spec, orchestrator: str, gateway: str, text: str) -> Asked | None:
     """The price as it reaches the gateway; None when the orchestrator cannot put it into two numbers."""
     unit, amount = price(spec, text)
-    if unit != "wei":
-        return unit, amount
     if spec["orchestrators"][orchestrator].get("auto_adjust_price", True):
-        thousandths = amount.numerator * 1000 // amount.denominator
-        return unit, Fraction(min(thousandths, BIGGEST), 1000)
-    if amount.numerator > BIGGEST or amount.denominator > BIGGEST:
+        face = face_value(spec, orchestrator, funds(spec, gateway)[0])
+        if face is not None and amount:
+            amount *= 1 + Fraction(gas_cost(spec, orchestrator), face)
+        if unit != "wei":
+            return unit, amount
+        return unit, Fraction(min(amount.numerator * 1000 // amount.denominator, BIGGEST), 1000)
+    if unit == "wei" and (amount.numerator > BIGGEST or amount.denominator > BIGGEST):
         return None
     return unit, amount
 
@@ -129,18 +182,20 @@ def is_asked(spec: Spec, gateway: str, orchestrator: str, work: Work) -> bool:
 
 
 def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[str, Fraction | None]:
-    """What comes of it: not asked, not offered, buys, unknown, or too dear with the percentage."""
+    """What comes of it: not asked, not offered, refused, buys, unknown, or too dear with the percentage."""
     if not is_asked(spec, gateway, orchestrator, work):
         return "not asked", None
     text = asked(spec, orchestrator, gateway, work)
-    offer = None if text is None else sent(spec, orchestrator, text)
-    if offer is None:
+    offer = None if text is None else sent(spec, orchestrator, gateway, text)
+    if text is None or offer is None:
         return "not offered", None
+    if price(spec, text)[1] == 0:
+        return "buys", None
+    if not can_pay(spec, gateway, orchestrator):
+        return "refused", None
     most = cap(spec, gateway, work)
-    if most is None or offer[1] == 0:
-        return "buys", None
-    if most[0] != offer[0]:
+    if most is not None and offer[1] != 0 and most[0] != offer[0]:
         return "unknown", None
-    if offer[1] <= most[1]:
-        return "buys", None
-    return "too dear", (offer[1] / most[1] - 1) * 100
+    if most is not None and offer[1] > most[1]:
+        return "too dear", (offer[1] / most[1] - 1) * 100
+    return ("unknown" if None in funds(spec, gateway) else "buys"), None

@@ -9,51 +9,57 @@ signer elsewhere are not known.
 
 What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
 the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With
-automatic adjustment, the default, a price is sent with three decimals of a wei, the rest cut off, and at most
-(2^63-1)/1000 wei; without it numerator and denominator must fit in 64 bits. The gateway buys at the cap or below.
+automatic adjustment, the default, the cost of redeeming a ticket is added to it (`tickets.py`), as the reserve of the
+gateway, the settings of both and the gas price have it. The gateway buys at the cap or below, if it can pay at all.
 
-Not included: the cost of redeeming tickets, which automatic adjustment adds to a price while the node runs. How much
-that is depends on the gas price of the hour, so an offer near the cap may in fact be too dear.
+A gateway whose funds are not known, as those of a signer elsewhere, buys from nobody for certain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from fractions import Fraction
+from math import ceil, floor
 from typing import NamedTuple
 
+from compiler.analysis import tickets
+from compiler.analysis.tickets import Amount, Backing, Chain, Limit, Pair, Terms, Ticket, simple
 from compiler.diagnostics import Path
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer, Gateway
 from compiler.model.orchestrator import Orchestrator
-from compiler.model.signing import account_of, payer
+from compiler.model.signing import account_of, has_signer, payer
 from compiler.model.worker import AiWorker
 from compiler.quantities import Price, Wei
+from compiler.upstream import ACTIVE_SET, NETWORKS, REDEMPTION_GAS
 
 Goods = tuple[str, str]
 """What is sold: VIDEO, or the pipeline and id of a model."""
 VIDEO: Goods = ("video", "")
 
-BUYS, TOO_DEAR, UNKNOWN, NOT_OFFERED, NOT_ASKED = "buys", "too dear", "unknown", "not offered", "not asked"
-"""What can come of a gateway, an orchestrator and some goods; unknown: in currencies that no rate compares."""
+BUYS, TOO_DEAR, REFUSED, UNKNOWN = "buys", "too dear", "refused", "unknown"
+NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
+"""What can come of a gateway, an orchestrator and some goods. Refused: no ticket comes about between the two. Unknown:
+in currencies that no rate compares, or from funds that are not stated."""
+NO_RATE = "no rate compares the two currencies"
+NO_FUNDS = "the funds of its payer are not stated"
+NO_CAPS = "caps and funds are those of a signer elsewhere"
 
 ELSEWHERE = "elsewhere"
 """The unit of a cap that a signer elsewhere has; no currency has lower-case letters but wei."""
-
-_DECIMALS = 1000
-_INT64 = 2**63 - 1
-_WEI = "wei"
-
-Amount = Fraction | int
-"""An exact amount for one pixel; whole ones as an integer, which compares much faster."""
+WEI = "wei"
+_LEAST_OVERHEAD = Fraction(101, 100)
+_DIGITS = 6
 
 
 class Entry(NamedTuple):
     """A price that `owner` asks or pays for `goods`, and where it is written; None stands for any price.
 
-    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. A cap in the unit
-    ELSEWHERE is that of a signer elsewhere, and nobody here knows it.
+    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. An offer has the
+    `terms` of its orchestrator, and as it reaches one gateway `sent`, its worth with the overhead. A cap in the
+    unit ELSEWHERE is that of a signer elsewhere, and nobody here knows it.
     """
 
     owner: str
@@ -62,6 +68,8 @@ class Entry(NamedTuple):
     path: Path
     unit: str = ""
     worth: Amount = 0
+    terms: Terms = Terms()
+    sent: Amount | None = None
 
     @property
     def unbounded(self) -> bool:
@@ -70,44 +78,141 @@ class Entry(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What comes of a cap and an offer; `over` is how many percent too dear the offer is."""
+    """What comes of a cap and an offer.
+
+    `over` is how many percent too dear the offer is, `why` the reason when it is refused or unknown.
+    """
 
     outcome: str
     over: Fraction | None = None
+    why: str = ""
 
 
-def decide(cap: Entry, offer: Entry | None) -> Decision:
-    """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies."""
+def decide(cap: Entry, offer: Entry | None, backing: Backing, chain: Chain) -> Decision:
+    """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies, and needs no ticket.
+
+    What is too dear with the least overhead is so whatever the funds are.
+    """
     if offer is None:
         return Decision(NOT_OFFERED)
-    if cap.unbounded or not offer.worth:
+    if not offer.worth:
         return Decision(BUYS)
-    if cap.unit != offer.unit:
-        return Decision(UNKNOWN)
-    if offer.worth <= cap.worth:
+    ticket = tickets.ticket(offer.terms, backing, chain)
+    asked = quoted(offer, ticket).sent
+    if ticket.refusal:
+        return Decision(REFUSED, None, ticket.refusal)
+    if cap.price is not None and asked:
+        if cap.unit != offer.unit:
+            return Decision(UNKNOWN, None, NO_RATE)
+        if asked > cap.worth:
+            return Decision(TOO_DEAR, Fraction(asked - cap.worth) * 100 / Fraction(cap.worth))
+    if backing.known:
         return Decision(BUYS)
-    return Decision(TOO_DEAR, Fraction(offer.worth - cap.worth) * 100 / Fraction(cap.worth))
+    return Decision(UNKNOWN, None, NO_CAPS if cap.unit == ELSEWHERE else NO_FUNDS)
 
 
-def advertised(exact: Amount, adjusts: bool) -> Amount | None:
-    """The price in wei as the node sends it, or None when it cannot send it."""
-    if not adjusts:
-        return exact if exact.numerator <= _INT64 and exact.denominator <= _INT64 else None
-    if isinstance(exact, int) and exact * _DECIMALS <= _INT64:
-        return exact
-    return _simple(Fraction(min(exact * _DECIMALS // 1, _INT64), _DECIMALS))
+def until(cap: Entry, offer: Entry, backing: Backing, chain: Chain) -> int | None:
+    """The gas price in wei below which the two trade, and from which they do not; None where there is no such."""
+    if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
+        return None
+    most = cap.worth if cap.price else None
+    return tickets.turning_point(Pair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
 
 
-def adjusts(orchestrator: Orchestrator) -> bool:
-    """Whether the orchestrator's node adjusts its prices."""
-    return orchestrator.auto_adjust_price is not False
+def quoted(offer: Entry, ticket: Ticket) -> Entry:
+    """The offer as it reaches a gateway. In a currency that no rate compares nothing is cut off."""
+    if offer.unit == WEI:
+        asked = tickets.sent(offer.worth, ticket.overhead, offer.terms.adjusts)
+    else:
+        asked = simple(offer.worth * ticket.overhead)
+    return offer._replace(sent=asked)
+
+
+def limit(cap: Entry, unit: str, overhead: Fraction, adjusts: bool) -> Limit | None:
+    """The base prices in a unit that a cap admits, None for all. In wei some are so low that every cap admits them."""
+    if cap.price is None:
+        return None
+    if unit == WEI:
+        return tickets.limit(cap.worth if cap.unit == WEI else 0, overhead, adjusts)
+    return Limit(simple(cap.worth / overhead) if cap.unit == unit else 0, True)
+
+
+def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
+    """The price in wei that reaches a gateway with a full reserve, the lowest; None when the node cannot send it."""
+    return tickets.sent(exact, _LEAST_OVERHEAD, terms.adjusts)
+
+
+def enough(offer: Entry) -> Price:
+    """A cap that admits an offer as it reaches the gateway: in wei exactly that price, else rounded up."""
+    price, asked = offer.price, offer.sent
+    if price is None or asked is None or asked == offer.worth:
+        return price or Price(Decimal(0), WEI)
+    if price.currency == WEI:
+        return Price(_decimal(ceil(asked * 1000), -3), WEI)
+    return _near(Fraction(price.amount) * asked / offer.worth, price, up=True)
+
+
+def at_gas(chain: Chain) -> str:
+    """The gas price that an amount holds for, in words."""
+    return f"at a gas price of {Wei(chain.gas_price)}"
+
+
+def coming_to(offer: Entry, chain: Chain) -> str:
+    """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written."""
+    if offer.sent is None or offer.sent == offer.worth:
+        return ""
+    return f"; it comes to {enough(offer)} {at_gas(chain)}"
+
+
+def affordable(offer: Entry, bound: Limit) -> Price | None:
+    """The highest price, or nearly so, in the place of an offer that a limit admits; None where that is nothing."""
+    price = offer.price
+    if price is None:
+        return None
+    if price.currency == WEI:
+        thousandths = bound.worth * 1000
+        most = floor(thousandths) if bound.inclusive else ceil(thousandths) - 1
+        return Price(_decimal(most, -3), WEI) if most > 0 else None
+    below = Fraction(price.amount) * bound.worth / offer.worth
+    return _near(below, price, up=False) if below else None
+
+
+def _near(amount: Fraction, price: Price, up: bool) -> Price:
+    """A price for as many pixels with a few digits; not below the amount, or below it and never above."""
+    shift = _DIGITS - len(str(int(amount))) if amount >= 1 else _DIGITS + len(str(int(1 / amount)))
+    scaled = amount * Fraction(10) ** shift
+    return Price(_decimal(ceil(scaled) if up else ceil(scaled) - 1, -shift), price.currency, price.pixels)
+
+
+def _decimal(digits: int, exponent: int) -> Decimal:
+    """Exactly so many, whatever the decimal context."""
+    return Decimal(f"{digits}e{exponent}")
+
+
+def terms_of(fleet: Fleet, orchestrator: Orchestrator) -> Terms:
+    """What an orchestrator's node goes by for its tickets."""
+    defaults = Terms()
+    ev, face = orchestrator.ticket_ev, orchestrator.max_face_value
+    return Terms(
+        orchestrator.auto_adjust_price is not False,
+        defaults.ticket_ev if ev is None else ev.wei,
+        0 if face is None else face.wei,
+        effective.min_gas_price(fleet, orchestrator),
+    )
+
+
+def chain_of(fleet: Fleet) -> Chain:
+    """The chain as it is assumed to be: the stated gas price, and an active set that is full."""
+    network = NETWORKS.get(fleet.fleet.network)
+    gas = network.redemption_gas if network else REDEMPTION_GAS
+    return Chain(effective.gas_price(fleet).value.wei, gas, ACTIVE_SET)
 
 
 class Scale:
     """Turns prices into comparable amounts by the rates that the spec states. No rate is ever guessed."""
 
     def __init__(self, rates: Mapping[str, Wei]) -> None:
-        self._rates = {_WEI: 1, **{currency: rate.wei for currency, rate in rates.items()}}
+        self._rates = {WEI: 1, **{currency: rate.wei for currency, rate in rates.items()}}
         self._known: dict[Price, tuple[str, Amount]] = {}
 
     def of(self, price: Price) -> tuple[str, Amount]:
@@ -116,7 +221,7 @@ class Scale:
         if known is None:
             rate = self._rates.get(price.currency)
             exact = price.per_pixel
-            known = (price.currency, _simple(exact)) if rate is None else (_WEI, _simple(exact * rate))
+            known = (price.currency, simple(exact)) if rate is None else (WEI, simple(exact * rate))
             self._known[price] = known
         return known
 
@@ -124,15 +229,12 @@ class Scale:
         """A cap; the node compares it exactly as it is."""
         return Entry(owner, goods, price, path, *self.of(price)) if price else Entry(owner, goods, None, path)
 
-    def offer(self, owner: str, goods: Goods, price: Price, path: Path, adjusted: bool) -> Entry | None:
-        """An offer as the node sends it, or None when it cannot. What is not known in wei stays as it is written."""
+    def offer(self, owner: str, goods: Goods, price: Price, path: Path, terms: Terms) -> Entry | None:
+        """An offer without its overhead, or None when the node cannot send it."""
         unit, exact = self.of(price)
-        sent = advertised(exact, adjusted) if unit == _WEI else exact
-        return None if sent is None else Entry(owner, goods, price, path, unit, sent)
-
-
-def _simple(exact: Fraction) -> Amount:
-    return exact.numerator if exact.denominator == 1 else exact
+        if unit == WEI and least_advertised(exact, terms) is None:
+            return None
+        return Entry(owner, goods, price, path, unit, exact, terms)
 
 
 class Caps(NamedTuple):
@@ -171,13 +273,13 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
 def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, Entry | None]:
     """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
     found: dict[Goods, Entry | None] = {}
-    base, path, adjusted = orchestrator.price, (*node.path, "price"), adjusts(orchestrator)
+    base, path, terms = orchestrator.price, (*node.path, "price"), terms_of(fleet, orchestrator)
 
     def add(goods: Goods, price: Price | None, where: Path) -> None:
         """Of two entries for the same goods the node keeps the last. One without any price does not let it start."""
         found.pop(goods, None)
         if price:
-            found[goods] = scale.offer(node.name, goods, price, where, adjusted)
+            found[goods] = scale.offer(node.name, goods, price, where, terms)
 
     if effective.serves_video(node):
         add(VIDEO, base, path)
@@ -210,7 +312,7 @@ def special_offers(
 
     The node knows accounts only: a price for one gateway is the price of all that share its wallet.
     """
-    adjusted, base = adjusts(orchestrator), orchestrator.price
+    terms, base = terms_of(fleet, orchestrator), orchestrator.price
 
     def entries(
         prices: Mapping[str, Price], goods: Goods, *place: str | int
@@ -221,7 +323,7 @@ def special_offers(
                 price, path = base, (*node.path, "price")
             account = key if key.startswith("0x") else account_of(fleet, key)
             if account:
-                yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, adjusted)
+                yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, terms)
 
     if effective.serves_video(node):
         yield from entries(orchestrator.gateway_prices, VIDEO)
@@ -229,3 +331,21 @@ def special_offers(
         for index, use in enumerate(orchestrator.models):
             model = fleet.models[use.use]
             yield from entries(use.gateway_prices, (model.pipeline, model.id), "models", index)
+
+
+def backing_of(fleet: Fleet, node: Node) -> Backing:
+    """What stands behind the tickets of a gateway: the wallet and the bounds of the node that pays for it."""
+    paying, defaults = payer(fleet, node), Backing(None, None)
+    nonces = tickets.SIGNED_NONCES if has_signer(node) else tickets.NONCES
+    if paying is None or not isinstance(paying.settings, Buyer):
+        return Backing(None, None, None, None, nonces=nonces)
+    wallet = fleet.wallets[paying.settings.wallet] if paying.settings.wallet is not None else None
+    bounds = paying.settings.tickets
+    return Backing(
+        wallet.reserve.wei if wallet and wallet.reserve is not None else None,
+        wallet.deposit.wei if wallet and wallet.deposit is not None else None,
+        defaults.max_ev if bounds.max_ev is None else bounds.max_ev.wei,
+        defaults.max_total_ev if bounds.max_total_ev is None else bounds.max_total_ev.wei,
+        defaults.multiplier if bounds.deposit_multiplier is None else bounds.deposit_multiplier,
+        nonces,
+    )

@@ -6,7 +6,8 @@ prices, `payers.py` and lowering.
 
 A gateway with a list asks those it lists. One that searches, in a registry or by a webhook, is taken to find every
 orchestrator of the fleet; who else it finds is not known. It never asks accounts that it blocks. Prices compare in wei
-where the spec states a rate for their currency, and else only within one currency.
+where the spec states a rate for their currency, and else only within one currency; with what redeeming a ticket adds
+to them, at the gas price that the spec states or the default one.
 
 Building a market is linear in the fleet but for the sorting of distinct prices. A question about a gateway that
 searches costs a bisection, because gateways that see the same offers share one sorted list of them.
@@ -18,6 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 from weakref import ref
 
+from compiler.analysis import tickets
 from compiler.analysis.acceptance import (
     NOT_ASKED,
     VIDEO,
@@ -25,12 +27,17 @@ from compiler.analysis.acceptance import (
     Entry,
     Goods,
     Scale,
+    backing_of,
     caps_of,
+    chain_of,
     decide,
     offers_of,
+    quoted,
     special_offers,
+    until,
 )
 from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
+from compiler.analysis.tickets import Backing, Chain
 from compiler.model import effective
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
@@ -43,7 +50,7 @@ CELL_GATEWAYS, CELL_OFFERS = 40, 60
 
 
 class Cell(NamedTuple):
-    """One gateway against one orchestrator and some goods."""
+    """One gateway against one orchestrator and some goods; the offer as it reaches the gateway."""
 
     gateway: str
     orchestrator: str
@@ -61,6 +68,7 @@ class Summary(NamedTuple):
     offers: int
     within: int
     above: int
+    refused: int
     cheapest: Entry | None
     dearest: Entry | None
 
@@ -90,15 +98,15 @@ class View:
         """The models that are on offer here, sorted."""
         return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
 
-    def judge(self, goods: Goods, cap: Entry) -> Verdict:
-        """What a cap reaches of some goods. Remembered, as gateways share their caps."""
-        key = (goods, cap.unit, cap.worth)  # a cap without a bound has no unit
+    def judge(self, goods: Goods, cap: Entry, backing: Backing, chain: Chain) -> Verdict:
+        """What a cap reaches of some goods. Remembered, as gateways share their caps and their funds."""
+        key = (goods, backing, chain, cap.unit, cap.worth)  # a cap without a bound has no unit
         verdict = self._verdicts.get(key)
         if verdict is None:
-            verdict = self._verdicts[key] = self._shelf(goods).judge(cap)
+            verdict = self._verdicts[key] = self.shelf(goods).judge(cap, backing, chain)
         return verdict
 
-    def _shelf(self, goods: Goods) -> Shelf:
+    def shelf(self, goods: Goods) -> Shelf:
         """The offers of some goods. Once skipping those that are not for this view costs more than a list without
         them, there is such a list: many gateways may share a view, and each has a cap of its own.
         """
@@ -132,6 +140,9 @@ class Market:
         self.payers = {name: found.name if found is not None else "" for name, found in paying.items()}
         accounts = {name: account_of(fleet, name) for name in fleet.gateways}
         self.account = {name: None if found is None else str(found).lower() for name, found in accounts.items()}
+        self.backing = {name: backing_of(fleet, node) for name, node in self._buyers.items()}
+        self.chain = chain_of(fleet)
+        self.quiet = tickets.quiet(self.chain)
         self.offers: dict[str, dict[Goods, Entry]] = {}
         self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
         self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}
@@ -203,18 +214,26 @@ class Market:
         """The acceptance rule for one gateway, one orchestrator and some goods."""
         if not self.wants(name, goods) or not self.asks(name, seller):
             return Cell(name, seller, goods, Decision(NOT_ASKED))
-        cap, offer = self.caps[name].of(goods), self.offer(name, seller, goods)
-        return Cell(name, seller, goods, decide(cap, offer), cap, offer)
+        cap, offer, backing = self.caps[name].of(goods), self.offer(name, seller, goods), self.backing[name]
+        decision = decide(cap, offer, backing, self.chain)
+        if offer is not None:
+            offer = quoted(offer, tickets.ticket(offer.terms, backing, self.chain))
+        return Cell(name, seller, goods, decision, cap, offer)
 
-    def judge(self, name: str, goods: Goods) -> Verdict:
-        """What the gateway can get of some goods, whether its mode asks for them or not."""
-        return self.view(name).judge(goods, self.caps[name].of(goods))
+    def until(self, cell: Cell) -> int | None:
+        """The gas price in wei below which the two of a cell trade, where there is one."""
+        if cell.cap is None or cell.offer is None:
+            return None
+        return until(cell.cap, cell.offer, self.backing[cell.gateway], self.chain)
+
+    def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+        """What the gateway can get of some goods, whether its mode asks for them or not; on another chain if given."""
+        return self.view(name).judge(goods, self.caps[name].of(goods), self.backing[name], chain or self.chain)
 
     def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
         """What comes of each kind of goods that the gateway asks for and that somebody offers it."""
-        view, caps = self.view(name), self.caps[name]
-        wanted = [goods for goods in (VIDEO, *view.models) if self.wants(name, goods)]
-        found = [(goods, view.judge(goods, caps.of(goods))) for goods in wanted]
+        wanted = [goods for goods in (VIDEO, *self.view(name).models) if self.wants(name, goods)]
+        found = [(goods, self.judge(name, goods)) for goods in wanted]
         return [(goods, verdict) for goods, verdict in found if verdict.offers]
 
     def view(self, name: str) -> View:
@@ -282,13 +301,13 @@ def _summaries(market: Market, name: str) -> list[Summary]:
 
 
 def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
-    offers, within, above = (sum(column) for column in zip(*(v[1:4] for v in verdicts), strict=True))
+    offers, within, above, refused = (sum(column) for column in zip(*(v[1:5] for v in verdicts), strict=True))
     cheapest = _of_one_unit([v.cheapest for v in verdicts if v.within])
     dearest = _of_one_unit([v.dearest for v in verdicts])
     return Summary(
-        name, kind, offers, within, above,
-        min(cheapest, key=lambda entry: entry.worth, default=None),
-        max(dearest, key=lambda entry: entry.worth, default=None),
+        name, kind, offers, within, above, refused,
+        min(cheapest, key=lambda entry: entry.sent or 0, default=None),
+        max(dearest, key=lambda entry: entry.sent or 0, default=None),
     )  # fmt: skip
 
 

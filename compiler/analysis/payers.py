@@ -5,13 +5,31 @@ In: a `Fleet` and its `Market`. Out: `Payers`. Called by the rule about prices t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from compiler.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Entry, Goods, decide
+from compiler.analysis import tickets
+from compiler.analysis.acceptance import BUYS, REFUSED, UNKNOWN, VIDEO, Entry, Goods, decide, limit, quoted
 from compiler.analysis.economics import Market
-from compiler.analysis.ranking import NOTHING, Ranked, Skip, nobody
+from compiler.analysis.ranking import Ranked, Skip, nobody
+from compiler.analysis.tickets import Backing, Limit
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
+
+
+class Payer(NamedTuple):
+    """A cap, and the funds of the gateways that it is the highest of."""
+
+    cap: Entry
+    backing: Backing
+
+
+class Highest(NamedTuple):
+    """The cap that admits the most, with the base prices that it admits; `asked` is the offer to that gateway."""
+
+    cap: Entry
+    bound: Limit
+    asked: Entry
 
 
 class Payers:
@@ -33,69 +51,79 @@ class Payers:
         self._searching: dict[str, list[Node]] = {}
         for node in searching:
             self._searching.setdefault(market.account[node.name] or "", []).append(node)
-        self._caps: dict[str, Ranked] = {}
+        self._caps: dict[str, dict[Backing, Ranked]] = {}
         kinds = {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}
         for goods in (VIDEO, *((pipeline, "") for pipeline in sorted(kinds))):
             wanting = [node for node in searching if market.wants(node.name, goods)]
-            self._caps[goods[0]] = Ranked(market.caps[node.name].of(goods) for node in wanting)
+            self._caps[goods[0]] = self._ranked(market.caps[node.name].of(goods) for node in wanting)
         self._explicit: dict[Goods, dict[str, Entry]] = {}
         for node in searching:
             for goods, entry in market.caps[node.name].models.items():
                 if market.wants(node.name, goods):
                     self._explicit.setdefault(goods, {})[node.name] = entry
-        self._ranked = {goods: Ranked(caps.values()) for goods, caps in self._explicit.items()}
-        self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Entry, ...] | None] = {}
-        self._of_accounts: dict[tuple[str, Goods, str], tuple[Entry, ...] | None] = {}
+        self._of_models = {goods: self._ranked(caps.values()) for goods, caps in self._explicit.items()}
+        self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Payer, ...]] = {}
+        self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
 
-    def highest(self, offer: Entry) -> Entry | None:
+    def highest(self, offer: Entry) -> Highest | None:
         """The highest cap for an offer when every gateway that could use it pays less than it asks of them.
 
         None when somebody would pay, when caps do not compare, or when no gateway of the fleet could use the seller.
+        A gateway that the seller gives no tickets has no say.
         """
         seller, goods = offer.owner, offer.goods
         special = self._market.special_of.get((seller, goods), {})
         blockers = tuple(self._blockers.get(seller, ()))
-        caps: list[Entry] = []
+        asked_of: list[tuple[Payer, Entry]] = []
         for node in self._listing.get(seller, ()):
             if self._market.wants(node.name, goods) and node.name not in blockers:
-                cap = self._market.caps[node.name].of(goods)
                 asked = special.get(self._market.account[node.name] or "", offer)
-                if asked and _pays(cap, asked):
-                    return None
-                caps += [cap] if asked else []
+                if asked:
+                    asked_of.append((self._payer(self._market.caps[node.name].of(goods)), asked))
         for account, asked in special.items():
             if asked is None:
                 continue
-            found = self._highest_of_account(account, goods, asked.unit, blockers)
-            if found is None or any(_pays(cap, asked) for cap in found):
+            asked_of += [(payer, asked) for payer in self._of_account(account, goods, asked.unit, blockers)]
+        asked_of += [(payer, offer) for payer in self._of_searchers(goods, offer.unit, special, blockers)]
+        found: list[Highest] = []
+        for payer, asked in asked_of:
+            outcome = decide(payer.cap, asked, payer.backing, self._market.chain).outcome
+            if outcome in (BUYS, UNKNOWN):
                 return None
-            caps += found
-        others = self._highest_of_searchers(goods, offer.unit, special, blockers)
-        if others is None or any(_pays(cap, offer) for cap in others):
-            return None
-        caps += others
-        return max((cap for cap in caps if cap.unit == offer.unit), key=lambda cap: cap.worth, default=None)
+            ticket = tickets.ticket(asked.terms, payer.backing, self._market.chain)
+            bound = limit(payer.cap, asked.unit, ticket.overhead, asked.terms.adjusts)
+            if outcome != REFUSED and bound is not None and payer.cap.unit == offer.unit:
+                found.append(Highest(payer.cap, bound, quoted(asked, ticket)))
+        return max(found, key=lambda one: one.bound.worth, default=None)
 
-    def _highest_of_account(
-        self, account: str, goods: Goods, unit: str, blockers: tuple[str, ...]
-    ) -> tuple[Entry, ...] | None:
-        """The highest cap of an account's gateways that search; None when one of them has no bound in the unit."""
+    def _payer(self, cap: Entry) -> Payer:
+        return Payer(cap, self._market.backing[cap.owner])
+
+    def _ranked(self, caps: Iterable[Entry]) -> dict[Backing, Ranked]:
+        """Caps by the funds behind them: with equal funds the order of caps is that of what they admit."""
+        groups: dict[Backing, list[Entry]] = {}
+        for cap in caps:
+            groups.setdefault(self._market.backing[cap.owner], []).append(cap)
+        return {backing: Ranked(found) for backing, found in groups.items()}
+
+    def _of_account(self, account: str, goods: Goods, unit: str, blockers: tuple[str, ...]) -> tuple[Payer, ...]:
+        """The highest caps of an account's gateways that search."""
         key = (account, goods, unit)
         if blockers or key not in self._of_accounts:
             wanting = (n for n in self._searching.get(account, ()) if self._market.wants(n.name, goods))
             nodes = [node for node in wanting if node.name not in blockers]
-            found = _highest(Ranked(self._market.caps[node.name].of(goods) for node in nodes), unit)
+            found = _highest(self._ranked(self._market.caps[node.name].of(goods) for node in nodes), unit)
             if blockers:
                 return found
             self._of_accounts[key] = found
         return self._of_accounts[key]
 
-    def _highest_of_searchers(
+    def _of_searchers(
         self, goods: Goods, unit: str, special: Mapping[str, Entry | None], blockers: tuple[str, ...]
-    ) -> tuple[Entry, ...] | None:
+    ) -> tuple[Payer, ...]:
         """The highest caps of gateways that search, but for accounts in `special` and for those that block the seller.
 
-        None when one of them has no bound in the unit. Remembered, as many sellers ask for the same.
+        Remembered, as many sellers ask for the same.
         """
         key = (goods, unit, tuple(special), blockers)
         if key not in self._remembered:
@@ -104,20 +132,15 @@ class Payers:
             def settled(entry: Entry) -> bool:
                 return (self._market.account[entry.owner] or "") in special or entry.owner in blockers
 
-            ranked, rest = self._ranked.get(goods, NOTHING), self._caps.get(goods[0], NOTHING)
-            one = _highest(ranked, unit, settled)
-            other = _highest(rest, unit, lambda entry: entry.owner in explicit or settled(entry))
-            self._remembered[key] = None if one is None or other is None else (*one, *other)
+            own, rest = self._of_models.get(goods, {}), self._caps.get(goods[0], {})
+            self._remembered[key] = (
+                *_highest(own, unit, settled),
+                *_highest(rest, unit, lambda entry: entry.owner in explicit or settled(entry)),
+            )
         return self._remembered[key]
 
 
-def _highest(caps: Ranked, unit: str, skip: Skip = nobody) -> tuple[Entry, ...] | None:
-    if caps.beyond(unit, skip):
-        return None
-    found = caps.last(unit, None, skip)
-    return () if found is None else (found,)
-
-
-def _pays(cap: Entry, offer: Entry) -> bool:
-    """Whether the cap admits the offer, as far as anybody can tell."""
-    return decide(cap, offer).outcome in (BUYS, UNKNOWN)
+def _highest(caps: Mapping[Backing, Ranked], unit: str, skip: Skip = nobody) -> tuple[Payer, ...]:
+    """For each kind of funds the cap that admits the most: one that says nothing in the unit, else the highest."""
+    found = ((caps[backing].beyond(unit, skip) or caps[backing].highest(unit, skip), backing) for backing in caps)
+    return tuple(Payer(cap, backing) for cap, backing in found if cap is not None)

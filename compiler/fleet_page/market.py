@@ -18,12 +18,13 @@ def market_view(plan: Plan) -> dict[str, object]:
         "whole_market": market.whole,
         "market_limits": (market.gateways, market.offers),
         "rates": [(word(currency), cell(worth)) for currency, worth in market.rates],
+        "assumed": market.assumed and (cell(market.assumed[0]), market.assumed[1].kind, market.assumed[2]),
         "purchases": [
             (cell(r.gateway), cell(r.work), cell(r.orchestrator), cell(r.asks), cell(r.pays), cell(r.outcome))
             for r in market.rows
         ],
         "summaries": [
-            (cell(s.gateway), word(s.work), *s[2:6], *[cell(text) if text else "" for text in s[6:]])
+            (cell(s.gateway), word(s.work), *s[2:7], *[cell(text) if text else "" for text in s[7:]])
             for s in market.summaries
         ],
         "funds": [tuple(cell(text) if text else "" for text in row) for row in market.funds],
@@ -35,9 +36,12 @@ def market_marks(plan: Plan) -> dict[str, Marks]:
     table_of = {service.name: service.table for host in plan.hosts for service in host.services}
     names = [*(row.gateway for row in market.rows), *(row.gateway for row in market.summaries)]
     buyers = Together(given("gateways", name) for name in names)
+    assumed = market.assumed.origin if market.assumed else derived("no gateway buys")
+    gas = assumed.paths if assumed.kind == "given" else ()
     return {
         "whole_market": buyers,
         "market_limits": buyers,
+        "assumed": assumed,
         "rates": [given("rates", currency) for currency, _ in market.rates],
         "purchases": [
             derived(
@@ -45,6 +49,8 @@ def market_marks(plan: Plan) -> dict[str, Marks]:
                 ("gateways", row.gateway),
                 ("orchestrators", row.orchestrator),
                 *([("models", row.work.removeprefix("model "))] if row.work.startswith("model ") else []),
+                *([("wallets", row.wallet)] if row.wallet else []),
+                *gas,
             )
             for row in market.rows
         ],

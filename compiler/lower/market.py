@@ -10,12 +10,16 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from compiler.analysis.acceptance import ELSEWHERE, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO, Amount, Decision, Entry, Goods
-from compiler.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, matrix
+from compiler.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Entry, Goods
+from compiler.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from compiler.analysis.funds import Funds, funds
-from compiler.model.fleet import Fleet
-from compiler.plan import FundsRow, Market, MarketRow, MarketSummary
-from compiler.quantities import Price
+from compiler.analysis.tickets import Amount
+from compiler.model import effective
+from compiler.model.fleet import Fleet, Node
+from compiler.model.signing import payer
+from compiler.plan import Assumed, FundsRow, Market, MarketRow, MarketSummary
+from compiler.quantities import Price, Wei
+from compiler.upstream import ACTIVE_SET
 
 _ETHER = 10**18
 
@@ -26,21 +30,23 @@ def lower_market(fleet: Fleet) -> Market:
     names: dict[Goods, str] = {VIDEO: "video"}
     for name, model in sorted(fleet.models.items()):
         names.setdefault((model.pipeline, model.id), f"model {name}")
-    soft = {name for name, gateway in fleet.gateways.items() if gateway.ignore_max_price_if_needed}
+    gas = effective.gas_price(fleet)
     return Market(
         whole=found.cells is not None,
         gateways=CELL_GATEWAYS,
         offers=CELL_OFFERS,
-        rows=tuple(_rows(found.cells or (), names, soft)),
+        rows=tuple(_rows(fleet, found.cells or (), names)),
         summaries=tuple(_summary(summary) for summary in found.summaries),
         funds=tuple(_funds(row) for row in funds(fleet)),
         rates=tuple((currency, str(rate)) for currency, rate in sorted(fleet.rates.items())) if fleet.on_chain else (),
+        assumed=Assumed(str(gas.value), gas.origin, ACTIVE_SET),
     )
 
 
-def _rows(cells: Iterable[Cell], names: dict[Goods, str], soft: set[str]) -> Iterator[MarketRow]:
+def _rows(fleet: Fleet, cells: Iterable[Cell], names: dict[Goods, str]) -> Iterator[MarketRow]:
     """What a gateway does not ask for is left out."""
     for cell in cells:
+        gateway = fleet.gateways[cell.gateway]
         if cell.decision.outcome == NOT_ASKED or cell.offer is None or cell.cap is None:
             continue
         yield MarketRow(
@@ -48,24 +54,33 @@ def _rows(cells: Iterable[Cell], names: dict[Goods, str], soft: set[str]) -> Ite
             work=names[cell.goods],
             orchestrator=cell.orchestrator,
             asks=price_text(cell.offer),
-            pays="any price when nobody is cheaper" if cell.gateway in soft else price_text(cell.cap),
-            outcome=_outcome(cell.decision, cell.cap),
+            pays="any price when nobody is cheaper" if gateway.ignore_max_price_if_needed else price_text(cell.cap),
+            outcome=outcome_text(cell.decision, market_of(fleet).until(cell)),
+            wallet=_wallet(payer(fleet, Node("gateways", cell.gateway, gateway))),
         )
 
 
-def _outcome(decision: Decision, cap: Entry) -> str:
+def _wallet(paying: Node | None) -> str:
+    return getattr(paying.settings, "wallet", None) or "" if paying is not None else ""
+
+
+def outcome_text(decision: Decision, until: int | None) -> str:
+    """What comes of two nodes, with the gas price in wei below which they trade."""
+    text = decision.outcome
     if decision.over is not None:
-        return f"{TOO_DEAR} by {number_text(decision.over, 1)} percent"
-    if decision.outcome == UNKNOWN and cap.unit == ELSEWHERE:
-        return "unknown: the caps are those of a signer elsewhere"
-    return "unknown: no rate compares the two currencies" if decision.outcome == UNKNOWN else decision.outcome
+        text += f" by {number_text(decision.over, 1)} percent"
+    if decision.why:
+        text += f": {decision.why}"
+    if until is None:
+        return text
+    return f"{text}{'' if decision.outcome == BUYS else '; buys'} while gas is below {Wei(until)}"
 
 
 def _summary(found: Summary) -> MarketSummary:
-    unknown = found.offers - found.within - found.above
+    unknown = found.offers - found.within - found.above - found.refused
     cheapest, dearest = (price_text(entry) if entry else "" for entry in (found.cheapest, found.dearest))
     return MarketSummary(
-        found.gateway, found.kind, found.offers, found.within, found.above, unknown, cheapest, dearest
+        found.gateway, found.kind, found.offers, found.within, found.above, found.refused, unknown, cheapest, dearest
     )  # fmt: skip
 
 
@@ -77,16 +92,18 @@ def _funds(found: Funds) -> FundsRow:
 
 
 def price_text(entry: Entry) -> str:
-    """A price as written, and what it comes to for a pixel where that is not the same."""
+    """A price as written, and what it comes to for a pixel where that is not the same; an offer as it is sent."""
     if entry.price is None:
         return "any price" if entry.unbounded else "what its signer elsewhere pays"
-    return _price_text(entry.price, entry.unit, entry.worth)
+    return _price_text(entry.price, entry.unit, entry.worth if entry.sent is None else entry.sent)
 
 
 @lru_cache(maxsize=4096)
 def _price_text(price: Price, unit: str, worth: Amount) -> str:
     if unit == price.currency and worth == price.per_pixel:
         return str(price)
+    if unit == price.currency and price.pixels > 1:
+        return f"{price} comes to {number_text(Fraction(worth * price.pixels), 9)} {unit}"
     return f"{price} comes to {number_text(Fraction(worth), 9)} {unit} / pixel"
 
 

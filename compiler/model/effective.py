@@ -17,8 +17,8 @@ from compiler.model.orchestrator import Orchestrator, Service
 from compiler.model.signer import Redeemer, RewardCaller, Signer
 from compiler.model.worker import AiWorker, Transcoder
 from compiler.origin import Chosen, Origin, default, derived, given
-from compiler.quantities import HostName, Listener, Price, QuantityError, parse_listener
-from compiler.upstream import ABILITIES, FLAGS, PIPELINES, Release
+from compiler.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
+from compiler.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
 
 SERVICE_PORT = 8935
 LOOPBACK = HostName("127.0.0.1")
@@ -75,6 +75,21 @@ def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
     if own is not None:
         return Chosen(own, given(*node.path, "node_release"))
     return Chosen(fleet.fleet.node_release, given("fleet", "node_release"))
+
+
+def gas_price(fleet: Fleet) -> Chosen[Wei]:
+    """The gas price that payments are judged by."""
+    if fleet.fleet.gas_price is not None:
+        return Chosen(fleet.fleet.gas_price, given("fleet", "gas_price"))
+    return Chosen(Wei(GAS_PRICE), default("a gas price of an ordinary busy hour on Arbitrum One", ("fleet",)))
+
+
+def min_gas_price(fleet: Fleet, settings: ChainSettings) -> int:
+    """The gas price in wei that a node never goes below: its own, else that of the network."""
+    if settings.min_gas_price is not None:
+        return settings.min_gas_price.wei
+    network = NETWORKS.get(fleet.fleet.network)
+    return network.min_gas_price if network else 0
 
 
 def can(fleet: Fleet, node: Node, ability: str) -> bool:

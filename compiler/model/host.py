@@ -18,6 +18,7 @@ from compiler.model.fields import (
     Base,
     Bytes,
     Flag,
+    GasPrice,
     GpuUuid,
     HostAddress,
     Image,
@@ -48,6 +49,11 @@ class FleetSettings(Base):
     controller: Address | None = Field(
         None,
         description="Protocol controller contract; needed for a network the node has no built-in value for.",
+    )
+    gas_price: GasPrice | None = Field(
+        None,
+        description="Gas price of the chain that payments are judged by: orchestrators add the cost of redeeming "
+        "tickets to their prices. Only `check` and the reports use it, nodes ask the chain; 0.05 gwei when left out.",
     )
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(

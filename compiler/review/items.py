@@ -265,6 +265,12 @@ def _rates(place: Place, _market: Any, rates: Any) -> Iterator[Item]:
         yield place.item("rate", currency, worth, given("rates", currency))
 
 
+def _assumed(place: Place, _market: Any, found: Any) -> Iterator[Item]:
+    """The gas price that the spec states; the assumption in its place is no item."""
+    if found is not None and found.origin.kind == "given":
+        yield place.item("rate", "gas price", found.gas_price, found.origin)
+
+
 def _of_funds(name: str) -> _Take:
     """What a node pays from; the load is its own, all else its wallet's."""
 
@@ -276,7 +282,7 @@ def _of_funds(name: str) -> _Take:
     return take
 
 
-MARKET: dict[str, _Take] = {"funds": lambda _place, _market, _rows: iter(()), "rates": _rates}
+MARKET: dict[str, _Take] = {"funds": lambda _place, _market, _rows: iter(()), "rates": _rates, "assumed": _assumed}
 FUNDS: dict[str, _Take] = {
     "wallet": lambda place, row, value: iter((
         place.item("funds", "wallet", value, given("wallets", row.wallet), follows=True),

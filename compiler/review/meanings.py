@@ -24,7 +24,7 @@ KINDS: dict[str, Meaning] = {
     "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
     "silence": Meaning(none="warnings that are not shown"),
     "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
-    "rate": Meaning({"price": "what prices in this currency come to, as far as the review reckons"}),
+    "rate": Meaning({"price": "what prices come to, as far as the review can tell"}),
     "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack is run"),
     "slot": Meaning(computed=("exposure", "capacity"), none="how the slot is run"),
     "allow": Meaning({"exposure": "who may call the stack"}),

@@ -11,16 +11,17 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from compiler.analysis.acceptance import BUYS, VIDEO, Amount, Goods, Scale
+from compiler.analysis.acceptance import BUYS, REFUSED, VIDEO, Goods, Scale
 from compiler.analysis.economics import Market, market_of
 from compiler.analysis.funds import Funds, funds
+from compiler.analysis.tickets import Amount
 from compiler.lower.common import account
 from compiler.lower.market import hours_text, number_text
 from compiler.model import effective
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Buyer
 from compiler.model.orchestrator import Orchestrator
-from compiler.quantities import Price
+from compiler.quantities import Price, Wei
 from compiler.review.facts import Fact, node_of
 
 UNBOUNDED = Decimal(100)
@@ -157,6 +158,7 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
     changed |= {name for market in markets if market for name, payer in market.payers.items() if payer in changed}
     if rates:
         changed |= {name for market in markets if market for name in market.caps}
+    changed |= _paying_otherwise(*markets)
     sides = [{} if market is None else _pairs(market, changed) for market in markets]
     if None in sides:
         yield from _counted(markets)
@@ -168,6 +170,7 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
+            text += _because(markets[1], gateway, seller, goods)
             yield Fact("price", home, text, Decimal(0), _HINTS, (other, *_payers(markets, gateway)))
 
 
@@ -177,9 +180,31 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
 
 
+def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
+    """The gateways that other funds stand behind, or that another gas price is assumed for."""
+    if old is None or new is None:
+        return set()
+    both = [name for name in new.backing if name in old.backing]
+    return {name for name in both if (old.backing[name], old.chain) != (new.backing[name], new.chain)}
+
+
+def _because(market: Market | None, gateway: str, seller: str, goods: Goods) -> str:
+    """Up to which gas price a purchase is possible from now on, or from which one it is not."""
+    if market is None or gateway not in market.caps or seller not in market.offers:
+        return ""
+    cell = market.cell(gateway, seller, goods)
+    until = market.until(cell)
+    why = [cell.decision.why] if cell.decision.outcome == REFUSED else []
+    if until is not None and cell.decision.outcome == BUYS:
+        return f" while gas is below {Wei(until)}"
+    why += [f"only while gas is below {Wei(until)}"] if until is not None else []
+    return f": {'; '.join(why)}" if why else ""
+
+
 _HINTS = (
     "-pricePerUnit", "-maxPricePerUnit", "-pixelsPerUnit", "aiModels.json", "prices.json", "-orchAddr",
-    "-orchBlocklist", "-aiServiceRegistry", "-orchWebhookUrl",
+    "-orchBlocklist", "-aiServiceRegistry", "-orchWebhookUrl", "-autoAdjustPrice", "-ticketEV", "-maxFaceValue",
+    "-minGasPrice", "-maxTicketEV", "-maxTotalEV", "-depositMultiplier", "reserve", "deposit", "gas price",
 )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """An orchestrator asks more than any gateway of the fleet that could use it pays.
 
-Why: the orchestrator is up, passes every check and earns nothing. Gateways outside the fleet may pay more, so it is a
-warning; a gateway that can afford nobody at all is reported by gateway-price-admits-nobody instead.
+Why: the orchestrator is up, passes every check and earns nothing. What it sends is more than its price, unless
+auto_adjust_price is false: it adds the cost of redeeming tickets (`fleetc explain gateway-price-admits-nobody` has the
+formula). Gateways outside the fleet may pay more, so it is a warning; a gateway that can afford nobody at all is
+reported by gateway-price-admits-nobody instead.
 
 Example:
 
@@ -17,16 +19,17 @@ Example:
 Instead:
 
     [orchestrators.b]
-    price = "1500 wei / pixel"
+    price = "1400 wei / pixel"
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.analysis.acceptance import BUYS, VIDEO, Entry
+from compiler.analysis.acceptance import BUYS, VIDEO, Entry, affordable, coming_to
 from compiler.analysis.economics import market_of
-from compiler.analysis.payers import Payers
+from compiler.analysis.payers import Highest, Payers
+from compiler.analysis.tickets import Chain
 from compiler.diagnostics import Diagnostic, Label, Path, warning
 from compiler.model.fleet import Fleet
 
@@ -42,18 +45,20 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for goods, offer in sorted(market.offers[seller].items()):
             if offer.path in seen:
                 continue
-            cap = payers.highest(offer)
-            if cap is not None and market.judge(cap.owner, goods).outcome == BUYS:
+            found = payers.highest(offer)
+            if found is not None and market.judge(found.cap.owner, goods).outcome == BUYS:
                 seen.add(offer.path)
-                yield _unpaid(offer, cap)
+                yield _unpaid(offer, found, market.chain)
 
 
-def _unpaid(offer: Entry, cap: Entry) -> Diagnostic:
+def _unpaid(offer: Entry, found: Highest, chain: Chain) -> Diagnostic:
+    price = affordable(found.asked, found.bound)
+    key = "it" if found.asked.path == offer.path else ".".join(map(str, found.asked.path))
     what = "video" if offer.goods == VIDEO else f"model {offer.goods[1]}"
     return warning(
         "orchestrator-price-nobody-pays",
         f"orchestrator {offer.owner} asks {offer.price} for {what}, more than any gateway of this fleet pays it",
-        Label(offer.path, "the price"),
-        [Label(cap.path, f"the highest cap, {cap.owner}")],
-        f'lower it to "{cap.price}" or less, or raise the cap',
+        Label(offer.path, f"the price{coming_to(found.asked, chain) if key == 'it' else ''}"),
+        [Label(found.cap.path, f"the highest cap, {found.cap.owner}")],
+        f'lower {key} to "{price}" or less, or raise the cap' if price else "raise the cap",
     )

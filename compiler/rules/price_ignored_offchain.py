@@ -37,6 +37,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """
     if fleet.on_chain:
         return
+    if fleet.fleet.gas_price is not None:
+        yield warning(
+            "price-ignored-offchain",
+            "the fleet has gas_price, and off-chain nobody pays",
+            Label(("fleet", "gas_price")),
+            [Label(("fleet", "network"), "no chain")],
+            "remove gas_price, or name the chain as network",
+        )
     for node in fleet.nodes:
         for key in _KEYS:
             if getattr(node.settings, key, None) and not has_signer(node):

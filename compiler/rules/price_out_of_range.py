@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.analysis.acceptance import Scale, adjusts, advertised
+from compiler.analysis.acceptance import Scale, least_advertised, terms_of
 from compiler.diagnostics import Diagnostic, Label, Path, error
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
@@ -32,10 +32,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         unit, exact = scale.of(asked.price)
         if unit != "wei" or asked.path in seen:
             continue
-        adjusted = adjusts(asked.settings)
-        sent = advertised(exact, adjusted)
-        if sent is None or (exact - sent) * 1000 >= 1:  # adjusting takes away less than a thousandth
-            how = "the most it can send is about 9.2e15 wei / pixel" if adjusted else "use fewer digits"
+        terms = terms_of(fleet, asked.settings)
+        sent = least_advertised(exact, terms)
+        if sent is None or (exact - sent) * 1000 >= 1:  # adjusting cuts off less than a thousandth
+            how = "the most it can send is about 9.2e15 wei / pixel" if terms.adjusts else "use fewer digits"
             seen.add(asked.path)
             yield error(
                 "price-out-of-range",

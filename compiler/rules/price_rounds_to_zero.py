@@ -1,8 +1,8 @@
 """An orchestrator's price is so low that its node rounds it to zero.
 
-Why: unless auto_adjust_price is false, the node keeps three decimals of a wei by the pixel. A price below 0.001 wei
-becomes 0, and the orchestrator works for nothing. The node accepts such a price, so this is a warning. A price in
-another currency is converted at its rate in [rates].
+Why: unless auto_adjust_price is false, the node adds the cost of redeeming tickets, 1 percent at least, and keeps three
+decimals of a wei by the pixel. What is then below 0.001 wei becomes 0, and the orchestrator works for nothing. The node
+accepts such a price, so this is a warning. A price in another currency is converted at its rate in [rates].
 
 Example:
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.analysis.acceptance import Scale, adjusts, advertised
+from compiler.analysis.acceptance import Scale, least_advertised, terms_of
 from compiler.diagnostics import Diagnostic, Label, Path, warning
 from compiler.model.asked import asked_prices
 from compiler.model.fleet import Fleet
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         unit, exact = scale.of(price)
         if unit != "wei" or price.is_zero or asked.path in seen:
             continue
-        if advertised(exact, adjusts(asked.settings)) == 0:
+        if least_advertised(exact, terms_of(fleet, asked.settings)) == 0:
             seen.add(asked.path)
             yield warning(
                 "price-rounds-to-zero",

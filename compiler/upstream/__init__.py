@@ -1,8 +1,9 @@
 """Facts about the node that we configure, as data: flags by release, AI pipelines, networks; and about GPU models.
 
 In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk").
-Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `RENDITIONS`, `gpu_model`. Rules and
-lowering ask here and hold no facts of their own. What each release changed is in `releases.py`, read when asked for.
+Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`, `RENDITIONS`,
+`gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in `releases.py`,
+read when asked for.
 Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names a source for each row.
 """
 
@@ -63,12 +64,17 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network by name: layer 0 is off-chain. `chain_id` is None where nothing is on a chain."""
+    """A network by name: layer 0 is off-chain. `chain_id` is None where nothing is on a chain.
+
+    `redemption_gas` is what redeeming a ticket takes there, `min_gas_price` (wei) what the node never goes below.
+    """
 
     name: str
     layer: int
     chain_id: int | None
     built_in_controller: bool
+    redemption_gas: int
+    min_gas_price: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +167,18 @@ KNOWN_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["known_models"]["ids"
 """Ids of well-known models in their exact spelling; there are many more."""
 RENDITIONS: tuple[str, ...] = tuple(load("renditions.toml")["renditions"]["names"])
 NETWORKS: dict[str, Network] = {
-    n: Network(n, row["layer"], row.get("chain_id"), row["built_in_controller"])
+    n: Network(
+        n, row["layer"], row.get("chain_id"), row["built_in_controller"],
+        row.get("redemption_gas", _NETWORK_DATA["payments"]["redemption_gas"]), row.get("min_gas_price", 0),
+    )
     for n, row in _NETWORK_DATA["networks"].items()
-}
+}  # fmt: skip
+REDEMPTION_GAS: int = _NETWORK_DATA["payments"]["redemption_gas"]
+"""What redeeming a ticket takes on a network without a row."""
+ACTIVE_SET: int = _NETWORK_DATA["payments"]["active_set"]
+"""Orchestrators that share each reserve, as assumed: how many there are, only the chain knows."""
+GAS_PRICE: int = _NETWORK_DATA["payments"]["gas_price"]
+"""The gas price in wei that is assumed where the spec states none."""
 LAYER_1_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["fragments"])
 LAYER_2_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["not_fragments"])
 _GPUS: dict[str, GpuModel] = _gpus()

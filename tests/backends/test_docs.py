@@ -8,8 +8,10 @@ from markdown_it import MarkdownIt
 
 from compiler.encoding import visible
 from compiler.model.effective import BoundPort
+from compiler.origin import given
 from compiler.plan import (
     Argument,
+    Assumed,
     Edge,
     FundsRow,
     Market,
@@ -153,13 +155,16 @@ def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:
         MarketRow("gw-eu", "video", value or "orch-a", "1 wei", "2 wei", "buys") for value in support.ODD_VALUES
     )
     funds = (FundsRow("gw-eu", "payer", "0.5 ETH", "", "", "", "at least 2 d"),)
-    market = Market(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),))
+    assumed = Assumed("0.05 gwei", given("fleet", "gas_price"), 100)
+    market = Market(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),), assumed=assumed)
     page = page_of(support.plan(market=market))
     assert [row[2] for row in table(page, "Who buys from whom")] == [visible(v or "orch-a") for v in support.ODD_VALUES]
+    assert "at a gas price of `0.05 gwei`, as the spec states,\nand with 100 orchestrators" in page
     assert "compared at 1 USD = `0.00042 ETH`, as the spec states" in page
     assert table(page, "Funds") == [["gw-eu", "payer", "0.5 ETH", "none", "not stated", "unknown", "at least 2 d"]]
-    summary = MarketSummary("gw-eu", "models", 9, 4, 3, 2, "1 wei / pixel", "")
-    page = page_of(support.plan(market=Market(whole=False, gateways=40, offers=60, summaries=(summary,))))
-    assert table(page, "Who buys from whom") == [["gw-eu", "models", "9", "4", "3", "2", "1 wei / pixel", "none"]]
+    summary = MarketSummary("gw-eu", "models", 9, 4, 3, 1, 1, "1 wei / pixel", "")
+    market = Market(whole=False, gateways=40, offers=60, summaries=(summary,), assumed=assumed)
+    page = page_of(support.plan(market=market))
+    assert table(page, "Who buys from whom") == [["gw-eu", "models", "9", "4", "3", "1", "1", "1 wei / pixel", "none"]]
     assert "more than 40 gateways or 60 offers" in page
     assert "No gateway of this fleet buys" in page_of(support.plan())

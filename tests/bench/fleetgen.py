@@ -20,10 +20,10 @@ SITE_NODES = 10
 SITES_PER_ACCOUNT = 30
 REGIONS = ("eu-west", "eu-north", "us-east", "us-west", "ap-south")
 MODELS = {
-    "realvis": ("text-to-image", "SG161222/RealVisXL_V4.0_Lightning", "9 GiB", "4768371 wei / pixel"),
-    "pix2pix": ("image-to-image", "timbrooks/instruct-pix2pix", "7 GiB", "4768371 wei / pixel"),
+    "realvis": ("text-to-image", "SG161222/RealVisXL_V4.0_Lightning", "9 GiB", "4400000 wei / pixel"),
+    "pix2pix": ("image-to-image", "timbrooks/instruct-pix2pix", "7 GiB", "4400000 wei / pixel"),
     "whisper": ("audio-to-text", "openai/whisper-large-v3", "4 GiB", "0.02 USD / 1000000 pixels"),
-    "upscaler": ("upscale", "stabilityai/stable-diffusion-x4-upscaler", "12 GiB", "5000000 wei / pixel"),
+    "upscaler": ("upscale", "stabilityai/stable-diffusion-x4-upscaler", "12 GiB", "4500000 wei / pixel"),
 }
 RENDITIONS = ["P240p30fps16x9", "P360p30fps16x9", "P720p30fps16x9"]
 SECRET = {"vault": "orchestrator_secret"}

@@ -36,17 +36,51 @@ def test_cap_below_the_only_price(snapshot: SnapshotAssertion) -> None:
     assert flagged(_video("1000 wei / pixel", "1200 wei / pixel"), CODE) == snapshot
 
 
-def test_cap_that_equals_the_price_is_fine() -> None:
-    silent(_video("1200 wei / pixel", "1200 wei / pixel"))
+def test_cap_that_equals_the_price_admits_nobody(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_video("1200 wei / pixel", "1200 wei / pixel"), CODE) == snapshot
+    assert flagged(_video("1211 wei / pixel", "1200 wei / pixel"), CODE)
+    silent(
+        onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), orchestrator(auto_adjust_price="false"))
+    )
+
+
+def test_what_the_help_says_is_enough_and_a_thousandth_less_is_not(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_video("1220 wei / pixel", "1200 wei / pixel"), CODE, Severity.WARNING) == snapshot
+    silent(_video("1224 wei / pixel", "1200 wei / pixel"))
+    assert flagged(_video("1223.999 wei / pixel", "1200 wei / pixel"), CODE, Severity.WARNING)
+    dollars = '[rates]\nUSD = "0.00042 ETH"\n'
+    text = _video("1200 wei / pixel", "3 USD / terapixel") + dollars
+    (help_line,) = [line for line in flagged(text, CODE).splitlines() if "help" in line]
+    assert '"3.06 USD / 1000000000000 pixels"' in help_line
+    silent(_video("3.06 USD / terapixel", "3 USD / terapixel") + dollars)
+    assert flagged(_video("3.059 USD / terapixel", "3 USD / terapixel") + dollars, CODE, Severity.WARNING)
+
+
+def test_gas_price_reserve_and_face_value_count() -> None:
+    at_ease = _video("1212 wei / pixel", "1200 wei / pixel")
+    silent(at_ease.replace("[fleet]", '[fleet]\ngas_price = "0.02 gwei"'))
+    assert "at a gas price of 0.05 gwei" in flagged(at_ease, CODE, Severity.WARNING)
+    silent(at_ease.replace('reserve = "0.3 ETH"', 'reserve = "5 ETH"'))
+    small = at_ease.replace('reserve = "0.3 ETH"', 'reserve = "0.03 ETH"')
+    assert '"1440 wei / pixel"' in flagged(small, CODE, Severity.WARNING)
+    capped = orchestrator(max_face_value='"600000 gwei"')
+    text = onchain(gateway(max_price='"1300 wei / pixel"', orchestrators=LIST), capped)
+    assert '"1320 wei / pixel"' in flagged(text, CODE, Severity.WARNING)
+
+
+def test_caps_and_funds_of_a_signer_elsewhere_are_unknown() -> None:
+    outside = gateway(max_price=None, orchestrators=LIST, wallet=None)
+    outside += 'remote_signer = { url = "https://signer.example.net" }\n'
+    assert printed(onchain(outside, orchestrator()), CODE) == "no problems\n"
 
 
 def test_prices_compare_exactly_over_different_pixels() -> None:
-    silent(_video("1200 wei / pixel", "1200000000 wei / megapixel"))
-    assert flagged(_video("1200 wei / pixel", "1200001000 wei / megapixel"), CODE)
+    silent(_video("1224 wei / pixel", "1200000000 wei / megapixel"))
+    assert flagged(_video("1224 wei / pixel", "1200001000 wei / megapixel"), CODE, Severity.WARNING)
 
 
 def test_decimals_that_the_node_cuts_off_do_not_count_unless_it_does_not_adjust_prices() -> None:
-    silent(_video("1200 wei / pixel", "1200000999 wei / megapixel"))
+    silent(_video("1224 wei / pixel", "1200000980 wei / megapixel"))
     exact = orchestrator(price='"1200000999 wei / megapixel"', auto_adjust_price="false")
     assert flagged(onchain(gateway(max_price='"1200 wei / pixel"', orchestrators=LIST), exact), CODE)
 
@@ -134,13 +168,13 @@ def test_price_for_this_gateway_counts_in_the_registry() -> None:
 
 
 def test_cap_of_a_model(snapshot: SnapshotAssertion) -> None:
-    caps = '{ realvis = "3999 wei / pixel" }'
+    caps = '{ realvis = "4079 wei / pixel" }'
     node = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
-    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
+    assert flagged(onchain(model(), node, orchestrator(**AI)), CODE, Severity.WARNING) == snapshot
     silent(
         onchain(
             model(),
-            gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps.replace("3999", "4000")),
+            gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps.replace("4079", "4080")),
             orchestrator(**AI),
         )
     )
@@ -152,8 +186,18 @@ def test_cap_of_a_pipeline(snapshot: SnapshotAssertion) -> None:
     assert flagged(onchain(model(), node, orchestrator(**AI)), CODE) == snapshot
 
 
+def test_help_says_to_remove_a_cap_only_where_that_buys_something() -> None:
+    caps = '{ realvis = "3000 wei / pixel" }'
+    seller = orchestrator(**AI)
+    free = gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps)
+    assert "or more, or remove it" in flagged(onchain(model(), free, seller), CODE)
+    bound = gateway(mode='"dual"', orchestrators=LIST, max_price='"4079 wei / pixel"', max_model_prices=caps)
+    found = flagged(onchain(model(), bound, seller), CODE)
+    assert 'to "4080 wei / pixel" or more\n' in found and "remove" not in found
+
+
 def test_cap_of_a_model_goes_before_that_of_its_pipeline() -> None:
-    caps = '{ text-to-image = "1 wei / pixel", realvis = "4000 wei / pixel" }'
+    caps = '{ text-to-image = "1 wei / pixel", realvis = "4080 wei / pixel" }'
     silent(onchain(model(), gateway(mode='"dual"', orchestrators=LIST, max_model_prices=caps), orchestrator(**AI)))
 
 
@@ -168,7 +212,7 @@ def test_model_without_a_price_is_sold_at_the_base_price() -> None:
 
 
 def test_two_names_of_one_model_share_a_cap() -> None:
-    caps = '{ alias = "4000 wei / pixel" }'
+    caps = '{ alias = "4080 wei / pixel" }'
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1500 wei / pixel"', max_model_prices=caps)
     silent(onchain(model(), model("alias"), node, orchestrator(**AI)))
 
@@ -186,6 +230,12 @@ def _text(price: tuple[int, str, int]) -> str:
     return f'"{price[0]} {price[1]} / {price[2]} pixels"'
 
 
+def _sent(price: tuple[int, str, int]) -> Fraction:
+    """With the 2 percent of a reserve of 0.3 ETH; in wei cut to three decimals."""
+    exact = Fraction(price[0] * 51, price[2] * 50)
+    return Fraction(exact * 1000 // 1, 1000) if price[1] == "wei" else exact
+
+
 @given(_PRICES, _SELLERS, st.booleans())
 def test_verdict_is_that_of_comparing_every_offer(
     cap: tuple[int, str, int], sellers: list[tuple[tuple[int, str, int], tuple[int, str, int] | None]], listed: bool
@@ -198,5 +248,5 @@ def test_verdict_is_that_of_comparing_every_offer(
     orchestrators = json.dumps(names) if listed else None
     text = onchain(gateway(max_price=_text(cap), orchestrators=orchestrators), *nodes)
     offers = [special or base for base, special in sellers]
-    met = any(offer[1] != cap[1] or Fraction(offer[0], offer[2]) <= Fraction(cap[0], cap[2]) for offer in offers)
+    met = any(offer[1] != cap[1] or _sent(offer) <= Fraction(cap[0], cap[2]) for offer in offers)
     assert any(d.code == CODE for d in checked(text).diagnostics) == (not met)

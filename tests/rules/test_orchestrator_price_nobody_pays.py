@@ -22,8 +22,19 @@ def test_one_of_two_is_too_dear(snapshot: SnapshotAssertion) -> None:
     assert flagged(_two(CAP), CODE, Severity.WARNING) == snapshot
 
 
-def test_price_at_the_cap_is_fine() -> None:
-    silent(_two(CAP, dear='"1500 wei / pixel"'))
+def test_price_at_the_cap_is_too_much_and_what_the_help_says_is_not(snapshot: SnapshotAssertion) -> None:
+    assert flagged(_two(CAP, dear='"1500 wei / pixel"'), CODE, Severity.WARNING) == snapshot
+    silent(_two(CAP, dear='"1470.589 wei / pixel"'))
+    assert flagged(_two(CAP, dear='"1470.59 wei / pixel"'), CODE, Severity.WARNING)
+    silent(_two(CAP, dear='"1500 wei / pixel"', auto_adjust_price="false"))
+
+
+def test_deepest_reserve_decides_and_not_the_highest_cap() -> None:
+    poor = gateway("poor", host='"gpu"', http='"127.0.0.1:9935"', max_price='"1600 wei / pixel"', wallet='"third"')
+    text = _two(CAP.replace("1500", "1550"), poor).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
+    small, _, rest = text.rpartition('reserve = "0.3 ETH"')
+    assert "1519.608 wei / pixel" in flagged(f'{small}reserve = "0.03 ETH"{rest}', CODE, Severity.WARNING)
+    assert "1568.628 wei / pixel" in flagged(text, CODE, Severity.WARNING)
 
 
 def test_fleet_without_gateways_says_nothing() -> None:
@@ -40,7 +51,7 @@ def test_gateway_that_lists_it_counts() -> None:
 
 
 def test_one_gateway_that_pays_is_enough() -> None:
-    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2000 wei / pixel"', wallet='"third"')
+    rich = gateway("rich", host='"gpu"', http='"127.0.0.1:9935"', max_price='"2040 wei / pixel"', wallet='"third"')
     text = _two(CAP, rich).replace("[wallets.third]", '[wallets.third]\nreward_by = "dear"')
     silent(text)
 
@@ -73,13 +84,13 @@ def test_model_above_its_cap(snapshot: SnapshotAssertion) -> None:
 
 def test_model_within_the_cap_of_its_pipeline() -> None:
     buyer = gateway(mode='"ai"', discovery='"ai-registry"', max_price='"1 wei / pixel"')
-    buyer += 'max_model_prices = { text-to-image = "4000 wei / pixel" }\n'
+    buyer += 'max_model_prices = { text-to-image = "4080 wei / pixel" }\n'
     silent(onchain(model(), buyer, orchestrator(mode='"dual"', models='[{ use = "realvis" }]')))
 
 
 def test_price_in_another_currency_counts_when_it_has_a_rate() -> None:
     rates = '[rates]\nUSD = "0.00042 ETH"\n'
-    silent(_two(CAP, rates, dear='"3.5 USD / terapixel"'))
+    silent(_two(CAP, rates, dear='"3.49 USD / terapixel"'))
     assert flagged(_two(CAP, rates, dear='"3.6 USD / terapixel"'), CODE, Severity.WARNING)
 
 

@@ -21,3 +21,8 @@ def test_no_prices_are_fine() -> None:
 
 def test_price_of_a_shared_model_is_fine() -> None:
     silent(offchain(model(), free_orchestrator(), free_gateway()))
+
+
+def test_gas_price_without_a_chain() -> None:
+    text = offchain(free_orchestrator(), free_gateway(), gas_price='"0.1 gwei"')
+    assert "remove gas_price" in flagged(text, CODE, Severity.WARNING)

@@ -11,23 +11,23 @@ CODE = "price-rounds-to-zero"
 
 
 def test_less_than_a_thousandth_of_a_wei(snapshot: SnapshotAssertion) -> None:
-    assert flagged(onchain(orchestrator(price='"999 wei / megapixel"')), CODE, Severity.WARNING) == snapshot
+    assert flagged(onchain(orchestrator(price='"990 wei / megapixel"')), CODE, Severity.WARNING) == snapshot
 
 
 def test_a_thousandth_of_a_wei_is_fine() -> None:
-    silent(onchain(orchestrator(price='"1000 wei / megapixel"')))
+    silent(onchain(orchestrator(price='"991 wei / megapixel"')))
 
 
 def test_without_adjustment_it_is_fine() -> None:
-    silent(onchain(orchestrator(price='"999 wei / megapixel"', auto_adjust_price="false")))
+    silent(onchain(orchestrator(price='"990 wei / megapixel"', auto_adjust_price="false")))
 
 
 def test_other_currencies_are_not_known_without_a_rate() -> None:
     price = orchestrator(price='"0.000002 USD / terapixel"')
     silent(onchain(price))
     rates = '[rates]\nUSD = "{} wei"\n'
-    silent(onchain(price, rates.format(500_000_000_000_000)))
-    assert flagged(onchain(price, rates.format(499_999_999_999_999)), CODE, Severity.WARNING)
+    silent(onchain(price, rates.format(495_049_504_950_496)))
+    assert flagged(onchain(price, rates.format(495_049_504_950_495)), CODE, Severity.WARNING)
 
 
 def test_models_and_single_gateways_have_prices_too() -> None:
