@@ -26,7 +26,11 @@ def find(text: str) -> tuple[bool, bool]:
     seems = False
     for row in _rows(text):
         seems = seems or len(row) in _LENGTHS
-        if any(_is_phrase(row[start : start + size]) for size in _LENGTHS for start in range(len(row) - size + 1)):
+        if any(
+            _is_row(row[start : start + size]) and _is_phrase(row[start : start + size])
+            for size in _LENGTHS
+            for start in range(len(row) - size + 1)
+        ):
             return True, True
     return seems, False
 
@@ -39,11 +43,16 @@ def _rows(text: str) -> Iterator[list[int]]:
         if number is not None:
             row.append(number)
             continue
-        if len(row) >= _FEWEST:
+        if _is_row(row):
             yield row
         row = []
-    if len(row) >= _FEWEST:
+    if _is_row(row):
         yield row
+
+
+def _is_row(words: Sequence[int]) -> bool:
+    """Whether there are enough words; one word over and over, as in numbered names, is no phrase."""
+    return len(words) >= _FEWEST and len(set(words)) > 1
 
 
 def _is_phrase(words: Sequence[int]) -> bool:

@@ -22,7 +22,7 @@ def test_table_that_does_not_say_where_is_not_enough() -> None:
 
 @pytest.mark.parametrize("line", ['host = "edge"', 'receiver = "https://prometheus.example.net/api/v1/write"'])
 def test_host_or_receiver_is_fine(line: str) -> None:
-    silent(offchain(*FLEET, f"[monitoring]\n{line}\n"))
+    silent(offchain(*FLEET, f'[monitoring]\nalertmanagers = ["203.0.113.10:9093"]\n{line}\n'))
 
 
 def test_one_host_is_fine() -> None:

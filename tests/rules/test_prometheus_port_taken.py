@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, printed, silent
 
 CODE = "prometheus-port-taken"
-MONITORING = '[monitoring]\nhost = "edge"\n'
+MONITORING = '[monitoring]\nalertmanagers = ["203.0.113.10:9093"]\nhost = "edge"\n'
 AGENT = free_orchestrator(monitor="true")
 
 
