@@ -81,7 +81,16 @@ def test_no_harmless_text_of_the_same_forms_is_one() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["GitHub personal", "AWS access key", "PEM", "key file", "phrase of 12", "Telegram bot", "rpc: Alchemy letters"],
+    [
+        "GitHub personal",
+        "AWS access key",
+        "PEM",
+        "key file",
+        "phrase of 12",
+        "Telegram bot",
+        "rpc: Alchemy letters",
+        "rpc: dRPC short",
+    ],
 )
 def test_form_that_nothing_else_has_is_certain(name: str) -> None:
     found = leaks.find(SECRETS[name])
@@ -301,6 +310,17 @@ def test_why_shows_no_secret_of_the_spec(form: str, tmp_path: Path) -> None:
     done = fleetc("why", "gate", "SETTING", "--spec", spec, "--format", form)
     assert done.returncode == 0, done.stderr
     _shows_nothing_of(ENV["GitHub personal"], done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_affects_shows_no_random_value(form: str, tmp_path: Path) -> None:
+    spec = tmp_path / "fleet.toml"
+    at = "gateways.gate.environment.SETTING"
+    spec.write_text(_silenced(_variable(ENV["Datadog"]), at), encoding="utf-8")
+    done = fleetc("affects", at, spec, "--format", form)
+    assert done.returncode == 0, done.stderr
+    assert "node.env" in done.stdout
+    assert ENV["Datadog"][4:16] not in done.stdout + done.stderr
 
 
 def test_phrases_of_every_length_are_made_right() -> None:

@@ -84,7 +84,7 @@ def _weigh(url: Url, name: str, media: bool) -> Found | None:
     if provider is not None and _has_key(url, provider):
         return PROVIDER_KEY
     if any(_lets_in(key) and value not in _NO_VALUE and not _REFERENCE.fullmatch(value) for key, value in url.query):
-        return KEY
+        return KEY if provider is None else PROVIDER_KEY
     return KEY if any(_seems_key(part, url, name, media) for part in _parts(url)) or (media and url.fragment) else None
 
 

@@ -126,7 +126,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
             break
         other = _compiled(sources, document, path, candidate, shipped)
         if other is not None:
-            lines = tuple(changed_tree_lines(tree, other))
+            lines = tuple(map(_covered, changed_tree_lines(tree, other)))
             found.append(Affected(path, _shown(value), _shown(candidate), lines))
     by_origin = Affected(path, _shown(value), "", ())
     return tuple(found) or (replace(by_origin, lines=tuple(_traced(compiled, sources, path, shipped))),)
@@ -157,7 +157,13 @@ def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: 
         lines = backends.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
         for number, line in enumerate(lines, 1):
             if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
-                yield Line(artifact.path, number, 0, leaks.shown(line.text), None)
+                yield _covered(Line(artifact.path, number, 0, line.text, None))
+
+
+def _covered(line: Line) -> Line:
+    """A line as it may be printed."""
+    old, new = (None if text is None else leaks.shown(text) for text in (line.old, line.new))
+    return replace(line, old=old, new=new)
 
 
 def _shown(value: Any) -> str:
