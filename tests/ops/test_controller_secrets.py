@@ -20,7 +20,6 @@ __all__ = ["loopback"]
 
 SPELLINGS = spellings()
 SEED = 20240611
-MEMORY = Path("/dev/shm")
 
 
 def canaries_in(data: bytes) -> list[str]:
@@ -28,8 +27,8 @@ def canaries_in(data: bytes) -> list[str]:
 
 
 def leftovers(world: Loopback) -> list[Path]:
-    """Directories of rollouts, wherever they may lie."""
-    return [path for place in (MEMORY, world.temporary, world.memory) for path in place.glob("fleetc-*")]
+    """Directories of rollouts, wherever those of this machine may make some."""
+    return [path for place in (world.temporary, world.memory) for path in place.glob("fleetc-*")]
 
 
 def places_outside_memory(world: Loopback) -> Iterator[str]:
