@@ -97,8 +97,8 @@ def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[Place
             full.parent.mkdir(parents=True, exist_ok=True)
         parent = os.open(full.parent, os.O_RDONLY | os.O_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError, FileExistsError) as error:
-        message = f"the directory that should hold {shown(where)} does not exist"
-        advice = f"make {shown(str(target.parent))} first, or name another place"
+        message = f"{shown(str(target.parent))}, which should hold {shown(target.name)}, is no directory"
+        advice = "name a place below a directory"
         raise FilesError("no-such-directory", message, path=where, advice=advice) from error
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or a NUL in the name
         reason = error if isinstance(error, OSError) else OSError(errno.EINVAL, str(error))

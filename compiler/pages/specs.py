@@ -137,9 +137,9 @@ SPEC_PAGES: dict[str, Page] = {
         "Rename one of them.",
     ),
     "no-such-directory": Page(
-        "The directory that should hold the output does not exist.",
-        "it is more often a slip in the path than a wish for a new directory.",
-        "Make it first, or correct the path.",
+        "A part of the path to the output is no directory.",
+        "missing directories on the way are made, but a file stands where one is needed, or nothing can be read there.",
+        "Name a place below a directory.",
     ),
     "number-out-of-range": Page(
         "A number is larger than TOML numbers are, or not finite.",
