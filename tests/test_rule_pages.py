@@ -58,6 +58,10 @@ CONTEXT: dict[str, str] = {
         [gateways.gate]
         mode = "ai"
     """,
+    "payment-holds-too-little": """
+        gateways.gate = { mode = "ai", orchestrators = ["orch"] }
+        orchestrators.orch.models = [{ use = "realvis" }]
+    """,
     "prometheus-port-taken": """
         [orchestrators.orch]
         host = "edge"
@@ -86,6 +90,7 @@ CONTEXT: dict[str, str] = {
         bitrate = 6000000
         fps = 30
     """,
+    "ticket-value-above-limit": "[gateways.gate]",
 }
 """By code: tables that an example needs around it and does not show."""
 LEFT_OUT: dict[str, tuple[str, ...]] = {
@@ -158,9 +163,9 @@ def _needed(spec: Table, paid: bool) -> Iterator[tuple[str, str, Table]]:
 
 def _node(table: str, settings: Table, paid: bool) -> Table:
     need = dict(NODES[table])
-    if table == "gateways" and not {"orchestrators", "discovery"} & set(settings):
+    if table == "gateways" and not {"orchestrators", "discovery", "remote_signer"} & set(settings):
         need |= {"discovery": "registry"} if paid else {"orchestrators": ["orch"]}
-    if paid and table == "gateways":
+    if paid and table == "gateways" and "remote_signer" not in settings:
         need |= {"wallet": "payer", "max_price": "any"}
     if paid and table == "orchestrators":
         need |= {"wallet": "earner", "price": "1200 wei / pixel"}
@@ -178,6 +183,8 @@ def _named_by(table: str, settings: Table) -> Iterator[tuple[str, str, Table]]:
     for name in listed:
         if ":" not in name:
             yield "orchestrators", name, {"mode": "dual"} if table == "ai_workers" else {}
+    if "signer" in settings.get("remote_signer", {}):
+        yield "remote_signers", settings["remote_signer"]["signer"], {"remote_discovery": True}
     for use in settings.get("models", ()):
         yield "models", use["use"], {}
 
