@@ -9,32 +9,35 @@ both (`cmd/livepeer/starter/starter.go`, v0.9.1).
 
 from __future__ import annotations
 
-from compiler.model.fleet import Fleet
-from compiler.model.gateway import Gateway
+from compiler.model.fleet import Fleet, Node
+from compiler.model.gateway import Buyer, Gateway
 from compiler.model.orchestrator import Orchestrator
+from compiler.model.signing import finder
 
 MAIN, AI = "main", "AI"
 """The two registries of service addresses on a chain."""
 
 
-def registry_of(settings: Gateway | Orchestrator) -> str | None:
-    """The registry that a gateway searches or an orchestrator is in; None for a gateway with a list or a webhook."""
+def registry_of(settings: Buyer | Orchestrator) -> str | None:
+    """The registry that an orchestrator is in, or that a gateway or signer says it searches; None where it says none."""
     if isinstance(settings, Orchestrator):
         own = settings.ai_registry
         return AI if own or (own is None and settings.mode == "ai") else MAIN
     if settings.orchestrators or settings.discovery not in ("registry", "ai-registry"):
         return None
-    return AI if settings.discovery == "ai-registry" or settings.mode == "ai" else MAIN
+    serves_ai_only = isinstance(settings, Gateway) and settings.mode == "ai"
+    return AI if settings.discovery == "ai-registry" or serves_ai_only else MAIN
 
 
-def found_by(fleet: Fleet, gateway: Gateway) -> tuple[str, ...]:
-    """The orchestrators of this fleet that a gateway can find, sorted; others may be found too."""
-    if gateway.orchestrators:
-        return tuple(sorted({name for name in gateway.orchestrators if name in fleet.orchestrators}))
-    registry = registry_of(gateway)
-    if registry is None:
+def found_by(fleet: Fleet, gateway: str) -> tuple[str, ...]:
+    """The orchestrators of this fleet that a gateway, or its signer for it, can find, sorted; there may be others."""
+    found = finder(fleet, Node("gateways", gateway, fleet.gateways[gateway]))
+    if found is None or not isinstance(found.settings, Buyer):
         return ()
-    return registered(fleet)[registry]
+    if found.settings.orchestrators:
+        return tuple(sorted({name for name in found.settings.orchestrators if name in fleet.orchestrators}))
+    registry = registry_of(found.settings)
+    return () if registry is None else registered(fleet)[registry]
 
 
 def registered(fleet: Fleet) -> dict[str, tuple[str, ...]]:

@@ -44,7 +44,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, gateway in sorted(fleet.gateways.items()):
         if gateway.mode == "video":
             continue
-        interval, sellers = _interval(gateway), found_by(fleet, gateway)
+        interval, sellers = _interval(gateway), found_by(fleet, name)
         if (sellers, interval) not in unequal:
             unequal[sellers, interval] = [
                 seller

@@ -60,7 +60,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _compared(fleet: Fleet, name: str, gateway: Gateway, wanted: Release) -> Iterator[Diagnostic]:
-    sellers = found_by(fleet, gateway)
+    sellers = found_by(fleet, name)
     running = [(seller, _release(fleet, seller)) for seller in sellers]
     older = [(seller, release) for seller, release in running if release.value < wanted]
     if not older:
