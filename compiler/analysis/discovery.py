@@ -19,7 +19,7 @@ MAIN, AI = "main", "AI"
 
 
 def registry_of(settings: Buyer | Orchestrator) -> str | None:
-    """The registry that an orchestrator is in, or that a gateway or signer says it searches; None where it says none."""
+    """The registry that an orchestrator is in, or that a gateway or signer searches; None where it says none."""
     if isinstance(settings, Orchestrator):
         own = settings.ai_registry
         return AI if own or (own is None and settings.mode == "ai") else MAIN
