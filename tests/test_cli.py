@@ -201,8 +201,8 @@ def test_foreign_file_in_a_tree_survives_and_is_named(tree: Path, tmp_path: Path
 
 
 def test_edited_artifact_is_not_overwritten_unasked(tree: Path) -> None:
-    edited = written(tree / "FLEET.md", "mine")
-    assert "FLEET.md" in refused(fleetc("compile", DEMO, "-o", tree))
+    edited = written(tree / "hosts/studio/gate/node.env", "mine")
+    assert "node.env" in refused(fleetc("compile", DEMO, "-o", tree))
     assert edited.read_text() == "mine"
     assert fleetc("compile", DEMO, "-o", tree, "--overwrite-edited").returncode == 0
     assert edited.read_text() != "mine"

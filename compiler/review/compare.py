@@ -29,8 +29,11 @@ from compiler.review.moved import moved
 from compiler.review.side import Side, copy_of
 from compiler.review.stacks import with_shared
 from compiler.review.texts import texts_of
-from compiler.tree import SPEC_FOLDER
+from compiler.tree import FLEET_PAGE, SPEC_FOLDER
 from compiler.version import __version__
+
+_IN_FILES_OF_NODES = frozenset({"argument", "variable", "file", "order", "image", "mount"})
+"""Kinds of items that always stand in a file of their node."""
 
 
 def compare(old: Side, new: Side) -> Review:
@@ -41,6 +44,9 @@ def compare(old: Side, new: Side) -> Review:
     old, plans = _plans(old, new, hosts) if paths else (old, None)
     before, after = ({}, {}) if plans is None else map(items_of, plans)
     deltas = deltas_of(before, after, edits)
+    if plans is not None and _belied(deltas, paths):
+        note = f"the spec in {old.name} is not what its files were compiled from, so only files are compared"
+        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
     atlas = Atlas(old.document, new.document)
     evidence = Evidence(old, new, paths)
     evidence.attribute(deltas)
@@ -68,6 +74,21 @@ def compare(old: Side, new: Side) -> Review:
         files_only=bool(paths) and plans is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
+    )
+
+
+def _belied(deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
+    """Whether no file shows what a setting says that changed: then the copy of a spec was edited in its tree.
+
+    The manifest has no digest of that copy, because any two changes of a spec would meet in it.
+    """
+    nodes = {tuple(path.split("/")[1:3]) for path in paths if path.startswith("hosts/")}
+    shown_on_page = FLEET_PAGE in paths
+    return any(
+        (delta.item.host, delta.item.node) not in nodes
+        if delta.item.kind in _IN_FILES_OF_NODES and delta.item.node and "/" not in delta.item.node
+        else delta.item.kind == "funds" and not shown_on_page
+        for delta in deltas
     )
 
 

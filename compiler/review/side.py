@@ -103,7 +103,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
     if tool != __version__:
         notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, and this is {__version__}")
     bare = Side(name, files, digests, None, None, tool)
-    edited = sorted(path for path in files if path.startswith(SPEC_FOLDER) and bare.edited(path))
+    edited = sorted(path for path in files if path.startswith(SPEC_FOLDER) and bare.edited(path))  # of older trees
     document, fleet = None, None
     if edited:
         notes.append(f"{edited[0]} in {name} was edited after it was written, so only files are compared")
