@@ -54,10 +54,12 @@ class _Beside:
     def path(self, start: int, end: int) -> Path:
         """The key on the line that the comment ends; for a comment above, the next key or table; else the last one."""
         before, after = bisect_left(self._starts, start), bisect_left(self._starts, end)
-        line = self._text.rfind("\n", 0, start) + 1
-        if before and (self._starts[before - 1] >= line or after == len(self._starts)):
-            return self._paths[before - 1]
-        return self._paths[after] if after < len(self._starts) else ()
+        on_line = bisect_left(self._starts, self._text.rfind("\n", 0, start) + 1)
+        if on_line < before:
+            return self._paths[on_line]
+        if after < len(self._starts):
+            return self._paths[after]
+        return self._paths[-1] if self._paths else ()
 
 
 def _problem(place: Offset, seems: leaks.Found, beside: Path) -> Diagnostic:

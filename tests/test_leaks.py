@@ -236,6 +236,14 @@ def test_false_alarm_in_a_comment_is_silenced_beside_it() -> None:
     assert printed(_silenced(spec, "gateways.gate")) == "no problems\n"
 
 
+def test_false_alarm_behind_a_value_is_silenced_at_its_key() -> None:
+    spec = offchain(free_orchestrator(), free_gateway(environment='{ SETTING = "x" }')).replace(
+        '{ SETTING = "x" }', f'{{ SETTING = "x" }} # build {ENV["Datadog"]}'
+    )
+    assert "silence this error at gateways.gate.environment, " in printed(spec)
+    assert printed(_silenced(spec, "gateways.gate.environment")) == "no problems\n"
+
+
 def test_silence_of_a_false_alarm_that_is_gone_is_unused() -> None:
     assert "unused-silence" in printed(_silenced(_variable("plain"), PLACE))
 
