@@ -6,12 +6,12 @@ it asks. Called by the rules about payments. The formulas are those of `tickets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from compiler.analysis import tickets
-from compiler.analysis.acceptance import VIDEO, at_gas, payer_of
-from compiler.analysis.economics import Market, market_of
+from compiler.analysis.acceptance import VIDEO, Goods, at_gas, payer_of
+from compiler.analysis.economics import View, market_of
 from compiler.analysis.tickets import Backing, Chain, Terms, Ticket
 from compiler.diagnostics import Label, Path
 from compiler.model import effective
@@ -46,18 +46,28 @@ class Meeting(NamedTuple):
         return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
 
 
-def meetings(fleet: Fleet) -> Iterator[Meeting]:
-    """Every gateway with known funds, against each kind of terms that it meets; nothing off-chain."""
-    if not fleet.on_chain:
-        return
+def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
+    """Every gateway of a known wallet, against each kind of terms that it meets; nothing off-chain."""
+    answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
+    if "all" not in answers:
+        answers["all"] = tuple(_meetings(fleet)) if fleet.on_chain else ()
+    return answers["all"]
+
+
+def _meetings(fleet: Fleet) -> Iterator[Meeting]:
     market = market_of(fleet)
+    met: dict[tuple[View, bool, bool], list[tuple[str, Terms]]] = {}
     for name in market.caps:
         payer = payer_of(fleet, fleet.gateways[name])
         if payer is None or payer.wallet is None:
             continue
         path = payer_path(fleet, name)
         listed = market.listed(name) is not None
-        for seller, terms in _sellers(fleet, market, name):
+        node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
+        video, ai = effective.serves_video(node), effective.serves_ai(node)
+        if (view, video, ai) not in met:
+            met[view, video, ai] = list(_sellers(view, [*([VIDEO] if video else []), *(view.models if ai else ())]))
+        for seller, terms in met[view, video, ai]:
             yield Meeting(name, seller, path, payer.wallet, listed, terms, market.backing[name], market.chain)
 
 
@@ -67,11 +77,8 @@ def payer_path(fleet: Fleet, gateway: str) -> Path:
     return ("gateways", gateway) if signer is None or signer.signer is None else ("remote_signers", signer.signer)
 
 
-def _sellers(fleet: Fleet, market: Market, name: str) -> Iterator[tuple[str, Terms]]:
-    """One orchestrator of each kind of terms among those that the gateway asks for a price."""
-    node = Node("gateways", name, fleet.gateways[name])
-    view = market.view(name)
-    wanted = [*([VIDEO] if effective.serves_video(node) else []), *(view.models if effective.serves_ai(node) else ())]
+def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]:
+    """One orchestrator of each kind of terms among those that offer some goods at a price."""
     seen: set[Terms] = set()
     for goods in wanted:
         shelf = view.shelf(goods)
