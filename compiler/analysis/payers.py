@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from compiler.analysis import tickets
-from compiler.analysis.acceptance import BUYS, REFUSED, UNKNOWN, VIDEO, Entry, Goods, decide, limit, quoted
+from compiler.analysis.acceptance import VIDEO, Entry, Goods, limit, quoted
 from compiler.analysis.economics import Market
 from compiler.analysis.ranking import Ranked, Skip, nobody
-from compiler.analysis.tickets import Backing, Limit
+from compiler.analysis.tickets import Backing, Limit, Terms
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Gateway
 
@@ -22,6 +22,14 @@ class Payer(NamedTuple):
 
     cap: Entry
     backing: Backing
+
+
+class Reach(NamedTuple):
+    """What some payers admit: the most of it by one of them; `open` where there is no bound, or none that compares."""
+
+    open: bool = False
+    payer: Payer | None = None
+    bound: Limit | None = None
 
 
 class Highest(NamedTuple):
@@ -63,6 +71,7 @@ class Payers:
                     self._explicit.setdefault(goods, {})[node.name] = entry
         self._of_models = {goods: self._ranked(caps.values()) for goods, caps in self._explicit.items()}
         self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Payer, ...]] = {}
+        self._reaches: dict[tuple[int, str, Terms], tuple[tuple[Payer, ...], Reach]] = {}
         self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
 
     def highest(self, offer: Entry) -> Highest | None:
@@ -74,30 +83,51 @@ class Payers:
         seller, goods = offer.owner, offer.goods
         special = self._market.special_of.get((seller, goods), {})
         blockers = tuple(self._blockers.get(seller, ()))
-        asked_of: list[tuple[Payer, Entry]] = []
+        groups: list[tuple[tuple[Payer, ...], Entry]] = []
         for node in self._listing.get(seller, ()):
             if self._market.wants(node.name, goods) and node.name not in blockers:
                 asked = special.get(self._market.account[node.name] or "", offer)
                 if asked:
-                    asked_of.append((self._payer(self._market.caps[node.name].of(goods)), asked))
+                    cap = self._market.caps[node.name].of(goods)
+                    groups.append(((Payer(cap, self._market.backing[node.name]),), asked))
         for account, asked in special.items():
             if asked is None:
                 continue
-            asked_of += [(payer, asked) for payer in self._of_account(account, goods, asked.unit, blockers)]
-        asked_of += [(payer, offer) for payer in self._of_searchers(goods, offer.unit, special, blockers)]
+            groups.append((self._of_account(account, goods, asked.unit, blockers), asked))
+        groups.append((self._of_searchers(goods, offer.unit, special, blockers), offer))
         found: list[Highest] = []
-        for payer, asked in asked_of:
-            outcome = decide(payer.cap, asked, payer.backing, self._market.chain).outcome
-            if outcome in (BUYS, UNKNOWN):
+        for payers, asked in groups:
+            reach = self._reach(payers, asked.unit, asked.terms)
+            if reach.open or not asked.worth:
                 return None
-            ticket = tickets.ticket(asked.terms, payer.backing, self._market.chain)
-            bound = limit(payer.cap, asked.unit, ticket.overhead, asked.terms.adjusts)
-            if outcome != REFUSED and bound is not None and payer.cap.unit == offer.unit:
-                found.append(Highest(payer.cap, bound, quoted(asked, ticket)))
+            if reach.payer is None or reach.bound is None:
+                continue
+            if reach.bound.admits(asked.worth):
+                return None
+            if asked.unit == offer.unit:
+                ticket = tickets.ticket(asked.terms, reach.payer.backing, self._market.chain)
+                found.append(Highest(reach.payer.cap, reach.bound, quoted(asked, ticket)))
         return max(found, key=lambda one: one.bound.worth, default=None)
 
-    def _payer(self, cap: Entry) -> Payer:
-        return Payer(cap, self._market.backing[cap.owner])
+    def _reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Reach:
+        """The base prices that some payers admit. Remembered, as many sellers meet the same payers on equal terms."""
+        key = (id(payers), unit, terms)
+        if key not in self._reaches:
+            self._reaches[key] = (payers, self._new_reach(payers, unit, terms))  # the payers stay, so their id does
+        return self._reaches[key][1]
+
+    def _new_reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Reach:
+        best: Reach = Reach()
+        for payer in payers:
+            ticket = tickets.ticket(terms, payer.backing, self._market.chain)
+            if ticket.refusal:
+                continue
+            bound = limit(payer.cap, unit, ticket.overhead, terms.adjusts)
+            if payer.cap.price is None or payer.cap.unit != unit or bound is None:
+                return Reach(open=True)
+            if best.bound is None or bound.worth > best.bound.worth:
+                best = Reach(False, payer, bound)
+        return best
 
     def _ranked(self, caps: Iterable[Entry]) -> dict[Backing, Ranked]:
         """Caps by the funds behind them: with equal funds the order of caps is that of what they admit."""

@@ -6,17 +6,17 @@ it asks. Called by the rules about payments. The formulas are those of `tickets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from compiler.analysis import tickets
-from compiler.analysis.acceptance import VIDEO, at_gas
-from compiler.analysis.economics import Market, market_of
+from compiler.analysis.acceptance import VIDEO, Goods, at_gas
+from compiler.analysis.economics import View, market_of
 from compiler.analysis.tickets import Backing, Chain, Terms, Ticket
 from compiler.diagnostics import Label, Path
 from compiler.model.fleet import Fleet, Node
 from compiler.model.gateway import Buyer
-from compiler.model.signing import payer
+from compiler.model.signing import has_signer, payer
 from compiler.quantities import Wei
 
 
@@ -47,18 +47,28 @@ class Meeting(NamedTuple):
         return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
 
 
-def meetings(fleet: Fleet) -> Iterator[Meeting]:
-    """Every gateway with known funds, against each kind of terms that it meets; nothing off-chain."""
-    if not fleet.on_chain:
-        return
+def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
+    """Every gateway of a known wallet, against each kind of terms that it meets; nothing off-chain."""
+    answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
+    if "all" not in answers:
+        answers["all"] = tuple(_meetings(fleet)) if fleet.on_chain else ()
+    return answers["all"]
+
+
+def _meetings(fleet: Fleet) -> Iterator[Meeting]:
     market = market_of(fleet)
+    met: dict[tuple[View, str, bool], list[tuple[str, Terms]]] = {}
     for name in market.caps:
         paying = payer(fleet, Node("gateways", name, fleet.gateways[name]))
         wallet = paying.settings.wallet if paying is not None and isinstance(paying.settings, Buyer) else None
         if paying is None or wallet is None:
             continue
         listed = market.listed(name) is not None
-        for seller, terms in _sellers(market, name):
+        node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
+        asking = view, fleet.gateways[name].mode, has_signer(node)
+        if asking not in met:
+            met[asking] = list(_sellers(view, [goods for goods in (VIDEO, *view.models) if market.wants(name, goods)]))
+        for seller, terms in met[asking]:
             yield Meeting(name, seller, paying.path, wallet, listed, terms, market.backing[name], market.chain)
 
 
@@ -68,13 +78,10 @@ def payer_path(fleet: Fleet, gateway: str) -> Path:
     return (payer(fleet, node) or node).path
 
 
-def _sellers(market: Market, name: str) -> Iterator[tuple[str, Terms]]:
-    """One orchestrator of each kind of terms among those that the gateway asks for a price."""
-    view = market.view(name)
+def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]:
+    """One orchestrator of each kind of terms among those that offer some goods at a price."""
     seen: set[Terms] = set()
-    for goods in (VIDEO, *view.models):
-        if not market.wants(name, goods):
-            continue
+    for goods in wanted:
         shelf = view.shelf(goods)
         for kind in shelf.kinds:
             if kind[1] in seen:

@@ -94,6 +94,10 @@ class Limit(NamedTuple):
     worth: Amount
     inclusive: bool
 
+    def admits(self, base: Amount) -> bool:
+        """Whether a base price is within."""
+        return base < self.worth or (self.inclusive and base == self.worth)
+
 
 def quiet(chain: Chain) -> Chain:
     """The chain when gas costs next to nothing: what fails then fails always."""

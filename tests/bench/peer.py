@@ -14,6 +14,8 @@ import sys
 import tomllib
 from bisect import bisect_left
 from collections import Counter
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ PLAYBOOKS = HERE.parent.parent / "playbooks"
 CURRENT = "/opt/fleetc/current"
 DRAWN = 60
 PAIRED = (40, 60)
+GAS, COST = 1_200_000, 1_200_000 * 50_000_000
 ROLES = {"gateways": "gateway", "orchestrators": "orchestrator", "transcoders": "transcoder"}
 CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935}
 RUNNER_PORTS = {"text-to-image": 8000, "image-to-image": 8100, "audio-to-text": 8400, "upscale": 8300}
@@ -292,6 +295,35 @@ def worth_of(price: Table) -> int:
     return int(price["amount"]) if price["currency"] == "wei" else -1
 
 
+def face_of(spec: Table, gateway: Table) -> int:
+    """The face value of a ticket: an orchestrator's share of the reserve, or 100 times what redeeming costs."""
+    reserve, _ = spec["wallets"][gateway["wallet"]]["reserve"].split()
+    return min(int(Decimal(reserve) * 10**18) // 100, COST * 100)
+
+
+def sent_of(price: Table, face: int) -> int:
+    """Thousandths of a wei that reach a gateway."""
+    return worth_of(price) * 1000 * (face + COST) // face
+
+
+def sent_text(price: Table, face: int) -> str:
+    """A price as written, and as it reaches a gateway."""
+    if price["currency"] != "wei":
+        more = Decimal(price["amount"]) * (face + COST) / face
+        return f"{price['text']} comes to {more.normalize():f} {price['currency']}"
+    whole, rest = divmod(sent_of(price, face), 1000)
+    return f"{price['text']} comes to {f'{whole}.{rest:03}'.rstrip('0').rstrip('.')} wei / pixel"
+
+
+def until_of(price: Table, cap: str, face: int) -> str:
+    """The gas price in gwei below which a gateway buys."""
+    if cap == "any":
+        return ""
+    base = worth_of(price) * 1000
+    gas = -(-face * (worth_of(price_of(cap)) * 1000 + 1 - base) // (base * GAS))
+    return f" while gas is below {(Decimal(gas) / 10**9).normalize():f} gwei"
+
+
 def asked_of(spec: Table, gateway: Table, name: str) -> Table:
     """What an orchestrator asks of a gateway for video."""
     seller = spec["orchestrators"][name]
@@ -313,33 +345,42 @@ def purchases_of(spec: Table, gateway: Table, sellers: list[Table], models: dict
             for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
                 cap = caps.get(model["use"], gateway["max_price"])
                 rows.append((f"model {model['use']}", seller["name"], model, cap))
+    face = face_of(spec, gateway)
     return [
-        {"gateway": gateway["name"], "work": work, "seller": name, "asks": asked, "cap": cap, "buys": buys(asked, cap)}
+        {"gateway": gateway["name"], "work": work, "seller": name, "asks": sent_text(asked, face), "cap": cap,
+         "buys": buys(asked, cap, face), "until": until_of(asked, cap, face)}
         for work, name, asked, cap in rows
-    ]
+    ]  # fmt: skip
 
 
-def buys(asked: Table, cap: str) -> bool:
+def buys(asked: Table, cap: str, face: int) -> bool:
     """Whether a cap admits a price."""
-    return cap == "any" or worth_of(asked) <= worth_of(price_of(cap))
+    return cap == "any" or sent_of(asked, face) <= worth_of(price_of(cap)) * 1000
 
 
 def summary_of(spec: Table, gateway: Table, models: dict[str, list[Table]]) -> Table:
     """How the offers stand for one gateway. The offers of a model come with the dearest first."""
+    face = face_of(spec, gateway)
     if "orchestrators" in gateway:
         offers = [asked_of(spec, gateway, name) for name in gateway["orchestrators"]]
-        within = [asked for asked in offers if buys(asked, gateway["max_price"])]
+        within = [asked for asked in offers if buys(asked, gateway["max_price"], face)]
         return {"gateway": gateway["name"], "work": "video", "offers": len(offers), "within": len(within),
-                "cheapest": min(within, key=worth_of), "dearest": max(within, key=worth_of)}  # fmt: skip
+                "cheapest": sent_text(min(within, key=worth_of), face),
+                "dearest": sent_text(max(within, key=worth_of), face)}  # fmt: skip
     count = bought = 0
     ends = []
     for name, offers in models.items():
         cap = gateway["max_model_prices"].get(name, gateway["max_price"])
-        first = 0 if cap == "any" else bisect_left(offers, -worth_of(price_of(cap)), key=lambda o: -worth_of(o))
+        first = 0 if cap == "any" else bisect_left(offers, -worth_of(price_of(cap)) * 1000, key=partial(_falling, face))
         count, bought = count + len(offers), bought + len(offers) - first
         ends += [offers[first], offers[-1]] if first < len(offers) and offers[0]["currency"] == "wei" else []
     return {"gateway": gateway["name"], "work": "models", "offers": count, "within": bought,
-            "cheapest": min(ends, key=worth_of), "dearest": max(ends, key=worth_of)}  # fmt: skip
+            "cheapest": sent_text(min(ends, key=worth_of), face),
+            "dearest": sent_text(max(ends, key=worth_of), face)}  # fmt: skip
+
+
+def _falling(face: int, price: Table) -> int:
+    return -sent_of(price, face)
 
 
 def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) -> Table:
