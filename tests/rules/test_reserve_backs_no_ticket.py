@@ -5,7 +5,7 @@ from __future__ import annotations
 from syrupy.assertion import SnapshotAssertion
 
 from compiler.diagnostics import Severity
-from tests.rules.support import flagged, gateway, onchain, orchestrator, printed, signer, silent
+from tests.rules.support import flagged, gateway, model, onchain, orchestrator, printed, signer, silent
 
 CODE = "reserve-backs-no-ticket"
 LISTED = gateway(orchestrators='["orch"]')
@@ -46,9 +46,12 @@ def test_reserve_below_one_ticket_is_an_error_whatever_the_chain_does() -> None:
 
 
 def test_reserve_of_a_signer_counts() -> None:
-    behind = gateway(wallet=None, max_price=None) + 'remote_signer = { signer = "signer" }\norchestrators = ["orch"]\n'
-    text = _with("0.005 ETH", behind, signer(max_price='"any"'), orchestrator())
-    assert "signer" in text and "wallet payer" in printed(text, CODE)
+    behind = gateway(wallet=None, max_price=None, mode='"ai"', orchestrators='["orch"]')
+    behind += 'remote_signer = { signer = "signer" }\n'
+    live = model(pipeline='"live-video-to-video"', id='"scope"')
+    seller = orchestrator(mode='"ai"', gpus="[0]", models='[{ use = "realvis" }]')
+    text = _with("0.005 ETH", live, behind, signer(max_price='"any"'), seller)
+    assert "wallet payer" in printed(text, CODE)
 
 
 def test_no_tickets_no_warning() -> None:
