@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from operator import attrgetter
 from typing import NamedTuple
 
 from compiler.diagnostics import Action, Edit, Path, Value
 from compiler.spans import Layout, Mark, Statement, key_parts
 
+_START = attrgetter("start")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _EQUALS = re.compile(r"([ \t]*)=([ \t]*)")
 _BLANKS = re.compile(r"[ \t]*")
@@ -146,11 +149,10 @@ def _insert_in_block(sheet: Sheet, table: Path, key: str, value: str) -> TextEdi
         return _new_line(sheet, header, shown, shown)
     if table:
         return None
-    first = min((s.start for s in sheet.layout.headers.values()), default=None)
-    if first is None:
+    if not sheet.layout.ordered:
         begin = "" if sheet.text.endswith("\n") or not sheet.text else "\n"
         return TextEdit(sheet.number, len(sheet.text), len(sheet.text), f"{begin}{shown}\n", "", shown)
-    at = _line_start(sheet.text, first)
+    at = _line_start(sheet.text, sheet.layout.ordered[0].start)
     return TextEdit(sheet.number, at, at, f"{shown}\n\n", "", shown)
 
 
@@ -216,9 +218,9 @@ def _remove(sheet: Sheet, path: Path) -> TextEdit | None:
 def _remove_block(sheet: Sheet, header: Statement) -> TextEdit:
     """A header with all under it: its own pairs, and the tables below it that follow at once."""
     end = header.end
-    for other in sorted(sheet.layout.headers.values(), key=lambda s: s.start):
-        if other.start < header.start:
-            continue
+    ordered = sheet.layout.ordered
+    for at in range(bisect_left(ordered, header.start, key=_START), len(ordered)):
+        other = ordered[at]
         if other.path[: len(header.path)] != header.path:
             break
         end = max(end, other.end, *(pair.end for pair in sheet.layout.pairs.get(other.path, ())))

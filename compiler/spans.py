@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cached_property
 from typing import NamedTuple
 
 from compiler.diagnostics import Path
@@ -208,6 +209,11 @@ class Layout(Scan):
         self.pairs: dict[Path, list[Statement]] = {}
         self.dotted: dict[Path, list[Statement]] = {}
         super().__init__(text)
+
+    @cached_property
+    def ordered(self) -> list[Statement]:
+        """The headers by their place in the text."""
+        return sorted(self.headers.values(), key=lambda statement: statement.start)
 
     def _header(self, start: int) -> tuple[Path, int]:
         path, end = super()._header(start)

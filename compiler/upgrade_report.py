@@ -28,8 +28,8 @@ def as_text(upgrade: Upgrade, colour: bool = False) -> str:
     """For a terminal or a log."""
     old, new = format_release(upgrade.source), format_release(upgrade.target)
     back = upgrade.target < upgrade.source
-    way = f"back from {old} to {new}, an older release" if back else f"from {old} to {new}"
-    lines = [f"Fleet {upgrade.fleet}: {way}", "", *_spec(upgrade, colour)]
+    way = f"back to {new}, an older release" if back else f"to {new}"
+    lines = [f"Fleet {upgrade.fleet}: from {old} {way}", "", *_spec(upgrade, colour)]
     for name, title in _SECTIONS:
         lines += _section(title, getattr(upgrade, name))
     lines += _launch_lines(upgrade)

@@ -157,10 +157,10 @@ def _stream(number: int) -> str:
 
 
 def _silence(number: int) -> str:
-    """A warning, and the entry that silences it: an avatar stack that anybody could control."""
+    """A warning, and the entry that silences it: a ladder whose bit rates look like kilobits."""
     return (
-        f"{_stack(number)}[[silence]]\n"
-        f'code = "remote-control-without-allowlist"\nreason = "known"\nat = "avatars.n{number}"\n'
+        f"{_ladder(number).replace('800000', '8000')}[[silence]]\n"
+        f'code = "bitrate-looks-like-kilobits"\nreason = "known"\nat = "ladders.l{number}"\n'
     )
 
 
@@ -288,7 +288,7 @@ _REFERENCES = {  # an entry's reference that each kind has, as written by the fu
     "reward_callers": ('wallet = "money"', 'wallet = "monei{}"'),
     "avatars": ('host = "h', 'host = "g'),
     "streams": ('ladder = "steps"', 'ladder = "stepps{}"'),
-    "silence": ('code = "remote-control', 'code = "remote-contrl{}'),
+    "silence": ('code = "bitrate-looks', 'code = "bitrate-lokks{}'),
 }
 
 

@@ -196,7 +196,7 @@ def test_output_goes_where_it_was_asked_for_and_directories_are_made(demo: Path)
 
 
 def test_an_older_release_is_called_one(demo: Path) -> None:
-    assert "back from v0.9.1 to v0.8.5, an older release" in fleetc("upgrade", "--to", "v0.8.5", cwd=demo).stdout
+    assert "from v0.9.1 back to v0.8.5, an older release" in fleetc("upgrade", "--to", "v0.8.5", cwd=demo).stdout
     for asked, told in {
         "0.8.5": 'write "v0.8.5"',
         "v0.7.2": "it is older than all that this fleetc knows: v0.7.6 to",

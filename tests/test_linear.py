@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from compiler import render, suggestions
+from compiler.fixes import repair, replacements
 from compiler.pipeline import check_spec
 from compiler.source import Source
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
@@ -30,7 +31,16 @@ def _check(text: str) -> str:
     return render.as_text(render.locate(checked.diagnostics, sources, checked.document))
 
 
-def _lines(text: str) -> Counter[CodeType]:
+def _repair(text: str) -> str:
+    """What `fleetc check --fix` writes; and SARIF, where each repair is located alone."""
+    sources = [Source("fleet.toml", text)]
+    checked = check_spec(sources)
+    if checked.document is not None:
+        replacements(sources, checked.document, [d.fix for d in checked.diagnostics if d.fix is not None])
+    return repair(sources).sources[0].text
+
+
+def _lines(text: str, work: Callable[[str], str]) -> Counter[CodeType]:
     """How many lines of each function of the package are executed. A comprehension and a generator are functions."""
     counts: Counter[CodeType] = Counter()
 
@@ -44,17 +54,17 @@ def _lines(text: str) -> Counter[CodeType]:
     before = sys.gettrace()
     sys.settrace(call)
     try:
-        _check(text)
+        work(text)
     finally:
         sys.settrace(before)
     return counts
 
 
-def _superlinear(make: Callable[[int], str], sizes: tuple[int, int, int] = SIZES) -> list[str]:
+def _superlinear(make: Callable[[int], str], work: Callable[[str], str] = _check) -> list[str]:
     """The functions whose work more than doubles with twice the entries, once the part that is always there is off."""
-    texts = [make(size) for size in sizes]
-    _check(texts[-1])  # what is cached is cached for all of them
-    small, middle, large = map(_lines, texts)
+    texts = [make(size) for size in SIZES]
+    work(texts[-1])  # what is cached is cached for all of them
+    small, middle, large = (_lines(text, work) for text in texts)
     found = []
     for code, count in large.items():
         first, second = middle[code] - small[code], count - middle[code]
@@ -79,6 +89,23 @@ def test_work_grows_with_the_number_of_entries(kind: str, fault: str) -> None:
 @pytest.mark.parametrize("name", LONG)
 def test_work_grows_with_the_length_of_a_list(name: str) -> None:
     assert _superlinear(lambda size: long_spec(name, size)) == []
+
+
+REPAIRS = {
+    "silences of nothing": ("silence", 'at = "', 'at = "nowhere.'),
+    "keys in another spelling": ("hosts", "runtime = ", "ssh-port = 22\nruntime = "),
+    "numbers as texts": ("hosts", "runtime = ", 'ssh_port = "22"\nruntime = '),
+    "units in another spelling": ("orchestrators", "1200 wei / pixel", "1200wei/Pixel"),
+}
+
+
+@pytest.mark.parametrize(("kind", "before", "after"), REPAIRS.values(), ids=list(REPAIRS))
+def test_work_of_repairs_grows_with_their_number(kind: str, before: str, after: str) -> None:
+    def text(size: int) -> str:
+        return large_spec(kind, "right", size).replace(before, after)
+
+    assert _repair(text(2)) != text(2)
+    assert _superlinear(text, _repair) == []
 
 
 @pytest.mark.parametrize("name", BIG)

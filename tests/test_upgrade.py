@@ -256,7 +256,7 @@ def test_command_refuses_a_release_that_never_was(wrong: str) -> None:
 
 
 def test_command_suggests_the_nearest_release() -> None:
-    assert 'did you mean "v0.9.1"?' in fleetc("upgrade", ROOT / "inventories/demo", "--to", "0.9.1").stderr
+    assert 'write "v0.9.1"' in fleetc("upgrade", ROOT / "inventories/demo", "--to", "0.9.1").stderr
 
 
 def test_command_first_wants_a_sound_spec(tmp_path: Path) -> None:
