@@ -73,7 +73,16 @@ def test_funds_of_a_signer_count_and_those_elsewhere_are_unknown() -> None:
     outside = behind + 'remote_signer = { url = "https://signer.example.net" }\n'
     assert printed(onchain(outside, orchestrator()), CODE) == "no problems\n"
     tight = behind.replace("1300", "1211") + 'remote_signer = { url = "https://signer.example.net" }\n'
-    assert flagged(onchain(tight, orchestrator()), CODE)  # no reserve whatever makes it less than 1.01 x
+    found = flagged(onchain(tight, orchestrator()), CODE)  # no reserve whatever makes it less than 1.01 x
+    assert "comes to at least 1212 wei / pixel" in found and "how much more, the reserve" in found
+
+
+def test_price_is_told_also_where_the_deposit_is_too_small_for_any_payment() -> None:
+    text = _video("1200 wei / pixel", "1200 wei / pixel").replace('deposit = "0.5 ETH"', 'deposit = "0.0001 ETH"')
+    assert '"1224 wei / pixel" or more' in flagged(text, CODE)
+    assert "deposit-below-face-value" in printed(text)
+    enough = text.replace('max_price = "1200', 'max_price = "1224')
+    assert printed(enough, CODE) == "no problems\n"
 
 
 def test_prices_compare_exactly_over_different_pixels() -> None:
