@@ -157,11 +157,14 @@ def at_gas(chain: Chain) -> str:
     return f"at a gas price of {Wei(chain.gas_price)}"
 
 
-def coming_to(offer: Entry, chain: Chain) -> str:
-    """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written."""
+def coming_to(offer: Entry, chain: Chain, known: bool = True) -> str:
+    """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written.
+
+    Where the reserve of the gateway is not `known`, that is the least.
+    """
     if offer.sent is None or offer.sent == offer.worth:
         return ""
-    return f"; it comes to {enough(offer)} {at_gas(chain)}"
+    return f"; it comes to {'' if known else 'at least '}{enough(offer)} {at_gas(chain)}"
 
 
 def affordable(offer: Entry, bound: Limit) -> Price | None:

@@ -22,6 +22,7 @@ from weakref import ref
 from compiler.analysis import tickets
 from compiler.analysis.acceptance import (
     NOT_ASKED,
+    REFUSED,
     VIDEO,
     Decision,
     Entry,
@@ -229,6 +230,14 @@ class Market:
     def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
         """What the gateway can get of some goods, whether its mode asks for them or not; on another chain if given."""
         return self.view(name).judge(goods, self.caps[name].of(goods), self.backing[name], chain or self.chain)
+
+    def judge_price(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+        """The same as far as prices alone decide: where no payment is possible, as if deposit and bounds would do."""
+        found = self.judge(name, goods, chain)
+        if found.outcome != REFUSED:
+            return found
+        backing = Backing(self.backing[name].reserve, None, None, None)
+        return self.view(name).judge(goods, self.caps[name].of(goods), backing, chain or self.chain)
 
     def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
         """What comes of each kind of goods that the gateway asks for and that somebody offers it."""

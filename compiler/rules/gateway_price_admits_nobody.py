@@ -62,7 +62,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Diagnostic]:
     """The goods that each cap is for: one that reaches none of them is said once."""
     caps, closed = market.caps[name], market.closed(name)
-    purchases = market.purchases(name)
+    purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
     nothing = all(verdict.outcome in (TOO_DEAR, REFUSED) for _, verdict in purchases)
     never = closed and nothing and all(_never(market, name, goods) for goods, _ in purchases)
     by_cap: dict[tuple[str | int, ...], list[tuple[Goods, Verdict]]] = {}
@@ -91,7 +91,7 @@ def _sent(entry: Entry) -> Amount:
 
 def _never(market: Market, name: str, goods: Goods) -> bool:
     """Whether not even next to no cost of gas would let the gateway buy."""
-    return market.judge(name, goods, market.quiet).outcome in (TOO_DEAR, REFUSED)
+    return market.judge_price(name, goods, market.quiet).outcome in (TOO_DEAR, REFUSED)
 
 
 def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
@@ -100,12 +100,13 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry,
     special = ', or write max_price = "any"' if cap.path[-1] == "max_price" else ""
     special = ", or remove it" if _dispensable(market, cap, offer) else special
     when = "" if certain else f" {at_gas(market.chain)}"
+    known = market.backing[cap.owner].known
     return (error if closed and certain else warning)(
         "gateway-price-admits-nobody",
         f"{_who(cap)} pays at most {cap.price}{_for_whom(cap)}, and {whom} {what} for that{when}",
         Label(cap.path, "the cap"),
-        [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain)}")],
-        f'raise {key} to "{enough(offer)}" or more{special}',
+        [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain, known)}")],
+        f'raise {key} to "{enough(offer)}" or more{special}{_unsure(known)}',
     )
 
 
@@ -127,6 +128,7 @@ def _dispensable(market: Market, cap: Entry, offer: Entry) -> bool:
 
 def _left_to_base(market: Market, name: str, cap: Entry, offer: Entry, nothing_else: bool, never: bool) -> Diagnostic:
     """A model that has no cap of its own, so that the cap meant for video is applied to it."""
+    known = market.backing[cap.owner].known
     also = "; so it can buy nothing at all" if nothing_else else ""
     also += f" {at_gas(market.chain)}" if nothing_else and not never else ""
     return (error if never else warning)(
@@ -134,6 +136,11 @@ def _left_to_base(market: Market, name: str, cap: Entry, offer: Entry, nothing_e
         f"{_who(cap)} does not pay what model {name} costs{_for_whom(cap)}: it has no cap of its own, and max_price is "
         "lower" + also,
         Label(cap.path, f"{cap.price}, for all that has no cap of its own"),
-        [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain)}")],
-        f'write max_model_prices = {{ {name} = "{enough(offer)}" }}, or more',
+        [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain, known)}")],
+        f'write max_model_prices = {{ {name} = "{enough(offer)}" }}, or more{_unsure(known)}',
     )
+
+
+def _unsure(known: bool) -> str:
+    """What a gateway whose funds nobody knows has to be told about a number."""
+    return "" if known else "; how much more, the reserve of its payer decides, which is not stated"

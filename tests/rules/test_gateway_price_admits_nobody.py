@@ -74,6 +74,14 @@ def test_caps_and_funds_of_a_signer_elsewhere_are_unknown() -> None:
     assert printed(onchain(outside, orchestrator()), CODE) == "no problems\n"
 
 
+def test_price_is_told_also_where_the_deposit_is_too_small_for_any_payment() -> None:
+    text = _video("1200 wei / pixel", "1200 wei / pixel").replace('deposit = "0.5 ETH"', 'deposit = "0.0001 ETH"')
+    assert '"1224 wei / pixel" or more' in flagged(text, CODE)
+    assert "deposit-below-face-value" in printed(text)
+    enough = text.replace('max_price = "1200', 'max_price = "1224')
+    assert printed(enough, CODE) == "no problems\n"
+
+
 def test_prices_compare_exactly_over_different_pixels() -> None:
     silent(_video("1224 wei / pixel", "1200000000 wei / megapixel"))
     assert flagged(_video("1224 wei / pixel", "1200001000 wei / megapixel"), CODE, Severity.WARNING)
