@@ -56,8 +56,7 @@ class Inputs:
     @property
     def hosts(self) -> tuple[HostPlan, ...]:
         """The hosts of the rollout, in the order in which Ansible takes them."""
-        chosen = (host for host in self.plan.hosts if not self.limit or host.name in self.limit)
-        return tuple(sorted(chosen, key=lambda host: host.name))
+        return tuple(host for host in self.plan.in_order if not self.limit or host.name in self.limit)
 
 
 def make(
