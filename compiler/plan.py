@@ -365,7 +365,7 @@ class Market(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The whole fleet, ready to be emitted."""
+    """The whole fleet, ready to be emitted. `order` names all its hosts in the order in which a rollout takes them."""
 
     fleet: str
     network: str
@@ -378,3 +378,10 @@ class Plan:
     market: Market
     streams: tuple[StreamPlan, ...] = ()
     monitoring: Monitoring | None = None
+    order: tuple[str, ...] = ()
+
+    @property
+    def in_order(self) -> tuple[HostPlan, ...]:
+        """The hosts as a rollout takes them; those that `order` does not name are last, as they are."""
+        places = {name: place for place, name in enumerate(self.order)}
+        return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

@@ -142,15 +142,16 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
 
 
 def _inventory(plan: Plan) -> str:
+    """The hosts of each group in the order of the plan, which Ansible keeps."""
     groups: dict[str, list[str]] = {FLEET_GROUP: []}
-    for host in plan.hosts:
+    for host in plan.in_order:
         groups[FLEET_GROUP].append(host.name)
         groups.setdefault(f"runtime_{host.runtime}", []).append(host.name)
         if host.region:
             groups.setdefault(f"region_{host.region.replace('-', '_')}", []).append(host.name)
     blocks = []
     for group in sorted(groups):
-        hosts = ",\n".join(f"          {json_line(name)}: {{}}" for name in sorted(groups[group]))
+        hosts = ",\n".join(f"          {json_line(name)}: {{}}" for name in groups[group])
         blocks.append(f'      {json_line(group)}: {{\n        "hosts": {{\n{hosts}\n        }}\n      }}')
     children = ",\n".join(blocks)
     return f'{{\n  "all": {{\n    "children": {{\n{children}\n    }}\n  }}\n}}\n'
@@ -183,7 +184,7 @@ def trace_inventory(plan: Plan) -> list[TracedLine]:
         if kind in ("runtime", "region") and name not in hosts:
             grouped_by = [derived(f"hosts are grouped by their {kind}", ("hosts",))]
         elif name == FLEET_GROUP:
-            grouped_by = [derived("the group of all hosts", ("hosts",))]
+            grouped_by = [derived("the group of all hosts, those first that others use", ("hosts",))]
         member = hosts.get(name)
         why = [] if member is None else [member, *_grouping(member, grouped_by)]
         lines.append(traced(line, why or grouped_by or [derived("the hosts of the fleet", ("hosts",))]))

@@ -13,6 +13,7 @@ from compiler.lower.helpers import lower_redeemer, lower_reward_caller, lower_si
 from compiler.lower.market import lower_market
 from compiler.lower.monitoring import lower_monitoring
 from compiler.lower.orchestrator import lower_orchestrator
+from compiler.lower.order import hosts_in_order, turn
 from compiler.lower.streams import lower_streams
 from compiler.lower.worker import lower_ai_worker, lower_transcoder
 from compiler.model.fleet import Fleet, Node
@@ -28,18 +29,20 @@ SIGNER_ELSEWHERE = "signer elsewhere"
 
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
     """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
+    edges = tuple(sorted(_edges(fleet)))
     return Plan(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
         release=fleet.fleet.node_release,
         hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts if hosts is None else hosts)),
-        edges=tuple(sorted(_edges(fleet))),
+        edges=edges,
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
         silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         monitoring=lower_monitoring(fleet),
+        order=hosts_in_order(fleet, edges),
     )
 
 
@@ -56,7 +59,7 @@ def _host(fleet: Fleet, name: str) -> HostPlan:
         become=host.become,
         node_user=host.node_user,
         binary=host.binary,
-        services=tuple(_service(fleet, node) for node in fleet.nodes_by_host.get(name, ())),
+        services=tuple(_service(fleet, node) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
 

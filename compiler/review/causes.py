@@ -3,9 +3,10 @@
 In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `compare.py`.
 
 An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
-the nearest. Where it follows from another table than before, such as another wallet, the line that names the table is
-the cause; where it moved in a list, what came or went before it is. Where a value follows from something that its
-origin does not name (a default that gave way because another node came), the edits that speak of the node are taken,
+the nearest. What comes or goes with its own table has that table for its cause, whoever names it. Where an item follows
+from another table than before, such as another wallet, the line that names the table is the cause; where it moved in a
+list, what came or went before it is. Where a value follows from something that its origin does not name (a default that
+gave way because another node came), the edits that speak of the node are taken,
 and a single edit is the cause of everything.
 """
 
@@ -24,6 +25,10 @@ from compiler.source import Document
 
 _FEW = 4
 """So many edits may be the cause of something that none of them speaks of."""
+
+
+_TABLE = 2
+"""The length of the path of a named table, such as orchestrators.orch."""
 
 
 class Edit(NamedTuple):
@@ -145,6 +150,14 @@ class Edits:
                     return found
         return []
 
+    def table_of(self, old: Item | None, new: Item | None) -> list[Edit]:
+        """The edit by which the item's own table came or went with it, whoever names that table."""
+        item = new or old
+        if item is None or not item.presence or (old is not None and new is not None):
+            return []
+        own = [path for path in item.origin.paths[:1] if len(path) == _TABLE]
+        return [edit for path in own for edit in self._at.get(path, ()) if (edit.old is None) == (old is None)]
+
     def referring(self, old: Item | None, new: Item | None) -> list[Edit]:
         """The edits by which the item's node or stream names another table than before, such as its wallet."""
         item = new or old
@@ -172,9 +185,9 @@ class Edits:
         item = new or old
         if item is None or not self.all:
             return ()
-        referring = self.referring(old, new)
-        if referring:
-            return tuple(referring)
+        near = self.table_of(old, new) or self.referring(old, new)
+        if near:
+            return tuple(near)
         paths = [path for i in (new, old) if i is not None for path in i.origin.paths]
         ranked = [(len(path), edit) for path in paths for edit in self.touching(path)]
         ranked = [pair for pair in ranked if _tells(pair[1], old, new)] or ranked

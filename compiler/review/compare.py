@@ -187,6 +187,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
         causes=tuple(spots) or tuple(_comments(first, old, new, evidence)),
         effects=impact.effects(group),
         lines=evidence.lines_of(first),
+        parts=impact.parts(group),
     )
 
 

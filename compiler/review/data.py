@@ -79,7 +79,7 @@ class Change:
     edge, service, funds, host, avatar, slot, allow, reach, stream, monitoring, fleet, rollout, silence, rate; spec is a
     setting that no file shows, text a difference that no setting explains. `what` is its name, such as
     -maxPricePerUnit; `old` and `new` are None where the item is absent. `lines` shows it in the artifacts of the first
-    target.
+    target. `parts` are the effects at each place by itself; empty where one place has all of `effects`.
     """
 
     kind: str
@@ -90,6 +90,7 @@ class Change:
     causes: tuple[Spot, ...]
     effects: tuple[Effect, ...]
     lines: tuple[Line, ...]
+    parts: tuple[tuple[Target, tuple[Effect, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

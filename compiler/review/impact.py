@@ -97,6 +97,27 @@ class Impact:
             found = [Effect("none", "; ".join(reasons), Decimal(0))]
         return tuple(sorted(found, key=lambda effect: IMPACTS.index(effect.impact)))
 
+    def parts(self, group: Sequence[Delta]) -> tuple[tuple[Target, tuple[Effect, ...]], ...]:
+        """What equal deltas mean at each place by itself; nothing where they have one place, which has all of it.
+
+        A process that moves drops its sessions on the host that it leaves.
+        """
+        places: dict[Target, list[Delta]] = {}
+        left: dict[Target, Target] = {}
+        for delta in group:
+            place = Target(delta.item.host, delta.item.node)
+            places.setdefault(place, []).append(delta)
+            if delta.old is not None and Target(delta.old.host, delta.old.node) in self.moved.stopped - {place}:
+                left[place] = Target(delta.old.host, delta.old.node)
+        if len(places) == 1 and not left:
+            return ()
+        found: dict[Target, list[Effect]] = {}
+        for place, deltas in places.items():
+            for effect in self.effects(deltas):
+                at = left.get(place, place) if effect.impact == "restart" else place
+                found.setdefault(at, []).append(effect)
+        return tuple((target, tuple(effects)) for target, effects in found.items())
+
     def _nothing(self, delta: Delta) -> str:
         """Why a delta means nothing."""
         if (delta.item.kind == "host" and delta.item.presence) or _is_host_of_node(delta):

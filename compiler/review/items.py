@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import Path
+from compiler.model.fleet import NODE_TABLES
 from compiler.origin import derived, given
 from compiler.plan import HostPlan, Plan, Service
 from compiler.review import words
@@ -247,6 +248,13 @@ def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
         yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)
 
 
+def _order(place: Place, _plan: Plan, names: Iterable[str]) -> Iterator[Item]:
+    """The order of the hosts follows from all nodes and from who uses whom."""
+    origin = derived("hosts whose nodes others use go first", ("hosts",), *((table,) for table in NODE_TABLES))
+    item = place.item("rollout", "order of the hosts", "\n".join(names), origin, follows=True)
+    yield item._replace(order=True)
+
+
 def _silenced(place: Place, _plan: Plan, found: Any) -> Iterator[Item]:
     for code, at, reason in found:
         yield place.item("silence", f"{code} below {at}" if at else code, reason, given("silence"))
@@ -298,6 +306,7 @@ PLAN: dict[str, _Take] = {
     "edges": _edges,
     "canary": _of_fleet("rollout", "canary"),
     "batch": _of_fleet("rollout", "batch"),
+    "order": _order,
     "silenced": _silenced,
     "market": _market,
     "streams": lambda _place, _plan, found: streams(found),

@@ -56,8 +56,7 @@ class Inputs:
     @property
     def hosts(self) -> tuple[HostPlan, ...]:
         """The hosts of the rollout, in the order in which Ansible takes them."""
-        chosen = (host for host in self.plan.hosts if not self.limit or host.name in self.limit)
-        return tuple(sorted(chosen, key=lambda host: host.name))
+        return tuple(host for host in self.plan.in_order if not self.limit or host.name in self.limit)
 
 
 def make(
@@ -127,12 +126,12 @@ def spec_of(sources: Iterable[Source]) -> tuple[SourceDigest, ...]:
 
 
 def effects_of(review: Review) -> Effects:
-    """What a review found, by host and node; what means nothing is left out."""
+    """What a review found, by host and node, each with its own part; what means nothing is left out."""
     found: dict[tuple[str, str], list[Effect]] = {}
     for change in review.changes:
-        for target in change.targets:
+        for target, effects in change.parts or ((target, change.effects) for target in change.targets):
             place = found.setdefault((target.host, target.node), [])
-            place += [effect for effect in change.effects if effect.impact != "none" and effect not in place]
+            place += [effect for effect in effects if effect.impact != "none" and effect not in place]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 import pytest
@@ -24,11 +25,14 @@ ZED = '  { avatar = "zed", gpu = 1 },\n'
 
 
 def edited(text: str, *swaps: tuple[str, str]) -> Review:
-    new = text
+    return review(text, apply(text, swaps))
+
+
+def apply(text: str, swaps: Iterable[tuple[str, str]]) -> str:
     for before, after in swaps:
-        assert before in new
-        new = new.replace(before, after, 1)
-    return review(text, new)
+        assert before in text
+        text = text.replace(before, after, 1)
+    return text
 
 
 def told(found: Review) -> list[tuple[str, str, str | None, str | None]]:
@@ -124,6 +128,59 @@ def test_another_wallet_of_a_node_is_caused_by_the_line_of_the_node() -> None:
     found = edited(DUAL, ('wallet = "payer"', 'wallet = "payer2"'), ("[models.realvis]", PAYER_2 + "[models.realvis]"))
     assert [change.what for change in found.changes] == ["-ethAcctAddr", "LP_ETHPASSWORD"]
     assert all(lines_of(change) == ['wallet = "payer2"'] for change in found.changes)
+
+
+ORCH_B = """[orchestrators.orch-b]
+host = "studio"
+mode = "video"
+http = "0.0.0.0:8936"
+cli = "127.0.0.1:7936"
+service = "studio.example.net:8936"
+monitor = true
+
+"""
+GATE_B = """[gateways.gate-b]
+host = "studio"
+mode = "video"
+http = "0.0.0.0:9936"
+rtmp = "127.0.0.1:1936"
+cli = "127.0.0.1:5936"
+http_ingest = true
+orchestrators = ["orch"]
+transcoding = ["P240p30fps16x9"]
+
+"""
+HOST_B = """[hosts.studio-b]
+address = "192.0.2.20"
+runtime = "docker"
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "swaps", "what"),
+    [
+        (DEMO, (("[gateways.gate]", ORCH_B + "[gateways.gate]"), ('["orch"]', '["orch", "orch-b"]')), "orch-b"),
+        (DEMO, (("[gateways.gate]", GATE_B + "[gateways.gate]"),), "gate-b"),
+        (
+            DEMO,
+            (
+                ("[orchestrators.orch]", HOST_B + "[orchestrators.orch]"),
+                ('[gateways.gate]\nhost = "studio"', '[gateways.gate]\nhost = "studio-b"'),
+            ),
+            "studio-b",
+        ),
+    ],
+)
+def test_table_that_comes_or_goes_is_its_own_cause_whoever_names_it(
+    text: str, swaps: tuple[tuple[str, str], ...], what: str
+) -> None:
+    comes = edited(text, *swaps)
+    goes = edited(apply(text, swaps), *((after, before) for before, after in reversed(swaps)))
+    for found in (comes, goes):
+        (change,) = [change for change in found.changes if change.what == what]
+        assert change.kind in ("service", "host")
+        assert lines_of(change) in ([f"[orchestrators.{what}]"], [f"[gateways.{what}]"], [f"[hosts.{what}]"])
 
 
 def test_host_of_the_monitoring_is_told_as_what_it_changes() -> None:

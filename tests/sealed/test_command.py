@@ -86,6 +86,33 @@ def git_in(*arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
 
 
+def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workplace) -> None:
+    """One release for all, one deposit for three gateways, and a gateway that moves: each host is told its part."""
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, 'node_release = "v0.9.1"', 'node_release = "v0.9.0"')
+    edit(place.spec, 'deposit = "1 ETH"', 'deposit = "0.9 ETH"')
+    edit(
+        place.spec, '[gateways.us-live]\nhost = "us-edge"', '[gateways.us-live]\nhost = "us-ai"\nhttp = "0.0.0.0:9935"'
+    )
+    text = place.spec.read_text(encoding="utf-8")
+    start = text.index('host = "us-ai"\nhttp = "0.0.0.0:9935"')
+    place.spec.write_text(text[:start] + text[start:].replace('http = "0.0.0.0:8935"\n', "", 1), encoding="utf-8")
+    place.compile()
+    done = place.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    told = {step.host: [e.text for a in step.actions for e in a.effects] for step in place.read().steps}
+    nodes = {step.host: {a.node for a in step.actions if a.node} for step in place.read().steps}
+    assert all(nodes.values())
+    for host, texts in told.items():
+        others = set().union(*nodes.values()) - nodes[host]
+        assert texts
+        assert not [text for text in texts for word in re.findall(r"[\w-]+", text) if word in others], host
+    assert "restart: eu-images-1 restarts: at most 2 live sessions drop" in done.out
+    assert "cold-start: pix2pix on us-images-1: a cold start of 30 to 120 s" in done.out
+    moves = "us-live stops on us-edge and starts on us-ai: at most 200 live sessions drop"
+    assert [host for host, texts in told.items() if moves in texts] == ["us-edge"]
+
+
 def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
     """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
     marks = place.tree / "ansible/host_vars/eu-ai.json"
