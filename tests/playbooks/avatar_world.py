@@ -53,6 +53,7 @@ services:
     env_file: [.env.turn]
     ports: ["${VTUBER_SIGNALING_PUBLIC_PORT:-8080}:80"]
     environment:
+      ENABLE_REST_API: ${ENABLE_REST_API:-0}
       SIGNALING_EXTRA_ARGS: "${SIGNALING_EXTRA_ARGS:-} ${VTUBER_SIGNALING_INSTANCE_ARGS:-}"
   unreal-game:
     image: game
@@ -60,7 +61,12 @@ services:
     environment:
       - AVATAR_EXTRA_ARGS=-ForceRes
       - NVIDIA_VISIBLE_DEVICES=${NVIDIA_VISIBLE_DEVICES:-all}
-    volumes: ["${VTUBER_SESSION_DIR:-/sessions}:/opt/embody/sessions"]
+    ulimits: {nofile: {soft: "${HOST_ULIMIT_NOFILE:-1040}", hard: "${HOST_ULIMIT_NOFILE:-1040}"}}
+    volumes:
+      - ${VTUBER_SESSION_DIR:-/sessions}:/opt/embody/sessions
+      - ${VTUBER_CONSOLE_VARIABLES_FILE:-./pixel-streaming/config/ConsoleVariables.ini}:/opt/embody/ConsoleVariables.ini:ro
+      - ${VTUBER_ENGINE_INI_FILE:-./pixel-streaming/config/Engine.ini}:/opt/embody/Engine.ini:ro
+      - ${VTUBER_GAME_INI_FILE:-./pixel-streaming/config/Game.ini}:/opt/embody/Game.ini:ro
   vtuber-script-runner:
     image: runner:${AVATAR_SERVICE_IMAGE_TAG:-latest}
     network_mode: service:unreal-game
@@ -71,6 +77,8 @@ services:
   recorder-control:
     image: recorder:${AVATAR_SERVICE_IMAGE_TAG:-latest}
     env_file: [.env.turn]
+    environment:
+      - RECORDER_SIGNALING_URL=${RECORDER_SIGNALING_URL:-ws://unreal-signaling:80}
     ports: ["${VTUBER_RECORDER_PORT:-8889}:8889"]
 networks:
   default:
