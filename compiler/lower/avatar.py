@@ -13,6 +13,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
+from compiler.diagnostics import Path
 from compiler.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
 from compiler.lower.common import plain_number
 from compiler.model import effective_avatar as effective
@@ -119,7 +120,7 @@ def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> PlannedFile:
         "slot_count": slots[-1].number + 1,
         "instances": [{"avatar_id": slot.avatar, "slot": slot.number, "gpu": str(slot.gpu)} for slot in slots],
     }
-    places = {}
+    places: dict[Path, Origin] = {}
     for index, slot in enumerate(slots):
         place = ("instances", index)
         places |= {place: slot.origin, (*place, "gpu"): slot.gpu_origin}

@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ from tests.support import compile_text
 
 CHECKOUT = "/opt/checkout"
 BOUND = ("/opt", "/etc/fleetc", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
+GAME_FILES = (
+    *("ConsoleVariables.lowload.30fps.720p.ini", "Engine.ini", "Game.ini"),
+    "GameUserSettings.lowload.30fps.720p.ini",
+)
+"""Settings files of the game that the spec of the tests names."""
+
 COMPOSE_RELEASE = "2.24.4"
 """What the stand-in for docker says of Compose: the oldest that reads the files of every slot."""
 
@@ -64,7 +71,7 @@ services:
     ulimits: {nofile: {soft: "${HOST_ULIMIT_NOFILE:-1040}", hard: "${HOST_ULIMIT_NOFILE:-1040}"}}
     volumes:
       - ${VTUBER_SESSION_DIR:-/sessions}:/opt/embody/sessions
-      - ${VTUBER_CONSOLE_VARIABLES_FILE:-./pixel-streaming/config/ConsoleVariables.ini}:/opt/embody/ConsoleVariables.ini:ro
+      - ${VTUBER_CONSOLE_VARIABLES_FILE:-./pixel-streaming/config/Console.ini}:/opt/embody/ConsoleVariables.ini:ro
       - ${VTUBER_ENGINE_INI_FILE:-./pixel-streaming/config/Engine.ini}:/opt/embody/Engine.ini:ro
       - ${VTUBER_GAME_INI_FILE:-./pixel-streaming/config/Game.ini}:/opt/embody/Game.ini:ro
   vtuber-script-runner:
@@ -198,10 +205,13 @@ class World:
         if release is not None:
             self._release.write_text(release)
 
-    def check_out(self, brand: str = "AVATAR") -> None:
+    def check_out(self, brand: str = "AVATAR", game_files: Iterable[str] = GAME_FILES) -> None:
         """Put the stack's own files there, as a person would; they belong to a user other than root."""
         checkout = self.inside(CHECKOUT)
-        checkout.mkdir(parents=True, exist_ok=True)
+        config = checkout / "pixel-streaming/config"
+        config.mkdir(parents=True, exist_ok=True)
+        for name in game_files:
+            (config / name).touch()
         for name, text in (
             ("docker-compose.unreal.yml", HOST_COMPOSE),
             ("docker-compose.unreal.instance.yml", SLOT_COMPOSE),
