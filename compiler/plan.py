@@ -158,6 +158,14 @@ class FirewallRow(NamedTuple):
     origin: Origin
 
 
+class StackImage(NamedTuple):
+    """The image of a service that follows no tag of a release: with its digest, or "" for the checkout's latest."""
+
+    service: str
+    image: str
+    origin: Origin
+
+
 @dataclass(frozen=True, slots=True)
 class AvatarSlot:
     """One slot: a Compose project of its own. `variables` are its whole environment, secrets aside.
@@ -189,7 +197,8 @@ class AvatarPlan:
 
     `services` are those of the host's own Compose project; `game_arguments` is empty where the game keeps its own;
     `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
-    matchmaker's arguments on the host.
+    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line;
+    `checkout_files` are files of the checkout, below it, that slots are started with.
     """
 
     name: str
@@ -197,6 +206,7 @@ class AvatarPlan:
     image_tag: str
     prefix: str
     checkout: str
+    checkout_files: tuple[str, ...]
     services: tuple[str, ...]
     host_variables: tuple[Variable, ...]
     steered: bool
@@ -204,7 +214,9 @@ class AvatarPlan:
     turn_variables: tuple[Variable, ...]
     turn_secrets: tuple[SecretVariable, ...]
     game_arguments: str
+    images: tuple[StackImage, ...]
     slots: tuple[AvatarSlot, ...]
+    cluster: PlannedFile
     allowlists: tuple[Allowlist, ...]
     firewall: tuple[FirewallRow, ...]
     relay: tuple[int, int] | None
@@ -221,13 +233,25 @@ class AvatarPlan:
 
     @property
     def shell_variables(self) -> tuple[Variable, ...]:
-        """The switches of the stack's command line, which reads them from the environment of its caller alone."""
-        return tuple(v for v in self.host_variables if v.name.startswith(f"{self.prefix}_CLI_"))
+        """The settings of the stack's command line, which reads them from the environment of its caller alone."""
+        read = (f"{self.prefix}_CLI_", f"{self.prefix}_CLUSTER_FILE")
+        return tuple(v for v in self.host_variables if v.name.startswith(read))
+
+    def pinned(self, service: str) -> str:
+        """The image that a service is pinned to, "" where it is not."""
+        return next((image.image for image in self.images if image.service == service), "")
 
     def callers(self) -> Allowlist:
         """The allowlist of the firewall."""
         return next(listed for listed in self.allowlists if listed.file == FIREWALL_ALLOWLIST)
 
+
+SIGNALING_SERVICE, GAME_SERVICE, TURN_SERVICE = "unreal-signaling", "unreal-game", "turn-server"
+"""Services of a stack whose images have no tag of a release."""
+
+CLUSTER_FILE = "cluster.json"
+HOST_COMPOSE = "host.compose.yaml"
+"""Lies over the Compose file of the host's services, where their images are pinned."""
 
 FIREWALL_ALLOWLIST = "firewall.cidr"
 POWER_ALLOWLIST = "power.cidr"

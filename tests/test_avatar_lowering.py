@@ -87,6 +87,7 @@ def test_switches_that_are_off_are_written_as_off() -> None:
 NOT_WRITTEN = {
     "POWER_ALLOWED_IPS_FILE": "the Compose file gives it the value of EDGE_POWER_ALLOWED_IPS_FILE",
     "EDGE_POWER_ALLOWED_IPS_FILE": "the rotator's own file, where a control plane steers the host",
+    "ORCHESTRATOR_HOST_PUBLIC_IP": "the public address of this host is a name",
     "AUTO_GPU_UTIL_MAX": "no GPU is dealt automatically",
     "SIGNALING_EXTRA_ARGS": "in the Compose file of the slot",
     "VTUBER_SIGNALING_INSTANCE_ARGS": "in the Compose file of the slot",
@@ -115,7 +116,7 @@ def test_slot_files_hold_what_the_command_line_would_hand_to_compose() -> None:
     by_number = {slot.number: slot for slot in stack().slots}
     assert sorted(by_number) == [0, 1, 3]
     mira = {variable.name: variable.value for variable in by_number[3].variables}
-    assert {name: mira[name] for name in mira if re.match("VTUBER|NVIDIA", name)} == {
+    assert {name: mira[name] for name in mira if re.match("VTUBER|NVIDIA|ENABLE|HOST|RECORDER", name)} == {
         "VTUBER_AVATAR_ID": "Mira",
         "VTUBER_AVATAR_SLUG": "mira",
         "VTUBER_INSTANCE_PROJECT_NAME": "vtuber-mira",
@@ -129,12 +130,66 @@ def test_slot_files_hold_what_the_command_line_would_hand_to_compose() -> None:
         "VTUBER_ALLOWED_ADDRESSES": mira["VTUBER_ALLOWED_ADDRESSES"],
         "NVIDIA_VISIBLE_DEVICES": "0",
         "NVIDIA_DRIVER_CAPABILITIES": "all",
+        "VTUBER_CONSOLE_VARIABLES_FILE": "./pixel-streaming/config/ConsoleVariables.lowload.30fps.720p.ini",
+        "VTUBER_ENGINE_INI_FILE": "./pixel-streaming/config/Engine.ini",
+        "VTUBER_GAME_INI_FILE": "./pixel-streaming/config/Game.ini",
+        "VTUBER_GAME_USER_SETTINGS_FILE": "./pixel-streaming/config/GameUserSettings.lowload.30fps.720p.ini",
+        "ENABLE_REST_API": "1",
+        "HOST_ULIMIT_NOFILE": "4096",
+        "RECORDER_SIGNALING_URL": "ws://unreal-signaling:8888",
     }
     callers = mira["VTUBER_ALLOWED_ADDRESSES"].split(",")
     assert callers[:5] == ["127.0.0.1", "::1", "172.17.0.1", "172.18.0.1", "172.30.3.1"]
     assert {"198.51.100.90", "203.0.113.0", "203.0.113.7", "203.0.113.77"} <= set(callers)
     assert not [caller for caller in callers if "/" in caller or caller in ("172.30.0.1", "172.30.1.1")]
     assert "VTUBER_GAME_TCP_PORT" not in {v.name for v in by_number[1].variables}
+
+
+def test_settings_of_slots_that_nobody_chose_stay_those_of_the_checkout() -> None:
+    found = {variable.name: variable.value for variable in small().slots[0].variables}
+    assert found["ENABLE_REST_API"] == "0"
+    assert not [n for n in found if n.endswith("_FILE") and n != "COMPOSE_FILE"]
+    assert not {"HOST_ULIMIT_NOFILE", "RECORDER_SIGNALING_URL"} & set(found)
+
+
+REGISTERED = """slots = 1
+public = "198.51.100.11"
+[avatars.stage.payments]
+addresses = ["203.0.113.90"]
+url = "http://203.0.113.90:8081"
+[avatars.stage.registration]
+id = "a"
+address = "0x1111111111111111111111111111111111111111"
+"""
+
+
+def registered(text: str) -> dict[str, str]:
+    return values(small(text, allow='"payments"'))
+
+
+def test_registrar_is_told_the_name_of_the_host_and_its_address() -> None:
+    found = registered(REGISTERED)
+    assert (found["ORCHESTRATOR_HOST_NAME"], found["ORCHESTRATOR_HOST_PUBLIC_IP"]) == ("one", "198.51.100.11")
+    assert registered(f'{REGISTERED}host_name = "rack.7"\n')["ORCHESTRATOR_HOST_NAME"] == "rack.7"
+    by_name = registered(REGISTERED.replace("198.51.100.11", "one.example.net"))
+    assert "ORCHESTRATOR_HOST_PUBLIC_IP" not in by_name, "a name is no address"
+    assert not [name for name in values(small()) if name.startswith("ORCHESTRATOR_HOST")]
+
+
+def test_cluster_file_lists_the_slots_as_the_command_line_reads_them() -> None:
+    avatar = stack()
+    assert avatar.cluster.content == {
+        "slot_count": 4,
+        "instances": [
+            {"avatar_id": "luna", "slot": 0, "gpu": "1"},
+            {"avatar_id": "orin", "slot": 1, "gpu": "1"},
+            {"avatar_id": "Mira", "slot": 3, "gpu": "0"},
+        ],
+    }
+    for brand in ("avatar", "embody"):
+        by_brand = small(f'slots = 1\nbrand = "{brand}"\n')
+        exported = {variable.name: variable.value for variable in by_brand.shell_variables}
+        assert exported[f"{brand.upper()}_CLUSTER_FILE"] == "/opt/fleetc/current/avatar/cluster.json"
 
 
 def test_arguments_register_each_slot_and_name_the_matchmaker_only_where_nobody_else_does() -> None:

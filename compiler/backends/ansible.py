@@ -7,13 +7,14 @@ cannot be marked, and come from the alphabet of names; group names hold an under
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from compiler.artifacts import Releases, json_line, json_string, without_hidden
 from compiler.encoding import ansible_unsafe
 from compiler.origin import Origin, derived, given
-from compiler.plan import AVATAR_DIRECTORY, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
+from compiler.plan import AVATAR_DIRECTORY, HOST_COMPOSE, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
 from compiler.templating import Templates
 from compiler.tracing import TracedLine, trace_template, traced
 from compiler.tree import Artifact
@@ -104,6 +105,10 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
     def digest(name: str) -> str:
         return files[f"hosts/{host}/{AVATAR_DIRECTORY}/{name}"]
 
+    own_compose = files.get(f"hosts/{host}/{AVATAR_DIRECTORY}/{HOST_COMPOSE}", "")
+    host_digest = digest("host.env")
+    if own_compose:
+        host_digest = hashlib.sha256(f"{host_digest} {own_compose}".encode()).hexdigest()
     slots = ",\n".join(
         "    "
         + json_line(
@@ -131,9 +136,11 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
         "fleet_avatar_checkout": _unsafe(avatar.checkout),
         "fleet_avatar_prefix": json_string(avatar.prefix),
         "fleet_avatar_steered": "true" if avatar.steered else "false",
+        "fleet_avatar_checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),
+        "fleet_avatar_compose": json_string(HOST_COMPOSE if own_compose else ""),
         "fleet_avatar_services": json_line(list(avatar.services)),
         "fleet_avatar_digests": json_line(
-            {"host": digest("host.env"), "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
+            {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
         ),
         "fleet_avatar_reserved_ports": json_string(f"{avatar.relay[0]}-{avatar.relay[1]}" if avatar.relay else ""),
         "fleet_avatar_secrets": json_line(secrets),

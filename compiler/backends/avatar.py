@@ -1,7 +1,8 @@
 """Emits what the avatar stack of a host reads: environment files, allowlists, and arguments of each slot.
 
 In: a host. Out: `hosts/<host>/avatar/host.env`, `turn.env`, `slots/slot-NN.env` and `slots/slot-NN.compose.yaml`,
-`allow/*`, and `profile.sh` for the shells of people who run the stack's command line. Environment files are in the form
+`host.compose.yaml` where TURN is pinned, `allow/*`, and for people who run the stack's command line `cluster.json` with
+the slots and `profile.sh` for their shells. Environment files are in the form
 that all their readers share: Compose, Docker, systemd, shells, and services of the stack that search for lines. Secrets
 stand in none of them; a rollout adds them on the host.
 """
@@ -10,17 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from compiler.artifacts import avatar_file
+from compiler.artifacts import avatar_file, json_document
 from compiler.encoding import compose_string, env_shared
 from compiler.origin import Origin, given
-from compiler.plan import AvatarPlan, AvatarSlot, HostPlan, Variable
+from compiler.plan import (
+    GAME_SERVICE,
+    HOST_COMPOSE,
+    SIGNALING_SERVICE,
+    TURN_SERVICE,
+    AvatarPlan,
+    AvatarSlot,
+    HostPlan,
+    Variable,
+)
 from compiler.templating import Encoded, Templates, Word
-from compiler.tracing import Marks, TracedLine, trace_template, traced
+from compiler.tracing import Marks, TracedLine, file_lines, trace_template, traced
 from compiler.tree import Artifact
 
 HOST_FILE = "host.env"
 TURN_FILE = "turn.env"
 PROFILE = "profile.sh"
+_HOST = "compose/avatar_host.yaml.j2"
 _SLOT = "compose/slot.yaml.j2"
 _PROFILE = "env/profile.sh.j2"
 
@@ -34,10 +45,16 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         yield avatar_file(host, avatar, name, _text(variables), _origins(variables))
     profile = templates.render(_PROFILE, _profile(avatar))
     yield avatar_file(host, avatar, PROFILE, profile, _origins(avatar.shell_variables))
+    cluster = avatar.cluster
+    yield avatar_file(host, avatar, cluster.name, json_document(cluster.content), [cluster.origin])
+    turn = avatar.pinned(TURN_SERVICE)
+    if turn:
+        yield avatar_file(host, avatar, HOST_COMPOSE, templates.render(_HOST, {"turn": turn}), _image_origins(avatar))
     for slot in avatar.slots:
         yield avatar_file(host, avatar, f"slots/{slot.name}.env", _text(slot.variables), _origins(slot.variables))
         text = templates.render(_SLOT, _view(avatar, slot))
-        yield avatar_file(host, avatar, f"slots/{slot.name}.compose.yaml", text, [slot.origin])
+        origins = [slot.origin, *_image_origins(avatar)]
+        yield avatar_file(host, avatar, f"slots/{slot.name}.compose.yaml", text, origins)
     for allowlist in avatar.allowlists:
         lines = "".join(f"{text}\n" for text in allowlist.texts)
         yield avatar_file(host, avatar, f"allow/{allowlist.file}", lines, [e.origin for e in allowlist.entries])
@@ -51,6 +68,10 @@ def _origins(variables: Iterable[Variable]) -> list[Origin]:
     return [variable.origin for variable in variables]
 
 
+def _image_origins(avatar: AvatarPlan) -> list[Origin]:
+    return [image.origin for image in avatar.images]
+
+
 def _profile(avatar: AvatarPlan) -> dict[str, object]:
     return {"variables": [(Word(variable.name), variable.value) for variable in avatar.shell_variables]}
 
@@ -59,6 +80,8 @@ def _view(avatar: AvatarPlan, slot: AvatarSlot) -> dict[str, object]:
     return {
         # Inside the quotes of the template, behind variables that Compose puts in.
         "signaling": Encoded(compose_string(slot.arguments)[1:-1]),
+        "signaling_image": avatar.pinned(SIGNALING_SERVICE),
+        "game_image": avatar.pinned(GAME_SERVICE),
         "game": avatar.game_arguments,
         "game_variable": Word(f"{avatar.prefix}_EXTRA_ARGS"),
         "hidden": "game" not in dict(slot.ports),
@@ -75,6 +98,11 @@ def trace(avatar: AvatarPlan, name: str, templates: Templates) -> list[TracedLin
     if name == PROFILE:
         marks: dict[str, Marks] = {"variables": _origins(avatar.shell_variables)}
         return trace_template(templates, _PROFILE, _profile(avatar), marks)
+    images = {image.service: image.origin for image in avatar.images}
+    if name == avatar.cluster.name:
+        return file_lines(avatar.cluster)
+    if name == HOST_COMPOSE and avatar.pinned(TURN_SERVICE):
+        return trace_template(templates, _HOST, {"turn": avatar.pinned(TURN_SERVICE)}, {"turn": images[TURN_SERVICE]})
     for listed in avatar.allowlists:
         if name == f"allow/{listed.file}":
             return [traced(entry.text, [entry.origin]) for entry in listed.entries]
@@ -82,6 +110,7 @@ def trace(avatar: AvatarPlan, name: str, templates: Templates) -> list[TracedLin
         if name == f"slots/{slot.name}.compose.yaml":
             view = _view(avatar, slot)
             marks = dict.fromkeys(view, slot.origin)
+            marks |= {"signaling_image": images[SIGNALING_SERVICE], "game_image": images[GAME_SERVICE]}
             marks["game"] = marks["game_variable"] = given("avatars", avatar.name, "game_args")
             return trace_template(templates, _SLOT, view, marks)
     return None

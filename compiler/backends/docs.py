@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.fleet_page.avatars import caller_rows, slot_row, stack_row
+from compiler.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
 from compiler.fleet_page.cells import cell, word
 from compiler.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
 from compiler.fleet_page.market import market_marks, market_view
@@ -53,6 +53,7 @@ def _view(plan: Plan, templates: Templates) -> dict[str, object]:
         "stacks": [stack_row(host, avatar) for host, avatar in stacks],
         "slots": slots,
         "slot_count": len(slots),
+        "stack_images": [row for _, avatar in stacks for row in image_rows(avatar)],
         "callers": [row for host, avatar in stacks for row in caller_rows(host, avatar)],
         "drawn_whole": drawn_whole(plan),
         "picture_limit": PICTURE_LIMIT,
@@ -95,6 +96,9 @@ def _marks(plan: Plan, templates: Templates) -> dict[str, Marks]:
         "stacks": [given("avatars", avatar.name) for _, avatar in stacks],
         "slots": [slot.origin for _, avatar in stacks for slot in avatar.slots],
         "slot_count": Together([nodes[0], *(given("avatars", avatar.name) for _, avatar in stacks)]),
+        "stack_images": [
+            Together([given("avatars", avatar.name), image.origin]) for _, avatar in stacks for image in avatar.images
+        ],
         "callers": [given("avatars", avatar.name, "allow") for h, avatar in stacks for _ in caller_rows(h, avatar)],
         "drawn_whole": nodes,
         "picture_limit": nodes,

@@ -58,6 +58,12 @@ def slot_row(host: HostPlan, slot: AvatarSlot) -> SlotRow:
     )
 
 
+def image_rows(avatar: AvatarPlan) -> Iterator[tuple[object, ...]]:
+    """Each service whose image follows no tag, with the image that it is pinned to, "" where it is not."""
+    for image in avatar.images:
+        yield cell(avatar.name), cell(image.service), cell(image.image) if image.image else ""
+
+
 def caller_rows(host: HostPlan, avatar: AvatarPlan) -> Iterator[tuple[object, ...]]:
     """Each network that may call, and whether it reaches the ports and may put the host to sleep."""
     lists = {listed.file: listed.texts for listed in avatar.allowlists}

@@ -348,16 +348,16 @@ def _avatars(scope: Scope) -> Iterator[Alert]:
     if not probes:
         return
     yield Alert(
-        name="AvatarSlotUnregistered",
+        name="AvatarSignalingSilent",
         group="avatars",
         expr=f"{slots_answer(scope)} == 0",
         wait="5m",
         severity=CRITICAL,
-        summary=said("Slot <slot> of host <host>, avatar <avatar>, is not registered"),
+        summary=said("Signaling of slot <slot> of host <host>, avatar <avatar>, does not answer"),
         description=said(
-            "Its signaling server does not answer, so it cannot be registered and carries no viewer: one unit of "
-            "capacity is gone, and a monitored service that is down makes the whole host ineligible for pay. Start the"
-            " slot, or silence this while it sleeps on purpose. A server that answers is no proof of a registration."
+            "A slot whose signaling server is silent cannot be registered and carries no viewer: one unit of capacity "
+            "is gone, and a monitored service that is down makes the whole host ineligible for pay. Start the slot, or "
+            "silence this while it sleeps on purpose. Nothing here asks the edge whether the slot is registered."
         ),
         threshold=Decimal(0),
         origins=tuple(r.origin for r in probes if r.probe is not None and r.probe.slot is not None),

@@ -13,20 +13,28 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
+from compiler.diagnostics import Path
 from compiler.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
 from compiler.lower.common import plain_number
 from compiler.model import effective_avatar as effective
-from compiler.model.avatar import Avatars, Turn
+from compiler.model.avatar import Avatars
+from compiler.model.avatar_tables import Turn
 from compiler.model.effective_avatar import SlotInForce
 from compiler.model.fields import Base, SecretRef
 from compiler.model.fleet import Fleet, Stack
 from compiler.origin import Origin, default, derived, given
 from compiler.plan import (
     AVATAR_DIRECTORY,
+    CLUSTER_FILE,
+    GAME_SERVICE,
     RELEASE_ROOT,
+    SIGNALING_SERVICE,
+    TURN_SERVICE,
     AvatarPlan,
     AvatarSlot,
+    PlannedFile,
     SecretVariable,
+    StackImage,
     Variable,
 )
 from compiler.quantities import Duration
@@ -40,6 +48,15 @@ HOST_SERVICES = (
 
 SLOT_FILE = "docker-compose.unreal.instance.yml"
 STUN_SERVER = "stun.l.google.com:19302"
+GAME_FILE_DIRECTORY = "pixel-streaming/config"
+GAME_FILES = {
+    "console_variables": "CONSOLE_VARIABLES",
+    "engine": "ENGINE_INI",
+    "game": "GAME_INI",
+    "user_settings": "GAME_USER_SETTINGS",
+}
+"""The variable of each settings file of the game, between VTUBER_ and _FILE."""
+
 _name = itemgetter(0)
 
 
@@ -55,6 +72,7 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> AvatarPlan:
         image_tag=str(effective.image_tag(fleet, stack).value),
         prefix=settings.brand.upper(),
         checkout=settings.project_dir,
+        checkout_files=tuple(sorted({f"{GAME_FILE_DIRECTORY}/{file}" for _, file in _game_files(settings)})),
         services=tuple(_services(settings)),
         host_variables=_sorted(_host_variables(fleet, stack, slots)),
         steered=settings.edge is not None and settings.edge.url is not None,
@@ -62,7 +80,9 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> AvatarPlan:
         turn_variables=_sorted(_turn_variables(fleet, stack, turn)) if turn is not None else (),
         turn_secrets=_turn_secrets(stack, turn) if turn is not None else (),
         game_arguments=" ".join(settings.game_args),
+        images=tuple(_images(stack)),
         slots=tuple(_slot(fleet, stack, slot) for slot in slots),
+        cluster=_cluster(stack, slots),
         allowlists=allowlists(stack, slots),
         firewall=firewall(fleet, stack, slots),
         relay=(relay.value.first, relay.value.last) if relay is not None else None,
@@ -72,11 +92,40 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> AvatarPlan:
 def _services(settings: Avatars) -> Iterator[str]:
     """What this host runs: no TURN and no registration that the spec does not have, which would only fail."""
     for name in HOST_SERVICES:
-        if name == effective.TURN_SERVICE and settings.turn is None:
+        if name == TURN_SERVICE and settings.turn is None:
             continue
         if name == REGISTRATION and settings.registration is None:
             continue
         yield name
+
+
+def _images(stack: Stack) -> Iterator[StackImage]:
+    """The images that no tag of a release reaches: as the spec pins them, else whatever is newest."""
+    services = {"signaling": SIGNALING_SERVICE, "game": GAME_SERVICE, "turn": TURN_SERVICE}
+    if stack.settings.turn is None:
+        del services["turn"]
+    for key, service in services.items():
+        image = getattr(stack.settings.images, key, None)
+        path = (*stack.path, "images")
+        latest = default("the checkout names the latest of it, whatever the release", stack.path)
+        yield StackImage(service, image or "", given(*path, key) if image is not None else latest)
+
+
+def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> PlannedFile:
+    """The slots as the stack's command line reads them, which takes the number 0 of a GPU for none: it is text there.
+
+    A slot beyond those that the command line knows stands there too: it then refuses the file and leaves all alone.
+    """
+    content = {
+        "slot_count": slots[-1].number + 1,
+        "instances": [{"avatar_id": slot.avatar, "slot": slot.number, "gpu": str(slot.gpu)} for slot in slots],
+    }
+    places: dict[Path, Origin] = {}
+    for index, slot in enumerate(slots):
+        place = ("instances", index)
+        places |= {place: slot.origin, (*place, "gpu"): slot.gpu_origin}
+        places[*place, "avatar_id"] = derived("the avatar of the slot", slot.path)
+    return PlannedFile(CLUSTER_FILE, content, derived("the slots of the stack", (*stack.path, "slots")), places)
 
 
 def _sorted(variables: Iterator[Variable]) -> tuple[Variable, ...]:
@@ -132,6 +181,8 @@ def _switches(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
     yield Variable(f"{prefix}_CLI_NO_AUTO_UPDATE", _switch(not update.value), update.origin)
     upgrade = effective.auto_upgrade_when_sleeping(fleet, stack)
     yield Variable(f"{prefix}_CLI_AUTO_UPGRADE_WHEN_SLEEPING", _switch(upgrade.value), upgrade.origin)
+    listed_there = derived("the file that lists the slots", (*stack.path, "slots"))
+    yield Variable(f"{prefix}_CLUSTER_FILE", f"{RELEASE_ROOT}/current/{AVATAR_DIRECTORY}/{CLUSTER_FILE}", listed_there)
 
 
 def _image_and_network(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
@@ -158,7 +209,15 @@ def _registration(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
     account = effective.account(fleet, stack)
     if account is not None:
         yield Variable("ORCHESTRATOR_ADDRESS", str(account.value), account.origin)
+    if registration.host_name is not None:
+        yield Variable("ORCHESTRATOR_HOST_NAME", registration.host_name, given(*path, "host_name"))
+    else:
+        named = derived("the name of the host", (*stack.path, "host"))
+        yield Variable("ORCHESTRATOR_HOST_NAME", stack.settings.host, named)
     public, port = effective.public_address(fleet, stack), effective.health_port(stack)
+    address = effective.public_ip(fleet, stack)
+    if address is not None:
+        yield Variable("ORCHESTRATOR_HOST_PUBLIC_IP", str(address.value), address.origin)
     if public is not None:
         host = f"[{public.value}]" if ":" in public.value else public.value
         why = derived("the public address and the health port", *public.origin.paths, *port.origin.paths)
@@ -280,9 +339,32 @@ def _slot_variables(fleet: Fleet, stack: Stack, slot: SlotInForce) -> Iterator[V
     yield Variable("NVIDIA_VISIBLE_DEVICES", str(slot.gpu), slot.gpu_origin)
     everything = default("the game draws, encodes and computes", slot.path)
     yield Variable("NVIDIA_DRIVER_CAPABILITIES", "all", everything)
+    yield from _programs(settings, path)
     turn = effective.turn_address(fleet, stack)
     if turn is not None:
         yield Variable("TURN_EXTERNAL_IP", turn.value, turn.origin)
+
+
+def _programs(settings: Avatars, path: tuple[Any, ...]) -> Iterator[Variable]:
+    """What signaling, recorder and game of a slot start from. Files that nobody chose stay those of the checkout."""
+    rest = _origin(settings, path, "signaling_rest_api")
+    yield Variable("ENABLE_REST_API", _switch(settings.signaling_rest_api), rest)
+    if settings.recorder_signaling is not None:
+        watched = given(*path, "recorder_signaling")
+        yield Variable("RECORDER_SIGNALING_URL", str(settings.recorder_signaling), watched)
+    if settings.game_open_files is not None:
+        yield Variable("HOST_ULIMIT_NOFILE", str(settings.game_open_files), given(*path, "game_open_files"))
+    for key, file in _game_files(settings):
+        chosen = given(*path, "game_files", key)
+        yield Variable(f"VTUBER_{GAME_FILES[key]}_FILE", f"./{GAME_FILE_DIRECTORY}/{file}", chosen)
+
+
+def _game_files(settings: Avatars) -> Iterator[tuple[str, str]]:
+    """The settings files of the game that the spec chooses: key and name."""
+    for key in GAME_FILES:
+        file = getattr(settings.game_files, key, None)
+        if file is not None:
+            yield key, file
 
 
 # --- the edge ---------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def panels(scope: Scope, alerts: Sequence[Alert]) -> Iterator[Panel]:
         )
     if "RewardNotCalled" in by_name:
         yield from _rewards(scope, by_name)
-    if "AvatarSlotUnregistered" in by_name:
+    if "AvatarSignalingSilent" in by_name:
         yield from _avatars(scope, by_name)
 
 
@@ -217,7 +217,7 @@ def _rewards(scope: Scope, alerts: dict[str, Alert]) -> Iterator[Panel]:
 
 def _avatars(scope: Scope, alerts: dict[str, Alert]) -> Iterator[Panel]:
     for title, name, expression, legend in (
-        ("Slots that answer", "AvatarSlotUnregistered", slots_answer(scope, *_HOSTS), "{{host}} {{slot}} {{avatar}}"),
+        ("Slots that answer", "AvatarSignalingSilent", slots_answer(scope, *_HOSTS), "{{host}} {{slot}} {{avatar}}"),
         ("Health reports", "AvatarHealthSilent", health_answers(scope, *_HOSTS), "{{host}}"),
     ):
         alert = alerts[name]

@@ -16,18 +16,24 @@ from compiler import quantities as q
 from compiler.model.avatar_fields import (
     AllowEntry,
     AvatarTagField,
-    CallerAddress,
     Ipv4AddressField,
-    PortRangeField,
-    SharedUrl,
+    SharedWebSocketUrl,
     SlotMemory,
     SlotNetworks,
-    shared_text,
+)
+from compiler.model.avatar_tables import (
+    Edge,
+    GameFiles,
+    Images,
+    Ops,
+    Payments,
+    Registration,
+    ServiceName,
+    Turn,
 )
 from compiler.model.fields import (
     GPU_UUID_PATTERN,
     AbsolutePath,
-    Address,
     Base,
     Duration,
     Flag,
@@ -41,15 +47,15 @@ from compiler.model.fields import (
     is_gpu_uuid,
     refuse,
 )
-from compiler.upstream.avatar import HIGHEST_SLOT, LIMITS, NEIGHBOURS, SLOT_PORTS
+from compiler.upstream.avatar import HIGHEST_SLOT, NEIGHBOURS, SLOT_PORTS
 
 _AVATAR_ID = re.compile("[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 _WORD = re.compile(r"[!-~]{1,200}")
 _PROJECT_PREFIX = re.compile("[a-z0-9][a-z0-9_-]{0,62}")
-_SERVICE = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-_REGISTERED_ID = re.compile("[A-Za-z0-9._-]{1,64}")
+MOST_OPEN_FILES = 1_048_576
+"""What Linux grants a process at most unless fs.nr_open says otherwise; Docker starts no container with more."""
+
 _API_VERSION = re.compile(r"1\.[1-9][0-9]{0,2}")
-_EMAIL = re.compile(r"[^@\s]{1,64}@[A-Za-z0-9.-]{1,190}")
 
 
 def _avatar_id(text: str) -> str:
@@ -102,6 +108,14 @@ def _slot_gpu(value: Any) -> int | str:
     raise refuse("a slot uses one GPU", 'write its place in the list of the host, from 0, its UUID, or "all"')
 
 
+def _open_files(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_OPEN_FILES:
+        raise refuse(
+            "a limit of open files is a whole number", f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096"
+        )
+    return value
+
+
 def _word(text: str) -> str:
     if not _WORD.fullmatch(text) or any(character in text for character in "#'\"\\$`"):
         raise refuse(
@@ -117,62 +131,10 @@ def _prefix(text: str) -> str:
     return text
 
 
-def _service(text: str) -> str:
-    if not _SERVICE.fullmatch(text):
-        raise refuse("this is not the name of a service", 'write it like "vtuber-mira-unreal-game"')
-    return text
-
-
-def _registered_id(text: str) -> str:
-    if not _REGISTERED_ID.fullmatch(text):
-        raise refuse("this is not the id of an orchestrator", "write 1 to 64 letters, digits and . _ -")
-    return text
-
-
-def _email(text: str) -> str:
-    if not _EMAIL.fullmatch(text):
-        raise refuse("this is not an email address", 'write it like "operator@example.net"')
-    return shared_text(text)
-
-
-def _capability(text: str) -> str:
-    if len(text) > 128:
-        raise refuse("the capability has at most 128 characters", "shorten it")
-    if not text:
-        raise refuse("the capability is empty", "write one, or leave it out")
-    return shared_text(text)
-
-
-def _realm(text: str) -> str:
-    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,126}", text):
-        raise refuse("this is not a realm", 'write letters, digits and . _ - such as "pixel-streaming"')
-    return text
-
-
 def _api_version(text: str) -> str:
     if not _API_VERSION.fullmatch(text):
         raise refuse("this is not a version of the Docker API", 'write it like "1.44"')
     return text
-
-
-def _ops_ttl(value: q.Duration) -> q.Duration:
-    if not 10 <= value.microseconds // 1_000_000 <= 86_400:
-        raise refuse("a signature counts from 10 s to 24 h", 'write it like "300 s"')
-    return value
-
-
-def _poll_interval(value: q.Duration) -> q.Duration:
-    if value.microseconds < LIMITS["edge_poll_seconds"] * 1_000_000:
-        raise refuse(
-            f"the control plane is asked every {LIMITS['edge_poll_seconds']} s at most", 'write it like "15 s"'
-        )
-    return value
-
-
-def _health_timeout(value: q.Duration) -> q.Duration:
-    if not 100_000 <= value.microseconds <= 60_000_000:
-        raise refuse("a health check takes from 0.1 s to 60 s", 'write it like "5 s"')
-    return value
 
 
 def _statistics_age(value: q.Duration) -> q.Duration:
@@ -185,12 +147,6 @@ def _some_slots(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     if not slots:
         raise refuse("a stack without slots carries no avatar", "list one, or take the table away")
     return slots
-
-
-def _some_addresses(addresses: tuple[q.IpAddress, ...]) -> tuple[q.IpAddress, ...]:
-    if not addresses:
-        raise refuse("the payments service calls from some address", 'write it like addresses = ["203.0.113.90"]')
-    return addresses
 
 
 def _is_count(value: Any) -> str:
@@ -211,7 +167,6 @@ SlotGpu = Annotated[
     ),
 ]
 Word = Annotated[StrictStr, AfterValidator(_word)]
-ServiceName = Annotated[StrictStr, AfterValidator(_service)]
 
 
 class Slot(Base):
@@ -236,110 +191,6 @@ class Slot(Base):
     game_command: Flag | None = Field(
         None, description="Whether the slot publishes the command port of its game; else as the table says."
     )
-
-
-class Payments(Base):
-    """The payments service: it asks hosts for their state, puts them to sleep and wakes, upgrades and pays them."""
-
-    addresses: Annotated[tuple[CallerAddress, ...], AfterValidator(_some_addresses)] = Field(
-        description="Addresses that its calls come from; every allowlist that names payments gets them."
-    )
-    url: SharedUrl | None = Field(None, description="Address of its API, such as http://203.0.113.90:8081.")
-
-
-class Edge(Base):
-    """The edge in front of the host: it leads viewers to slots, and its control plane may steer the host."""
-
-    addresses: tuple[Ipv4AddressField, ...] = Field((), description="Addresses of the edges that viewers come through.")
-    url: SharedUrl | None = Field(
-        None, description="Control plane that the host polls; it then owns allowlists and matchmaker arguments."
-    )
-    token: Secret | None = Field(None, description="Token for the control plane.")
-    matchmaker_port: Integer = Field(8889, ge=1, le=65535, description="Port of the matchmaker of the edge.")
-    poll_interval: Annotated[WholeSeconds, AfterValidator(_poll_interval)] | None = Field(
-        None, description="How often the control plane is asked, in whole seconds; 15 s when left out, never below 5."
-    )
-    wake_settle: WholeSeconds | None = Field(
-        None, description="How long a host that wakes is left alone, in whole seconds; 60 s when left out."
-    )
-    exclusive: Flag = Field(True, description="Whether everybody but the edge is kept from the ports of the stack.")
-    update_turn: Flag = Field(
-        False, description="Whether the edge rewrites the address of TURN; it then always writes port 3478."
-    )
-
-    @model_validator(mode="after")
-    def _token_and_address_together(self) -> Edge:
-        if (self.url is None) != (self.token is None):
-            missing = "url" if self.url is None else "token"
-            raise refuse(
-                "a control plane has an address and a token", f"add {missing}, or take the other one of the two away"
-            )
-        return self
-
-
-class Turn(Base):
-    """The TURN server of the host, which relays media for viewers behind strict networks."""
-
-    address: HostAddress | None = Field(
-        None, description="Address that viewers reach it at; behind an edge that of the edge, else the public one."
-    )
-    port: Integer = Field(3478, ge=1, le=65535, description="Port for TCP and UDP.")
-    relay_ports: PortRangeField | None = Field(
-        None, description='UDP ports for relayed media; "49160-49200" when left out, which is 41 for the whole host.'
-    )
-    realm: Annotated[StrictStr, AfterValidator(_realm)] = Field(
-        "pixel-streaming", description="Realm of its credentials."
-    )
-    user: Secret = Field(description="Where the user name for TURN is found.")
-    password: Secret = Field(description="Where the password for TURN is found.")
-
-
-class Ops(Base):
-    """How remote operations are signed."""
-
-    secret: Secret = Field(description="Where the secret is found that signs calls of /ops and /cluster.")
-    required: Flag = Field(
-        False, description="Whether calls without a signature are refused; the payments service sends none."
-    )
-    ttl: Annotated[WholeSeconds, AfterValidator(_ops_ttl)] | None = Field(
-        None, description="How long a signature counts, from 10 s to 24 h; 300 s when left out."
-    )
-
-
-class Registration(Base):
-    """How the host is made known to the payments service: one registration for all its slots."""
-
-    id: Annotated[StrictStr, AfterValidator(_registered_id)] = Field(
-        description="Id under which the payments service knows the host; one address belongs to one id."
-    )
-    orchestrator: Name | None = Field(
-        None, description="Orchestrator of this fleet whose account is paid; or write its address."
-    )
-    address: Address | None = Field(None, description="Account that is paid; it must be in the active set.")
-    capability: Annotated[StrictStr, AfterValidator(_capability)] | None = Field(
-        None, description="Capability that is told, at most 128 characters."
-    )
-    contact_email: Annotated[StrictStr, AfterValidator(_email)] | None = Field(
-        None, description="Email address for the operators of the payments service."
-    )
-    health_timeout: Annotated[Duration, AfterValidator(_health_timeout)] | None = Field(
-        None, description="How long a health check of the host may take, from 0.1 s to 60 s."
-    )
-    min_service_uptime: Integer | None = Field(
-        None, ge=0, le=100, description="Percent of time that monitored services must run."
-    )
-    monitored_services: tuple[ServiceName, ...] | None = Field(
-        None, description="Services that the registration names, at most 25; those of the stack when left out."
-    )
-
-    @model_validator(mode="after")
-    def _one_account(self) -> Registration:
-        if (self.orchestrator is None) == (self.address is None):
-            raise refuse(
-                "a registration names one account",
-                'write orchestrator = "<name of an orchestrator of this fleet>" or address = "0x...", not both',
-            )
-        return self
 
 
 class Avatars(Base):
@@ -376,7 +227,21 @@ class Avatars(Base):
         1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, beside those of transcoding."
     )
     game_args: tuple[Word, ...] = Field((), description="Arguments of the game instead of the stack's own.")
+    game_files: GameFiles | None = Field(None, description="Settings files that the game starts from.")
+    game_open_files: (
+        Annotated[
+            int,
+            Parsed(_open_files),
+            WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_OPEN_FILES}),
+        ]
+        | None
+    ) = Field(None, description="How many files a game may have open; 1040 when left out.")
     signaling_args: tuple[Word, ...] = Field((), description="Further arguments of the signaling servers.")
+    signaling_rest_api: Flag = Field(False, description="Whether signaling servers answer requests of their REST API.")
+    recorder_signaling: SharedWebSocketUrl | None = Field(
+        None, description="Signaling server that recorders watch; ws://unreal-signaling:80, that of the slot, else."
+    )
+    images: Images | None = Field(None, description="Images without a tag of a release, pinned by their digests.")
     allow: tuple[AllowEntry, ...] = Field(
         (), description='Who may call the host: "payments", addresses and networks. Nobody else may.'
     )
@@ -446,3 +311,12 @@ class Avatars(Base):
     beside: tuple[Literal[NEIGHBOURS], ...] = Field(  # type: ignore[valid-type]  # the names stand in a data file
         (), description="Known services that run on the host although the spec does not describe them, for their ports."
     )
+
+    @model_validator(mode="after")
+    def _turn_that_is_pinned_is_run(self) -> Avatars:
+        if self.images is not None and self.images.turn is not None and self.turn is None:
+            raise refuse(
+                "images.turn pins the image of a TURN server, and this stack runs none",
+                "leave images.turn out, or add the table of turn",
+            )
+        return self

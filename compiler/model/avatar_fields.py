@@ -15,7 +15,7 @@ from pydantic.json_schema import WithJsonSchema
 
 from compiler import quantities as q
 from compiler.encoding import SHARED_CHARACTERS, is_shared
-from compiler.model.fields import HttpUrl, Parsed, refuse, refuse_quantity
+from compiler.model.fields import HttpUrl, Parsed, WebSocketUrl, refuse, refuse_quantity
 from compiler.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
 
 PAYMENTS = "payments"
@@ -164,6 +164,7 @@ AvatarTagField = Annotated[
     AvatarTag, Parsed(_tag), WithJsonSchema({"type": "string", "examples": ["v1.3.6", "v2026.3.1-alpha.1", "latest"]})
 ]
 SharedUrl = Annotated[HttpUrl, AfterValidator(_shared_url)]
+SharedWebSocketUrl = Annotated[WebSocketUrl, AfterValidator(_shared_url)]
 AllowEntry = Annotated[
     str | q.IpNetwork,
     Parsed(_quantity(_allow_entry)),

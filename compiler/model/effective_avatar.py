@@ -16,7 +16,16 @@ from compiler.model.avatar_fields import PAYMENTS, AvatarTag
 from compiler.model.effective import ANY_ADDRESS, BoundPort, gpu_index
 from compiler.model.fleet import Fleet, Stack
 from compiler.origin import Chosen, Origin, default, derived, given
-from compiler.quantities import Bytes, EthAddress, HostName, IpAddress, IpNetwork, PortRange
+from compiler.quantities import (
+    Bytes,
+    EthAddress,
+    HostName,
+    IpAddress,
+    IpNetwork,
+    PortRange,
+    QuantityError,
+    parse_ip,
+)
 from compiler.upstream.avatar import ABILITIES, LIMITS, SLOT_PORTS
 
 PROJECT_PREFIX = "vtuber-"
@@ -221,6 +230,15 @@ def public_address(fleet: Fleet, stack: Stack) -> Chosen[HostName] | None:
     path = ("hosts", stack.settings.host, "public")
     public = fleet.hosts[stack.settings.host].public
     return Chosen(HostName(public), given(*path)) if public is not None else None
+
+
+def public_ip(fleet: Fleet, stack: Stack) -> Chosen[IpAddress] | None:
+    """The public address where it is one; None where it is a name, or nobody says."""
+    public = public_address(fleet, stack)
+    try:
+        return Chosen(parse_ip(public.value), public.origin) if public is not None else None
+    except QuantityError:
+        return None
 
 
 def turn_address(fleet: Fleet, stack: Stack) -> Chosen[HostName] | None:

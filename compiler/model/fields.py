@@ -402,6 +402,7 @@ HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.
 Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
 Secret = Annotated[SecretRef, Parsed(parse_secret), WithJsonSchema(SECRET_SCHEMA)]
 HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
+WebSocketUrl = Annotated[q.Url, Parsed(_url(("ws", "wss"))), _text_schema("ws://192.0.2.1:80")]
 
 
 def _or_secret(example: str) -> WithJsonSchema:

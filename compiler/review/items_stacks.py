@@ -23,6 +23,8 @@ HOST_UNIT, TURN_UNIT = "host", "turn"
 
 LEFT_OUT: dict[str, str] = {
     "AvatarPlan.name": "it names the stack",
+    "AvatarPlan.cluster": "the items of the slots say it",
+    "AvatarPlan.checkout_files": "variables of the slots name them",
     "AvatarPlan.release": "the image tag and the variables that differ by release say it",
     "AvatarSlot.number": "it is the key of the items of the slot",
     "AvatarSlot.network": "a variable of the slot says it",
@@ -60,6 +62,9 @@ def avatar(place: Place, stack: AvatarPlan | None) -> Iterator[Item]:
     )
     for name, value, field in plain_fields:
         yield from _plain_item((*key, HOST_UNIT, name), place.host, "avatar", name, value, given(*path, field))
+    for image in stack.images:
+        what, value = f"image of {image.service}", image.image or "latest"
+        yield from _plain_item((*key, HOST_UNIT, what), place.host, "avatar", what, value, image.origin)
     for unit, variables, secrets in (
         (HOST_UNIT, stack.host_variables, stack.host_secrets),
         (TURN_UNIT, stack.turn_variables, stack.turn_secrets),

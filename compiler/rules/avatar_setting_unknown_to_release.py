@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model import effective_avatar
+from compiler.model.fields import Base
 from compiler.model.fleet import Fleet
 from compiler.upstream.avatar import settings
 
@@ -34,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for setting in settings().values():
             if release.value.release is None or setting.since is None or setting.since <= release.value.release:
                 continue
-            if setting.field in stack.settings.model_fields_set:
+            if _written(stack.settings, setting.field):
                 yield warning(
                     "avatar-setting-unknown-to-release",
                     f"{release.value} of {stack.name} does not read {setting.field}: it came with {setting.since}",
@@ -42,3 +43,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     [Label(release.origin.paths[0], "the release")],
                     f"take it away, or write {setting.since} or a newer release",
                 )
+
+
+def _written(table: Base, field: str) -> bool:
+    """Whether the spec has the field, which may stand in a table below: `game_files.engine`."""
+    key, _, below = field.partition(".")
+    if key not in table.model_fields_set:
+        return False
+    return not below or _written(getattr(table, key), below)

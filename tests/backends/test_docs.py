@@ -37,7 +37,7 @@ def table(page: str, heading: str) -> list[list[str]]:
     rows = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in shown.split("<tr>")[2:]]
     for row in rows:
         for cell in row:
-            assert {tag for tag, _ in PageReader(cell).tags} <= {"code"}
+            assert {tag for tag, _ in PageReader(cell).tags} <= {"code", "wbr"}
     return [[PageReader(cell).text for cell in row] for row in rows]
 
 
@@ -144,6 +144,10 @@ def test_avatars_have_their_tables_ports_secrets_and_places_in_the_picture() -> 
     assert ports["gpu-1", "7780", "tcp"][0] == "programs of this host only"
     assert ports["gpu-1", "49160-49200", "udp"][1] == "relayed media of TURN"
     assert ports["gpu-2", "8080", "tcp"][0] == "everyone"
+    images = {(row[0], row[1]): row[2] for row in table(page, "Avatars") if len(row) == 3}
+    assert images["solo", "unreal-game"] == "latest, not pinned"
+    assert images["stage", "turn-server"].startswith("registry.example.net/embody-turn-server@sha256:3")
+    assert ("solo", "turn-server") not in images, "it runs none"
     assert ["env", "TURN_PASSWORD", "TURN_PASS", "avatar", "gpu-1"] in table(page, "Secrets")
     picture = page.split("```mermaid\n")[1].split("```")[0]
     assert '    slot_3_gpu_1["slot 3 Mira on GPU 0 signaling 8083"]\n' in picture

@@ -82,7 +82,7 @@ def test_example_with_avatars_watches_all_that_no_message_tells() -> None:
     (rules,) = (a.content.decode() for a in compiled.tree.artifacts if a.path == "monitoring/alerts.yml")
     assert set(re.findall(r"alert: (\w+)", rules)) >= {
         *("DepositLow", "ReserveLow", "PaymentErrors", "SessionsNearLimit", "NoOrchestrator", "GpuMemoryHigh"),
-        *("RewardNotCalled", "AvatarSlotUnregistered", "NodeRestarting"),
+        *("RewardNotCalled", "AvatarSignalingSilent", "NodeRestarting"),
     }
 
 

@@ -194,7 +194,7 @@ def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) 
         assert up["orch"]["metric"]["host"] == "gpu" and "region" not in up["orch"]["metric"]
         slots = {one["metric"].get("slot"): one["value"][1] for one in waited(central, "probe_success", 3, log)}
         assert slots == {"0": "1", "1": "0", None: "1"}
-        (pending,) = waited(central, 'ALERTS{alertname="AvatarSlotUnregistered"}', 1, log)
+        (pending,) = waited(central, 'ALERTS{alertname="AvatarSignalingSilent"}', 1, log)
         assert pending["metric"]["alertstate"] == "pending" and pending["metric"]["slot"] == "1"
         near = waited(central, 'ALERTS{alertname="SessionsNearLimit"}', 2, log)
         assert {one["metric"]["node"] for one in near} == {"gate", "orch"}

@@ -14,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ from tests.support import compile_text
 
 CHECKOUT = "/opt/checkout"
 BOUND = ("/opt", "/etc/fleetc", "/etc/systemd/system", "/etc/sysctl.d", "/etc/profile.d", "/var/lib")
+GAME_FILES = (
+    *("ConsoleVariables.lowload.30fps.720p.ini", "Engine.ini", "Game.ini"),
+    "GameUserSettings.lowload.30fps.720p.ini",
+)
+"""Settings files of the game that the spec of the tests names."""
+
 COMPOSE_RELEASE = "2.24.4"
 """What the stand-in for docker says of Compose: the oldest that reads the files of every slot."""
 
@@ -53,6 +60,7 @@ services:
     env_file: [.env.turn]
     ports: ["${VTUBER_SIGNALING_PUBLIC_PORT:-8080}:80"]
     environment:
+      ENABLE_REST_API: ${ENABLE_REST_API:-0}
       SIGNALING_EXTRA_ARGS: "${SIGNALING_EXTRA_ARGS:-} ${VTUBER_SIGNALING_INSTANCE_ARGS:-}"
   unreal-game:
     image: game
@@ -60,7 +68,12 @@ services:
     environment:
       - AVATAR_EXTRA_ARGS=-ForceRes
       - NVIDIA_VISIBLE_DEVICES=${NVIDIA_VISIBLE_DEVICES:-all}
-    volumes: ["${VTUBER_SESSION_DIR:-/sessions}:/opt/embody/sessions"]
+    ulimits: {nofile: {soft: "${HOST_ULIMIT_NOFILE:-1040}", hard: "${HOST_ULIMIT_NOFILE:-1040}"}}
+    volumes:
+      - ${VTUBER_SESSION_DIR:-/sessions}:/opt/embody/sessions
+      - ${VTUBER_CONSOLE_VARIABLES_FILE:-./pixel-streaming/config/Console.ini}:/opt/embody/ConsoleVariables.ini:ro
+      - ${VTUBER_ENGINE_INI_FILE:-./pixel-streaming/config/Engine.ini}:/opt/embody/Engine.ini:ro
+      - ${VTUBER_GAME_INI_FILE:-./pixel-streaming/config/Game.ini}:/opt/embody/Game.ini:ro
   vtuber-script-runner:
     image: runner:${AVATAR_SERVICE_IMAGE_TAG:-latest}
     network_mode: service:unreal-game
@@ -71,6 +84,8 @@ services:
   recorder-control:
     image: recorder:${AVATAR_SERVICE_IMAGE_TAG:-latest}
     env_file: [.env.turn]
+    environment:
+      - RECORDER_SIGNALING_URL=${RECORDER_SIGNALING_URL:-ws://unreal-signaling:80}
     ports: ["${VTUBER_RECORDER_PORT:-8889}:8889"]
 networks:
   default:
@@ -190,10 +205,13 @@ class World:
         if release is not None:
             self._release.write_text(release)
 
-    def check_out(self, brand: str = "AVATAR") -> None:
+    def check_out(self, brand: str = "AVATAR", game_files: Iterable[str] = GAME_FILES) -> None:
         """Put the stack's own files there, as a person would; they belong to a user other than root."""
         checkout = self.inside(CHECKOUT)
-        checkout.mkdir(parents=True, exist_ok=True)
+        config = checkout / "pixel-streaming/config"
+        config.mkdir(parents=True, exist_ok=True)
+        for name in game_files:
+            (config / name).touch()
         for name, text in (
             ("docker-compose.unreal.yml", HOST_COMPOSE),
             ("docker-compose.unreal.instance.yml", SLOT_COMPOSE),

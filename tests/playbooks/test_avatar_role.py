@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -14,7 +15,7 @@ import yaml
 
 from compiler.lower.avatar import HOST_SERVICES
 from tests.backends.programs import program
-from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, World
+from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
 from tests.support import ROOT
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
@@ -99,6 +100,10 @@ def refusals(bare: Fleet) -> dict[str, str]:
         return " ".join(done.stdout.split())
 
     heard["checkout"] = refused()
+    bare.world.check_out(game_files=GAME_FILES[1:])
+    (bare.world.inside(CHECKOUT) / "pixel-streaming/config" / GAME_FILES[0]).mkdir()
+    heard["game files"] = refused()
+    (bare.world.inside(CHECKOUT) / "pixel-streaming/config" / GAME_FILES[0]).rmdir()
     bare.world.check_out()
     bare.world.set_compose(None)
     heard["engine"] = refused()
@@ -128,6 +133,12 @@ def test_host_without_the_checkout_is_refused(refusals: dict[str, str]) -> None:
         f"gpu-1 has no checkout of the avatar stack at {CHECKOUT}: docker-compose.unreal.yml and "
         "docker-compose.unreal.instance.yml are not there. Clone it there, or name its directory as project_dir"
     ) in refusals["checkout"]
+
+
+def test_settings_files_of_the_game_that_the_checkout_lacks_are_refused(refusals: dict[str, str]) -> None:
+    assert (
+        f"gpu-1 has no {CHECKOUT}/pixel-streaming/config/{GAME_FILES[0]}, which game_files of the spec names"
+    ) in refusals["game files"], "Docker has made a directory in its place"
 
 
 def test_host_without_an_engine_or_with_an_old_compose_is_refused(refusals: dict[str, str]) -> None:
@@ -191,6 +202,8 @@ def test_first_rollout_starts_the_host_and_each_slot_with_what_the_spec_says(fle
     assert mira["vtuber-script-runner"]["environment"]["RUNNER_API_TOKEN"] == "runner-token-1"
     assert mira["vtuber-script-runner"]["image"] == "runner:v1.3.6"
     assert mira["unreal-game"]["volumes"][0]["source"] == "/var/lib/sessions/mira"
+    assert models["vtuber-host"]["turn-server"]["image"].startswith("registry.example.net/embody-turn-server@sha256:3")
+    assert mira["unreal-signaling"]["image"].startswith("registry.example.net/embody-signaling@sha256:1")
 
 
 def test_services_that_the_role_may_remove_are_those_that_a_stack_may_have() -> None:
@@ -203,8 +216,12 @@ def test_shells_of_people_get_the_switches_of_the_command_line(fleet: Fleet) -> 
     status = file.stat()
     assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o644, 0)
     done = subprocess.run(["sh", "-c", f". {file}; env"], env={}, capture_output=True, text=True, check=True)
-    found = {line for line in done.stdout.splitlines() if "_CLI_" in line}
-    assert found == {"AVATAR_CLI_NO_AUTO_UPDATE=1", "AVATAR_CLI_AUTO_UPGRADE_WHEN_SLEEPING=0"}
+    found = {line for line in done.stdout.splitlines() if line.startswith("AVATAR_")}
+    cluster = "/opt/fleetc/current/avatar/cluster.json"
+    switches = {"AVATAR_CLI_NO_AUTO_UPDATE=1", "AVATAR_CLI_AUTO_UPGRADE_WHEN_SLEEPING=0"}
+    assert found == {*switches, f"AVATAR_CLUSTER_FILE={cluster}"}
+    release = fleet.world.inside("/opt/fleetc") / fleet.world.inside("/opt/fleetc/current").readlink()
+    assert len(json.loads((release / "avatar/cluster.json").read_text())["instances"]) == 3
     assert found <= set((fleet.world.inside(CHECKOUT) / ".env").read_text().splitlines())
 
 
@@ -300,7 +317,7 @@ def test_other_relay_range_takes_the_place_of_the_old_one_alone(fleet: Fleet) ->
 
 def test_turn_that_left_the_spec_is_stopped_and_its_ports_are_given_back(fleet: Fleet) -> None:
     start, end = fleet.spec.index("[avatars.stage.turn]"), fleet.spec.index("[avatars.stage.ops]")
-    fleet.spec = fleet.spec[:start] + fleet.spec[end:]
+    fleet.spec = re.sub('(?m)^turn = "registry.*\n', "", fleet.spec[:start] + fleet.spec[end:])
     removed, *started = fleet.deploy()
     assert (removed["command"], removed["project"], removed["services"]) == ("rm", "vtuber-host", ["turn-server"])
     assert "turn-server" not in {service for call in started for service in call["services"]}

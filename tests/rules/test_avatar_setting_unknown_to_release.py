@@ -30,3 +30,9 @@ def test_runner_token_before_its_release() -> None:
     text = staged(avatars(runner_token='{ env = "TOKEN" }'), avatar_release='"v1.3.5"')
     assert CODE in {d.code for d in checked(text).diagnostics}
     assert CODE not in {d.code for d in checked(text.replace("v1.3.5", "latest")).diagnostics}
+
+
+def test_settings_file_of_the_game_before_its_release() -> None:
+    text = staged(avatars(game_files='{ engine = "Engine.ini", user_settings = "Own.ini" }'), avatar_release='"v1.3.5"')
+    assert "does not read game_files.engine: it came with v1.3.6" in flagged(text, CODE, Severity.WARNING)
+    silent(text.replace("v1.3.5", "v1.3.6"))
