@@ -21,6 +21,7 @@ import tarfile
 from pathlib import Path
 
 from tests.farm_system import run_checked
+from tests.standin import gcc_words
 
 SUITE = "bookworm"
 SSH_PORT = 2222
@@ -63,7 +64,6 @@ DROPPED = (
     *("etc/machine-id", "etc/hostname", "etc/resolv.conf"),
 )
 
-STANDIN_SOURCE = Path(__file__).parent / "standin" / "livepeer.c"
 
 # Enough of a shell for a health check in a container of the stand-in image.
 BUSYBOX_NAMES = ("sh", "cat", "echo", "env", "ls", "nc", "sleep", "test", "true", "wget")
@@ -137,7 +137,7 @@ def _build(root: Path) -> None:
 def compile_standin(directory: Path) -> Path:
     """The stand-in node as a static binary `livepeer` in the directory. Raises FarmError with gcc's words."""
     binary = directory / "livepeer"
-    run_checked("gcc", "-static", "-O1", "-o", str(binary), str(STANDIN_SOURCE))
+    run_checked(*gcc_words(directory, binary))
     return binary
 
 
