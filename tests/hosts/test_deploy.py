@@ -72,6 +72,7 @@ host = "one"
 mode = "video"
 wallet = "earner"
 price = "{price} wei / pixel"
+{orch_a}
 
 [orchestrators.orch-b]
 host = "two"
@@ -137,10 +138,10 @@ class Rollout:
         self.hosts = {"one": farm.hosts["h1"], "two": farm.hosts["h2"], "three": farm.hosts["h3"]}
         self.write(price=1200)
 
-    def write(self, price: int) -> None:
+    def write(self, price: int, orch_a: str = "") -> None:
         nasty = "\n".join(f"NASTY_{i} = {toml_text(v)}" for i, v in enumerate(spec_nasty_values()))
         text = SPEC.format(
-            image=self.farm.images[0], price=price, port=self.farm.ssh_port, nasty=nasty,
+            image=self.farm.images[0], price=price, orch_a=orch_a, port=self.farm.ssh_port, nasty=nasty,
             nasty_word=toml_text("a b \"c\" $d `e` \\ %n {{ f }} #g é"),
             **{name: host.address for name, host in self.farm.hosts.items()},
         )  # fmt: skip
@@ -356,4 +357,20 @@ def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollo
     assert done.returncode == 1
     assert "address already in use" in done.stdout.lower()
     again = rollout.deploy("--limit", "one")
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_flag_that_the_node_does_not_know_fails_the_rollout_with_its_words(rollout: Rollout) -> None:
+    """Flags of a release that fleetc does not know are taken as written; the stand-in has the flags of v0.9.1."""
+    rollout.write(price=1200, orch_a='node_release = "v9.0.0"\nextra_flags = { flagOfTomorrow = "1" }')
+    rollout.compile()
+    try:
+        done = rollout.deploy("--limit", "one")
+    finally:
+        rollout.write(price=1200)
+        rollout.compile()
+        again = rollout.deploy("--limit", "one")
+    assert done.returncode == 1
+    assert "flag provided but not defined: -flagOfTomorrow" in done.stdout
+    assert "orch-a" in done.stdout and "one" in done.stdout
     assert again.returncode == 0, again.stdout + again.stderr
