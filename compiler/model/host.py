@@ -165,7 +165,9 @@ class Rollout(Base):
     rollout. The hosts of one batch change together.
     """
 
-    canary: Integer = Field(1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use.")
+    canary: Integer = Field(
+        1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use."
+    )
     batch: Annotated[
         int | str,
         Parsed(_batch),

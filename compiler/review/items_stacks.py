@@ -130,7 +130,13 @@ def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
 
 
 def _content(head: Item, file: PlannedFile) -> Iterator[Item]:
+    """The values of a request; an entry of a list in it, such as a rendition, comes and goes as a whole."""
     for name, entry in entries_of(file.content).items():
+        if name:
+            key, near = (*head.key, file.name, name), nearest(file, entry.place)
+            origin = derived("the request of the stream", *near.paths, *head.origin.paths)
+            named = head._replace(key=key, what=f"{head.what}: {name}", origin=origin)
+            yield named._replace(value=leaf_text(entry.values), presence=True)
         for leaf, value in entry.values.items():
             what = f"{head.what}: {f'{name} ' if name else ''}{leaf}"
             near = nearest(file, (*entry.place, leaf))

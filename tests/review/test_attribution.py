@@ -261,6 +261,28 @@ def test_rung_of_a_ladder_is_one_change_of_all_its_streams() -> None:
     assert all(len(change.causes) == 1 and f"bitrate = {change.new}" in lines_of(change)[0] for change in found.changes)
 
 
+RUNG = STAGE[STAGE.index('  { name = "360p"') :].partition("\n")[0] + "\n"
+
+
+def test_rendition_that_goes_or_comes_is_one_row_of_its_streams() -> None:
+    shorter = STAGE.replace(RUNG, "")
+    for found in (review(STAGE, shorter), review(shorter, STAGE)):
+        assert [(change.kind, change.what) for change in found.changes] == [
+            ("file", "transcoding.json: 360p"),
+            ("stream", "camera, stage-main: 360p"),
+        ]
+        assert all(lines_of(change) == [RUNG.strip()] for change in found.changes)
+
+
+def test_rendition_with_another_name_is_one_row() -> None:
+    found = review(STAGE, STAGE.replace(RUNG, RUNG.replace('"360p"', '"540p"')))
+    assert [(change.kind, change.what) for change in found.changes] == [
+        ("file", "transcoding.json: 540p"),
+        ("stream", "camera, stage-main: 540p"),
+    ]
+    assert all('"360p"' in (change.old or "") and '"540p"' in (change.new or "") for change in found.changes)
+
+
 # --- words ----------------------------------------------------------------------------------------
 
 
