@@ -283,6 +283,30 @@ def test_rendition_with_another_name_is_one_row() -> None:
     assert all('"360p"' in (change.old or "") and '"540p"' in (change.new or "") for change in found.changes)
 
 
+def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
+    gate = STAGE[STAGE.index("[gateways.gate]") :].partition("\n\n")[0]
+    named = 'gateway = "gate"\n'
+    gone = {c.what: c for c in review(STAGE, STAGE.replace(gate, "").replace(named, "")).changes}
+    streams = gone["camera, stage-main, stage-mobile: gateway"]
+    assert (streams.kind, streams.old, streams.new) == ("stream", "gate", None)
+    assert [(e.impact, e.text, e.amount) for e in streams.effects] == [
+        (
+            "capacity",
+            "3 times: gate leaves the fleet, and no other gateway is named for the stream: none takes it",
+            Decimal(3),
+        )
+    ]
+    moved = STAGE.replace("[gateways.gate]", "[gateways.door]").replace(named, 'gateway = "door"\n')
+    (change,) = [c for c in review(STAGE, moved).changes if c.kind == "stream"]
+    assert [(e.impact, e.text) for e in change.effects] == [
+        ("identity", "3 times: who sends the stream has to send it to door; gate leaves the fleet")
+    ]
+    (change,) = edited(STAGE, (f"[streams.camera]\n{named}", "[streams.camera]\n")).changes
+    assert [(e.impact, e.text, e.amount) for e in change.effects] == [
+        ("capacity", "the spec names no gateway for the stream any more; gate stays in the fleet", Decimal(0))
+    ]
+
+
 # --- words ----------------------------------------------------------------------------------------
 
 
