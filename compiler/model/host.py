@@ -161,8 +161,8 @@ class Rollout(Base):
     """In which steps a new release reaches the hosts.
 
     What others use goes first: remote signers, redeemers and reward callers, then orchestrators, then workers and
-    avatar stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end the
-    rollout. The hosts of one batch change together.
+    avatar stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end
+    the rollout. The hosts of one batch change together.
     """
 
     canary: Integer = Field(
