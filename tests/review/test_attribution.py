@@ -8,9 +8,12 @@ from decimal import Decimal
 import pytest
 
 from compiler.review.data import Change, Review
+from compiler.review.html import as_html
 from compiler.review.limits import breaches, parse_limits
+from compiler.review.markdown import as_markdown
 from compiler.review.terminal import as_text
 from tests.review.support import example, review
+from tests.support import shipped
 
 STAGE = example("avatar-stage")
 DUAL = example("dual-onchain")
@@ -281,6 +284,20 @@ def test_rendition_with_another_name_is_one_row() -> None:
         ("stream", "camera, stage-main: 540p"),
     ]
     assert all('"360p"' in (change.old or "") and '"540p"' in (change.new or "") for change in found.changes)
+
+
+def test_list_is_told_by_its_elements() -> None:
+    longer = edited(TWO, ('"us-video-1"]', '"us-video-1", "us-video-2"]'))
+    third = "https://us-gpu-2.example.net:8935"
+    assert f"argument -orchAddr: + {third}\n" in as_text(longer)
+    assert f": + `{third}`" in as_markdown(longer)
+    assert f'<ins>{third}</ins> <span class="deed">added</span>' in as_html(longer, shipped()[0])
+    shorter = edited(TWO, (', "P720p30fps16x9"]', "]"))
+    assert "argument -transcodingOptions: - P720p30fps16x9\n" in as_text(shorter)
+    swapped = edited(TWO, ('"P360p30fps16x9", "P720p30fps16x9"]', '"P360p30fps16x9", "P576p30fps16x9"]'))
+    assert "argument -transcodingOptions: - P720p30fps16x9 + P576p30fps16x9\n" in as_text(swapped)
+    turned = edited(TWO, ('"eu-video-1", "eu-video-2"', '"eu-video-2", "eu-video-1"'))
+    assert "-orchAddr: https://eu-gpu-1.example.net:8935," in as_text(turned)  # the order is what changes
 
 
 def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
