@@ -336,7 +336,7 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     assert "at 0.05 gwei (assumed, as [fleet] has no gas_price)" in done.stdout
     spec.write_text(text.replace("1000 wei", "1220 wei"))
     done = fleetc("check", spec, "--explain-prices")
-    assert "too dear by about 0.3 percent; buys while gas is below 0.041668" in done.stdout
+    assert "too dear by 0.33 percent; buys while gas is below 0.041668" in done.stdout
     spec.write_text(text.replace("1000 wei", "1220 wei").replace("[fleet]", '[fleet]\ngas_price = "0.04 gwei"'))
     done = fleetc("check", spec, "--explain-prices")
     assert done.returncode == 0

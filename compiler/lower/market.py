@@ -6,6 +6,7 @@ settled here: what has no short decimal form is rounded, and says "about".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
@@ -68,7 +69,7 @@ def outcome_text(decision: Decision, until: int | None) -> str:
     """What comes of two nodes, with the gas price in wei below which they trade."""
     text = decision.outcome
     if decision.over is not None:
-        text += f" by {number_text(decision.over, 1)} percent"
+        text += f" by {percent_text(decision.over)} percent"
     if decision.why:
         text += f": {decision.why}"
     if until is None:
@@ -114,6 +115,20 @@ def number_text(number: Fraction, places: int) -> str:
     digits = str(whole).rjust(places + 1, "0")
     text = f"{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
     return f"about {text}" if rest else text
+
+
+def percent_text(percent: Fraction) -> str:
+    """A percentage that is not negative, rounded half up to a tenth, below one to two digits: never 0 for a change."""
+    places = 1
+    while 0 < percent < 1 and percent * 10**places < 10:
+        places += 1
+    if places > _FINEST:
+        return f"less than {number_text(Fraction(1, 10**_FINEST), _FINEST)}"
+    return number_text(Fraction(math.floor(percent * 10**places + Fraction(1, 2)), 10**places), places)
+
+
+_FINEST = 6
+"""So many digits at most stand behind the point of a percentage."""
 
 
 def hours_text(hours: Fraction) -> str:

@@ -160,12 +160,14 @@ def _batch(value: Any) -> int | str:
 class Rollout(Base):
     """In which steps a new release reaches the hosts.
 
-    What others use goes first: remote signers, redeemers and reward callers, then orchestrators, then workers and avatar
-    stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end the
-    rollout. The hosts of one batch change together.
+    What others use goes first: remote signers, redeemers and reward callers, then orchestrators, then workers and
+    avatar stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end
+    the rollout. The hosts of one batch change together.
     """
 
-    canary: Integer = Field(1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use.")
+    canary: Integer = Field(
+        1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use."
+    )
     batch: Annotated[
         int | str,
         Parsed(_batch),

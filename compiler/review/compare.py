@@ -163,10 +163,14 @@ def _without_stream(item: Item) -> str:
     return item.what.removeprefix(f"{item.key[2]}: ") if item.kind == "stream" else item.what
 
 
+_STREAM = ("fleet", "stream", "name")
+"""The shape of the key of a stream as a whole."""
+
+
 def _what(group: Sequence[Delta]) -> str:
     """What changes, with the names of the streams where it is the same of several."""
     first, *rest = (delta.item for delta in group)
-    if first.kind != "stream" or first.presence or not rest:
+    if first.kind != "stream" or len(first.key) == len(_STREAM) or not rest:
         return first.what
     streams = sorted({first.key[2], *(item.key[2] for item in rest)})
     return f"{words.names(streams)}: {_without_stream(first)}"

@@ -127,31 +127,31 @@ def _paired(found: list[Delta]) -> list[Delta]:
     result = []
     for delta in found:
         item = delta.item
-        if item.kind == "file" and item.presence and len(item.key) > len(_FILE) and delta.new is None:
+        if _is_entry(item) and delta.new is None:
             gone.setdefault((item.key[: len(_FILE)], delta.edits), []).append(delta)
     for delta in found:
         item = delta.item
         there = gone.get((item.key[: len(_FILE)], delta.edits), [])
-        if item.kind == "file" and item.presence and delta.old is None and there and delta.edits:
+        if _is_entry(item) and delta.old is None and there and delta.edits:
             result.append(Delta(there.pop(0).old, delta.new, delta.edits))
         else:
             result.append(delta)
     left = {id(delta) for deltas in gone.values() for delta in deltas}
-    took = {id(delta) for delta in found if _is_gone_entry(delta)} - left
+    took = {id(delta) for delta in found if _is_entry(delta.item) and delta.new is None} - left
     return [delta for delta in result if id(delta) not in took]
 
 
 _FILE = ("node", "name", "file", "file name")
-"""The shape of the key of a file."""
+"""The shape of the key of a file, and of the request of a stream."""
 
 
 _SLOT = 4
 """The length of the key of a slot: host, name, avatar, slot."""
 
 
-def _is_gone_entry(delta: Delta) -> bool:
-    item = delta.item
-    return item.kind == "file" and item.presence and len(item.key) > len(_FILE) and delta.new is None
+def _is_entry(item: Item) -> bool:
+    """Whether an item is an entry of a list in a file of a node or in the request of a stream."""
+    return item.kind in ("file", "stream") and item.presence and len(item.key) > len(_FILE)
 
 
 def _settled(found: list[Delta]) -> list[Delta]:

@@ -149,7 +149,7 @@ class _Page:
         return {**self._head(index, change), "line": words.clip(line, _NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
-        old, new = words.clip_pair(change.old, change.new, _VALUE)
+        old, new = words.clip_pair(*_pair(change), _VALUE)
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
         shown = [words.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
         told, more = words.effects(change, _EFFECTS)
@@ -294,16 +294,22 @@ def _first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
     return [*texts[:limit], *([f"and {words.count(more, thing)}"] if more > 0 else [])]
 
 
+def _pair(change: Change) -> tuple[str | None, str | None]:
+    """Both values; of lists what they lose and gain."""
+    return words.elements(change) or (change.old, change.new)
+
+
 def _deed(change: Change) -> str:
     """The word for what happens to the value: becomes, added, removed, or none where there is no value."""
-    if change.old is None:
-        return "" if change.new is None else "added"
-    return "removed" if change.new is None else "becomes"
+    old, new = _pair(change)
+    if old is None:
+        return "" if new is None else "added"
+    return "removed" if new is None else "becomes"
 
 
 def _swap(change: Change) -> str:
     """Old and new value in a few words."""
-    old, new = (text or "(empty)" for text in words.clip_pair(change.old, change.new, _NAME // 3))
+    old, new = (text or "(empty)" for text in words.clip_pair(*_pair(change), _NAME // 3))
     deed = _deed(change)
     return {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}.get(
         deed, ""

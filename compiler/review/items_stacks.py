@@ -118,6 +118,10 @@ def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
         head = Item(key, "", "", "stream", stream.name, "", given("streams", stream.name), presence=True)
         yield head._replace(value=f"on {stream.gateway}" if stream.gateway else "on no gateway")
         plain_head = head._replace(presence=False)
+        if stream.gateway:  # before what follows from it, such as the answer of a webhook
+            origin = given("streams", stream.name, "gateway")
+            named = plain_head._replace(key=(*key, "gateway"), what=f"{stream.name}: gateway", origin=origin)
+            yield named._replace(value=stream.gateway)
         yield from _content(plain_head, stream.request)
         if stream.answer is not None:
             yield from _content(plain_head._replace(follows=True), stream.answer)
@@ -128,14 +132,16 @@ def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
         if stream.suspended is not None:
             text, what = "true" if stream.suspended else "false", f"{stream.name}: suspended"
             yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
-        if stream.gateway:
-            origin = given("streams", stream.name, "gateway")
-            named = plain_head._replace(key=(*key, "gateway"), what=f"{stream.name}: gateway", origin=origin)
-            yield named._replace(value=stream.gateway, follows=True)
 
 
 def _content(head: Item, file: PlannedFile) -> Iterator[Item]:
+    """The values of a request; an entry of a list in it, such as a rendition, comes and goes as a whole."""
     for name, entry in entries_of(file.content).items():
+        if name:
+            key, near = (*head.key, file.name, name), nearest(file, entry.place)
+            origin = derived("the request of the stream", *near.paths, *head.origin.paths)
+            named = head._replace(key=key, what=f"{head.what}: {name}", origin=origin)
+            yield named._replace(value=leaf_text(entry.values), presence=True)
         for leaf, value in entry.values.items():
             what = f"{head.what}: {f'{name} ' if name else ''}{leaf}"
             near = nearest(file, (*entry.place, leaf))

@@ -1,4 +1,4 @@
-"""Who may watch the streams of a fleet, before and after.
+"""Who may watch the streams of a fleet and which gateway takes them, before and after.
 
 In: the items of both plans. Out: `Fact`s. Called by `impact.py`. A stream without a policy is open to everybody.
 """
@@ -33,7 +33,8 @@ class _Audience(NamedTuple):
 
 
 def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
-    """Streams that come and go, and those that others may watch than before."""
+    """Streams that come and go, those that others may watch than before, and those whose gateway is another."""
+    yield from _gateways(old, new)
     before, after = _audiences(old), _audiences(new)
     for name in [*after, *(name for name in before if name not in after)]:
         there, here = before.get(name), after.get(name)
@@ -47,6 +48,27 @@ def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
             told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but others of them than before"
             amount = Decimal(not _narrower(there, here))
             yield Fact("exposure", "", f"who may watch the stream: {told}", amount, (f"{name}: {_POLICY}",))
+
+
+def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Streams that have to be sent elsewhere, or that no gateway is named for any more."""
+    for key, item in old.items():
+        if item.kind != "stream" or key[3:] != ("gateway",) or key[:3] not in new:
+            continue
+        gateway, other = item.value, new.get(key)
+        gone = ("node", gateway) in old and ("node", gateway) not in new
+        hints = (item.what,)
+        if other is None and gone:
+            text = f"{gateway} leaves the fleet, and no other gateway is named for the stream: none takes it"
+            yield Fact("capacity", "", text, Decimal(1), hints)
+        elif other is None:
+            text = f"the spec names no gateway for the stream any more; {gateway} stays in the fleet"
+            yield Fact("capacity", "", text, Decimal(0), hints)
+        elif other.value != gateway:
+            text = (
+                f"who sends the stream has to send it to {other.value}{f'; {gateway} leaves the fleet' if gone else ''}"
+            )
+            yield Fact("identity", "", text, Decimal(1), hints)
 
 
 def _audiences(items: Mapping[Key, Item]) -> dict[str, _Audience]:

@@ -86,6 +86,10 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
 
 
 def _values(change: Change) -> str:
+    differ = words.elements(change)
+    if differ is not None:
+        signed = (("-", differ.gone), ("+", differ.come))
+        return ": " + " ".join(f"{sign} {words.clip(text, _VALUE)}" for sign, text in signed if text is not None)
     old, new = words.clip_pair(change.old, change.new, _VALUE)
     if old is None and new is None:
         return ""

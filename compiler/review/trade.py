@@ -16,7 +16,7 @@ from compiler.analysis.economics import Market, market_of
 from compiler.analysis.funds import Funds, funds
 from compiler.analysis.tickets import Amount
 from compiler.lower.common import account
-from compiler.lower.market import hours_text, number_text
+from compiler.lower.market import hours_text, number_text, percent_text
 from compiler.model import effective
 from compiler.model.fleet import Fleet
 from compiler.model.gateway import Buyer
@@ -129,11 +129,9 @@ def _change(what: str, before: Quote | None, after: Quote | None, scales: list[S
 
 
 def _percent(percent: Fraction) -> str:
-    """A change in percent, to the hundredth, rounded up: a limit that says what is shown admits the change."""
-    sign, size = "-" if percent < 0 else "+", abs(percent)
-    hundredths = -(-size.numerator * 100 // size.denominator)
-    about = "" if size * 100 == hundredths else "less than " if hundredths == 1 else "about "
-    return f"{about}{sign}{number_text(Fraction(hundredths, 100), 2)}"
+    """A change in percent with its sign. A limit compares with the exact one, which a breach of it names."""
+    *about, digits = percent_text(abs(percent)).rsplit(" ", 1)
+    return " ".join([*about, f"{'-' if percent < 0 else '+'}{digits}"])
 
 
 def percent_amount(percent: Fraction) -> Decimal:

@@ -189,6 +189,36 @@ def clip_pair(old: str | None, new: str | None, limit: int) -> tuple[str | None,
     return before + clip(old[start:], limit), before + clip(new[start:], limit)
 
 
+class Elements(NamedTuple):
+    """What a list loses and gains, as text; None where it loses or gains nothing."""
+
+    gone: str | None
+    come: str | None
+
+
+_PROSE = ("text", "silence")
+"""Kinds of changes whose values are sentences, in which a comma separates no elements."""
+
+
+def elements(change: Change) -> Elements | None:
+    """The elements in which two lists differ; None where there are no two lists, or where their order differs too."""
+    if change.old is None or change.new is None or change.kind in _PROSE:
+        return None
+    old, new = _listed(change.old), _listed(change.new)
+    gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    kept = [[part for part in parts if part not in other] for parts, other in ((old, gone), (new, come))]
+    if not kept[0] or kept[0] != kept[1] or not (gone or come):
+        return None
+    return Elements(", ".join(gone.elements()) or None, ", ".join(come.elements()) or None)
+
+
+def _listed(text: str) -> list[str]:
+    """The elements of a list, with commas between them and perhaps brackets around; none where it has other signs."""
+    inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    parts = [part.strip() for part in inner.split(",")]
+    return parts if all(parts) and not set(inner) & set("[]{}\n") else []
+
+
 def shared_start(old: str, new: str) -> int:
     """How many characters two texts have in common at their starts."""
     low, high = 0, min(len(old), len(new))

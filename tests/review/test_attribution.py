@@ -8,9 +8,12 @@ from decimal import Decimal
 import pytest
 
 from compiler.review.data import Change, Review
+from compiler.review.html import as_html
 from compiler.review.limits import breaches, parse_limits
+from compiler.review.markdown import as_markdown
 from compiler.review.terminal import as_text
 from tests.review.support import example, review
+from tests.support import shipped
 
 STAGE = example("avatar-stage")
 DUAL = example("dual-onchain")
@@ -259,6 +262,66 @@ def test_rung_of_a_ladder_is_one_change_of_all_its_streams() -> None:
     ]
     assert len(found.changes) == 4
     assert all(len(change.causes) == 1 and f"bitrate = {change.new}" in lines_of(change)[0] for change in found.changes)
+
+
+RUNG = STAGE[STAGE.index('  { name = "360p"') :].partition("\n")[0] + "\n"
+
+
+def test_rendition_that_goes_or_comes_is_one_row_of_its_streams() -> None:
+    shorter = STAGE.replace(RUNG, "")
+    for found in (review(STAGE, shorter), review(shorter, STAGE)):
+        assert [(change.kind, change.what) for change in found.changes] == [
+            ("file", "transcoding.json: 360p"),
+            ("stream", "camera, stage-main: 360p"),
+        ]
+        assert all(lines_of(change) == [RUNG.strip()] for change in found.changes)
+
+
+def test_rendition_with_another_name_is_one_row() -> None:
+    found = review(STAGE, STAGE.replace(RUNG, RUNG.replace('"360p"', '"540p"')))
+    assert [(change.kind, change.what) for change in found.changes] == [
+        ("file", "transcoding.json: 540p"),
+        ("stream", "camera, stage-main: 540p"),
+    ]
+    assert all('"360p"' in (change.old or "") and '"540p"' in (change.new or "") for change in found.changes)
+
+
+def test_list_is_told_by_its_elements() -> None:
+    longer = edited(TWO, ('"us-video-1"]', '"us-video-1", "us-video-2"]'))
+    third = "https://us-gpu-2.example.net:8935"
+    assert f"argument -orchAddr: + {third}\n" in as_text(longer)
+    assert f": + `{third}`" in as_markdown(longer)
+    assert f'<ins>{third}</ins> <span class="deed">added</span>' in as_html(longer, shipped()[0])
+    shorter = edited(TWO, (', "P720p30fps16x9"]', "]"))
+    assert "argument -transcodingOptions: - P720p30fps16x9\n" in as_text(shorter)
+    swapped = edited(TWO, ('"P360p30fps16x9", "P720p30fps16x9"]', '"P360p30fps16x9", "P576p30fps16x9"]'))
+    assert "argument -transcodingOptions: - P720p30fps16x9 + P576p30fps16x9\n" in as_text(swapped)
+    turned = edited(TWO, ('"eu-video-1", "eu-video-2"', '"eu-video-2", "eu-video-1"'))
+    assert "-orchAddr: https://eu-gpu-1.example.net:8935," in as_text(turned)  # the order is what changes
+
+
+def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
+    gate = STAGE[STAGE.index("[gateways.gate]") :].partition("\n\n")[0]
+    named = 'gateway = "gate"\n'
+    gone = {c.what: c for c in review(STAGE, STAGE.replace(gate, "").replace(named, "")).changes}
+    streams = gone["camera, stage-main, stage-mobile: gateway"]
+    assert (streams.kind, streams.old, streams.new) == ("stream", "gate", None)
+    assert [(e.impact, e.text, e.amount) for e in streams.effects] == [
+        (
+            "capacity",
+            "3 times: gate leaves the fleet, and no other gateway is named for the stream: none takes it",
+            Decimal(3),
+        )
+    ]
+    moved = STAGE.replace("[gateways.gate]", "[gateways.door]").replace(named, 'gateway = "door"\n')
+    (change,) = [c for c in review(STAGE, moved).changes if c.kind == "stream"]
+    assert [(e.impact, e.text) for e in change.effects] == [
+        ("identity", "3 times: who sends the stream has to send it to door; gate leaves the fleet")
+    ]
+    (change,) = edited(STAGE, (f"[streams.camera]\n{named}", "[streams.camera]\n")).changes
+    assert [(e.impact, e.text, e.amount) for e in change.effects] == [
+        ("capacity", "the spec names no gateway for the stream any more; gate stays in the fleet", Decimal(0))
+    ]
 
 
 # --- words ----------------------------------------------------------------------------------------

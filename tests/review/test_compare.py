@@ -233,7 +233,7 @@ def test_secrets_are_shown_as_references_and_lines_that_look_like_one_stay_hidde
 def test_price_says_how_much_and_who_no_longer_buys() -> None:
     change = one(review(DUAL, DUAL.replace('"1200 wei', '"1600 wei')), "-pricePerUnit")
     assert text_of(change, "price") == [
-        "asks 1600 wei / pixel instead of 1200 wei / pixel (about +33.34 percent)",
+        "asks 1600 wei / pixel instead of 1200 wei / pixel (+33.3 percent)",
         "video can no longer be bought by gate",
     ]
     assert max(e.amount for e in change.effects if e.impact == "price") * 3 - 100 < 1
@@ -466,10 +466,11 @@ def test_stream_that_comes_opens_and_one_that_goes_does_not() -> None:
 
 @pytest.mark.parametrize(
     ("price", "said", "limit"),
-    [("1400", "about +16.67 percent", "16.67"), ("1200.01", "less than +0.01 percent", "0.01"),
-     ("1199.99", "less than -0.01 percent", "0.01"), ("1260", "+5 percent", "5")],
+    [("1400", "+16.7 percent", "16.7"), ("1399", "+16.6 percent", "16.6"), ("1200.01", "+0.00083 percent", "0.00084"),
+     ("1199.99", "-0.00083 percent", "0.00084"), ("1260", "+5 percent", "5"), ("1204", "+0.33 percent", "0.34"),
+     ("1230.6", "+2.6 percent", "2.55"), ("1200.000001", "less than +0.000001 percent", "0.000001")],
 )  # fmt: skip
-def test_percent_that_is_shown_admits_the_change(price: str, said: str, limit: str) -> None:
+def test_percent_is_rounded_as_people_do_and_the_exact_one_counts(price: str, said: str, limit: str) -> None:
     found = review(DUAL, DUAL.replace('"1200 wei', f'"{price} wei'))
     assert text_of(one(found, "-pricePerUnit"), "price")[0].endswith(f"({said})")
     assert not list(breaches(found, parse_limits(f"price={limit}%")))
