@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler.diagnostics import Path
 from compiler.origin import Chosen, Origin, derived, given
-from compiler.plan import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StreamPlan
+from compiler.plan import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StackImage, StreamPlan
 from compiler.plan_monitoring import Monitoring, Target
 from compiler.review.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
 
@@ -62,9 +62,8 @@ def avatar(place: Place, stack: AvatarPlan | None) -> Iterator[Item]:
     )
     for name, value, field in plain_fields:
         yield from _plain_item((*key, HOST_UNIT, name), place.host, "avatar", name, value, given(*path, field))
-    for image in stack.images:
-        what, value = f"image of {image.service}", image.image or "latest"
-        yield from _plain_item((*key, HOST_UNIT, what), place.host, "avatar", what, value, image.origin)
+    shared = tuple(image for image in stack.images if image.service in stack.services)
+    yield from _images((*key, HOST_UNIT), place.host, shared)
     for unit, variables, secrets in (
         (HOST_UNIT, stack.host_variables, stack.host_secrets),
         (TURN_UNIT, stack.turn_variables, stack.turn_secrets),
@@ -79,6 +78,16 @@ def avatar(place: Place, stack: AvatarPlan | None) -> Iterator[Item]:
         yield Item((*key, HOST_UNIT, "reach", what), place.host, "", "reach", what, text, row.origin, follows=True)
     for slot in stack.slots:
         yield from _slot((*key, slot.name), place.host, slot)
+        of_slot = tuple(image for image in stack.images if image not in shared)
+        yield from _images((*key, slot.name), place.host, of_slot, f"{slot.name} ")
+
+
+def _images(key: Key, host: str, images: tuple[StackImage, ...], head: str = "") -> Iterator[Item]:
+    """The images that no tag of a release reaches, of the host or of a slot."""
+    for image in images:
+        what = f"image of {image.service}"
+        value = image.image or "latest"
+        yield from _plain_item((*key, what), host, "slot" if head else "avatar", head + what, value, image.origin)
 
 
 def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:

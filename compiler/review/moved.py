@@ -87,4 +87,4 @@ def service_of(path: str) -> Target | None:
     return Target(parts[1], f"{AVATAR_DIRECTORY}/{unit[1] or unit[2]}") if unit else None
 
 
-_STACK_FILE = re.compile(r"slots/(slot-[0-9]+)\..*|(host|turn)\.env")
+_STACK_FILE = re.compile(r"slots/(slot-[0-9]+)\..*|(host|turn)\.(?:env|compose\.yaml)")
