@@ -259,9 +259,9 @@ def test_what_comes_of_prices_changes_with_reserve_gas_price_and_tickets() -> No
     )
     seller = 'price = "1200 wei / pixel"'
     face = one(review(tight, tight.replace(seller, f'{seller}\nmax_face_value = "0.001 ETH"')), "-maxFaceValue")
-    assert text_of(face, "price") == [f"{told}: only while gas is below 0.025000695 gwei"]
+    assert f"{told}: only while gas is below 0.025000695 gwei" in text_of(face, "price")
     refused = one(review(tight, tight.replace(seller, f'{seller}\nmax_face_value = "0.00001 ETH"')), "-maxFaceValue")
-    assert text_of(refused, "price")[0].startswith(f"{told}: max_face_value is too low for a ticket")
+    assert any(text.startswith(f"{told}: max_face_value is too low for a ticket") for text in text_of(refused, "price"))
 
 
 def test_exposure_says_where_and_to_whom_before_and_after() -> None:

@@ -28,6 +28,7 @@ WHOLE = {
     plan.PlannedFile: "taken apart entry by entry",
     plan.MarketRow: "see Market.rows",
     plan.MarketSummary: "see Market.summaries",
+    plan.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
 }
 """Records that are taken apart as a whole, and how."""
 LEFT_OUT = items.LEFT_OUT | items_stacks.LEFT_OUT
