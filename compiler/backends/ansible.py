@@ -137,7 +137,7 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
         "fleet_avatar_prefix": json_string(avatar.prefix),
         "fleet_avatar_steered": "true" if avatar.steered else "false",
         "fleet_avatar_checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),
-        "fleet_avatar_compose": json_string(HOST_COMPOSE if own_compose else ""),
+        "fleet_avatar_host_compose": json_string(HOST_COMPOSE if own_compose else ""),
         "fleet_avatar_services": json_line(list(avatar.services)),
         "fleet_avatar_digests": json_line(
             {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
