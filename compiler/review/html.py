@@ -56,13 +56,17 @@ class _Reason(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """Two sides of a line; `opens` says that it shows its reason on demand, `gap` that lines are left out before it."""
+    """Two sides of a line; `opens` says that it shows its reason on demand, `gap` that lines are left out before it.
+
+    `file` is the name of the file that begins with it, where lines of several stand together.
+    """
 
     old: _Side | None
     new: _Side | None
     opens: bool
     gap: bool
     reason: _Reason | None
+    file: str = ""
 
 
 def as_html(review: Review, templates: Mapping[str, str]) -> str:
@@ -197,10 +201,13 @@ class _Page:
     def _lines(self, lines: Sequence[Line], whole: int, opens: bool, title: str) -> Encoded:
         rows = []
         before: Line | None = None
+        several = len({line.artifact for line in lines}) > 1
         for line in lines:
             old, new = _sides(line)
-            gap = before is not None and not _follows(before, line)
-            rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None))
+            begins = several and (before is None or before.artifact != line.artifact)
+            file = words.clip(line.artifact, _NAME) if begins else ""
+            gap = not file and before is not None and not _follows(before, line)
+            rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
             before = line
         more = whole - len(lines)
         view = {"title": title, "lines": rows, "more_lines": f"and {words.count(more, 'more line')}" if more else ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 
@@ -284,6 +285,14 @@ def test_rendition_with_another_name_is_one_row() -> None:
         ("stream", "camera, stage-main: 540p"),
     ]
     assert all('"360p"' in (change.old or "") and '"540p"' in (change.new or "") for change in found.changes)
+
+
+def test_lines_of_several_files_stand_under_the_names_of_their_files() -> None:
+    page = as_html(edited(DUAL, ('"1200 wei / pixel"', '"1400 wei / pixel"')), shipped()[0])
+    inside = page.split("<h4>FLEET.md and 2 more files</h4>")[1].split("</article>")[0]
+    files = ["FLEET.md", "hosts/gpu/orch/launch.flags", "hosts/gpu/orch/livepeer-orch.service"]
+    assert re.findall(r'<p class="path">([^<]*)</p>', inside) == files
+    assert inside.index(files[1]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[2])
 
 
 def test_list_is_told_by_its_elements() -> None:
