@@ -171,7 +171,7 @@ def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
 
     Raises `FilesError` manifest-unreadable for anything odd, and manifest-in-conflict where a merge left its marks.
     """
-    if _CONFLICT.search(content):
+    if _CONFLICT.search(content) and _either_side(content):
         message = f"{shown(where)}/{MANIFEST} holds both sides of a merge that git could not finish"
         advice = "recompile: run fleetc compile and commit what it writes"
         raise FilesError("manifest-in-conflict", message, path=f"{where}/{MANIFEST}", advice=advice)
