@@ -132,7 +132,9 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> F
     old = baseline(asked.against, spec, settings, shipped, limit)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
     review = compare(old, like(old, new))
-    mine = asked.against is None or (Path(asked.against).exists() and Path(asked.against).samefile(recorded))
+    mine = asked.against is None or (
+        Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
+    )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
     return Found(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from compiler.analysis.acceptance import BUYS, REFUSED, VIDEO, Goods, Scale
+from compiler.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
 from compiler.analysis.economics import Market, market_of
 from compiler.analysis.funds import Funds, funds
 from compiler.analysis.tickets import Amount
@@ -163,10 +163,11 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
         return
     before, after = (_bought(market, asked or {}) for market, asked in zip(markets, sides, strict=True))
     for ended, less, more in ((True, before, after), (False, after, before)):
-        verb = "can no longer be bought" if ended else "can newly be bought"
+        words = _ENDED if ended else _BEGUN
         for gateway, seller, goods in sorted(less - more):
             home, other = (seller, gateway) if seller in changed else (gateway, seller)
             thing = "video" if goods == VIDEO else goods[1]
+            verb = words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
             text += _because(markets[1], gateway, seller, goods)
             yield Fact("price", home, text, Decimal(0), _HINTS, (other, *_payers(markets, gateway)))
@@ -178,6 +179,11 @@ def _payers(markets: list[Market | None], gateway: str) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
 
 
+_ENDED = ("can no longer be bought", "may no longer be bought")
+_BEGUN = ("can newly be bought", "can be bought for certain")
+"""Of a purchase, and of one that nobody can tell about on the other side."""
+
+
 def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
     """The gateways that other funds stand behind, or that another gas price is assumed for."""
     if old is None or new is None:
@@ -186,13 +192,20 @@ def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
     return {name for name in both if (old.backing[name], old.chain) != (new.backing[name], new.chain)}
 
 
+def _unknown(market: Market | None, gateway: str, seller: str, goods: Goods) -> bool:
+    """Whether nobody can tell if a gateway buys."""
+    if market is None or gateway not in market.caps or seller not in market.offers:
+        return False
+    return market.cell(gateway, seller, goods).decision.outcome == UNKNOWN
+
+
 def _because(market: Market | None, gateway: str, seller: str, goods: Goods) -> str:
     """Up to which gas price a purchase is possible from now on, or from which one it is not."""
     if market is None or gateway not in market.caps or seller not in market.offers:
         return ""
     cell = market.cell(gateway, seller, goods)
     until = market.until(cell)
-    why = [cell.decision.why] if cell.decision.outcome == REFUSED else []
+    why = [cell.decision.why] if cell.decision.why else []
     if until is not None and cell.decision.outcome == BUYS:
         return f" while gas is below {Wei(until)}"
     why += [f"only while gas is below {Wei(until)}"] if until is not None else []

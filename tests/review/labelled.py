@@ -209,7 +209,7 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ),
     ("orchestrators.orch", '"realvis", warm = true, capacity = 1', '"realvis", warm = true', "cold-start restart"),
     ("orchestrators.orch", '"whisper", warm = true, ', '"whisper", ', "cold-start restart"),
-    ("orchestrators.orch", "", 'ticket_ev = "9000000000 wei"', "funds cold-start restart"),
+    ("orchestrators.orch", '"10 gwei"', '"12 gwei"', "funds cold-start restart"),
     ("orchestrators.orch", "", 'max_face_value = "0.01 ETH"', "funds cold-start restart"),
     ("orchestrators.orch", "", "auto_adjust_price = false", "price cold-start restart"),
     ("orchestrators.orch", "", f'price_feed = "{_WALLET}"', "price cold-start restart"),

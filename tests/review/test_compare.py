@@ -264,6 +264,14 @@ def test_what_comes_of_prices_changes_with_reserve_gas_price_and_tickets() -> No
     assert any(text.startswith(f"{told}: max_face_value is too low for a ticket") for text in text_of(refused, "price"))
 
 
+def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
+    signer = 'mode = "dual"\nremote_signer = { url = "https://signer.example.net" }'
+    text = DUAL.replace('mode = "dual"', signer, 1)
+    found = [text for change in review(DUAL, text).changes for text in text_of(change, "price")]
+    assert "video may no longer be bought from orch: the funds of its payer are not stated" in found
+    assert not [text for text in found if "can no longer" in text]
+
+
 def test_exposure_says_where_and_to_whom_before_and_after() -> None:
     narrow = DEMO.replace('rtmp = "0.0.0.0:1935"', 'rtmp = "127.0.0.1:1935"')
     opens = one(review(narrow, DEMO), "-rtmpAddr")
