@@ -20,7 +20,7 @@ from pathlib import Path
 from compiler import files
 from compiler.encoding import visible
 from compiler.ops import signatures
-from compiler.ops.observe import observe
+from compiler.ops.observe import SSH_SAYS, observe
 from compiler.ops.runner import Event
 from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan
@@ -109,7 +109,8 @@ def observed_baseline(
     """The baseline as the hosts themselves say; one that does not answer is unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
     recorded = {state.host: state for state in baseline.hosts}
-    told = (with_places_of_secrets(states[host.name], recorded[host.name]) for host in inputs.hosts)
+    noted = {name: replace(state, note=state.note.partition(SSH_SAYS)[0]) for name, state in states.items()}
+    told = (with_places_of_secrets(noted[host.name], recorded[host.name]) for host in inputs.hosts)
     return replace(baseline, hosts=tuple(told))
 
 
