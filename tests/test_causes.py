@@ -10,6 +10,8 @@ import pytest
 from compiler.fixes import repair
 from compiler.model.fleet import NODE_TABLES
 from compiler.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
+from compiler.ops.observe import _state
+from compiler.ops.runner import Event, RunResult
 from compiler.pipeline import check_spec
 from compiler.source import Source
 from compiler.upstream import FLAGS
@@ -224,3 +226,11 @@ def test_an_unreachable_host_is_answered_with_the_words_of_ssh(demo: Path) -> No
     assert "plan-host-unreachable" in done.stderr
     assert "could not be reached: ssh says connect to host 127.0.0.1 port" in done.stderr
     assert "Connection refused" in done.stderr
+
+
+def test_what_ssh_says_is_data() -> None:
+    said = "Task failed: Failed to connect to the host via ssh: hello\nssh: \x1b[31mNo route\x1b[0m " + "x" * 5000
+    failure = Event("unreachable", "edge", "Look up the current release", said)
+    state = _state("edge", RunResult("failed", 4, None, (failure,)))
+    assert state.note.startswith("could not be reached: ssh says \\x1b[31mNo route")
+    assert len(state.note) <= 200

@@ -35,6 +35,9 @@ NEWEST = "Look up the newest plan that was rolled out here"
 TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS, STACK, PROJECTS, TABLES, NEWEST)
 """The tasks of the role fleet_observe."""
 
+SSH_SAYS = ": ssh says "
+"""What stands between the note about a host and the words of ssh. A plan keeps the note alone: hosts share it."""
+
 _RELEASES = "releases/"
 _TABLE = "table inet fleetc_avatar"
 """The table of the avatar stack in the packet filter, as nft lists it."""
@@ -110,7 +113,7 @@ def _reason(failure: Event) -> str:
     """What ssh itself said, as the end of a sentence: the last line of it, behind which nothing more comes."""
     lines = [line.strip() for line in failure.message.splitlines() if line.strip()]
     said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
-    return f": ssh says {said}" if said else ""
+    return f"{SSH_SAYS}{said}" if said else ""
 
 
 def said(host: str, answers: Mapping[str, Mapping[str, Any]]) -> HostState:

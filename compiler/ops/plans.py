@@ -21,7 +21,7 @@ from typing import NamedTuple
 from compiler import files
 from compiler.encoding import visible
 from compiler.ops import signatures
-from compiler.ops.observe import observe
+from compiler.ops.observe import SSH_SAYS, observe
 from compiler.ops.runner import Event
 from compiler.pipeline import compile_spec
 from compiler.plan import HostPlan
@@ -129,7 +129,8 @@ def observed_baseline(
     """The baseline as the hosts themselves say; one that does not answer is unknown."""
     states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
     recorded = {state.host: state for state in baseline.hosts}
-    told = (with_places_of_secrets(states[host.name].state, recorded[host.name]) for host in inputs.hosts)
+    noted = {name: replace(seen.state, note=seen.state.note.partition(SSH_SAYS)[0]) for name, seen in states.items()}
+    told = (with_places_of_secrets(noted[host.name], recorded[host.name]) for host in inputs.hosts)
     return replace(baseline, hosts=tuple(told))
 
 

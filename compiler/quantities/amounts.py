@@ -282,6 +282,7 @@ TIME_WORDS: Mapping[str, str] = {
     **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
 }
 """Units of time as people write them out."""
+_ASK_TIME = listed(("h", "min", "s", "ms", "us"))
 _TIME_WORDS = {word: _TIME_UNITS[unit] for word, unit in TIME_WORDS.items()}
 _SPACED = re.compile(rf"({_NUMBER}) (h|min|s|ms|us|µs)")
 _GO = re.compile(
@@ -339,13 +340,15 @@ def _meant_duration(text: str) -> str:
         return f'give it a unit: "{text} s" or "{text} ms"'
     if days := re.fullmatch(rf"({_INTEGER}) ?days?", text):
         return f'write it in hours: "{int(days[1]) * 24} h"'
+    if letter := re.fullmatch(rf"({_INTEGER}) ?d", text):
+        return f'{_ASK_TIME}; if days are meant, write "{int(letter[1]) * 24} h"'
     found = _AMOUNT.fullmatch(text)
     if found is not None and found[2] == "m":
         return f'write "{found[1]} min" or "{found[1]} ms"'
     near = near_unit(found[2], {**_SPACED_UNITS, **_TIME_WORDS}) if found is not None else ""
     if found is not None and near:
         return f'did you mean "{found[1]} {TIME_WORDS.get(near, near)}"?'
-    return f'write it like "500 ms", "30 s", "25 min" or "1m30s"; {listed(("h", "min", "s", "ms", "us"))}'
+    return f'write it like "500 ms", "30 s", "25 min" or "1m30s"; {_ASK_TIME}'
 
 
 def _quotient(count: int, factor: int) -> str:

@@ -289,7 +289,7 @@ def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:
     assert "--plan" in done.err
 
 
-@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("nowhere/plan.json", 3)])
+@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("rendered/FLEET.md/plan.json", 3)])
 def test_a_place_where_no_plan_can_be_written(place: Workplace, target: str, code: int) -> None:
     done = place.run("plan", "-o", target)
     assert done.code == code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -147,6 +148,9 @@ EDITS: dict[str, tuple[str, str, list[str]]] = {
 
 def changed(stage: Workplace, name: str) -> None:
     edit(stage.spec, *EDITS[name][:2])
+    if name == "no TURN":  # its image is pinned, and nothing else would use that
+        text = stage.spec.read_text(encoding="utf-8")
+        stage.spec.write_text(re.sub(r'^turn = "[^"]*"\n', "", text, flags=re.MULTILINE), encoding="utf-8")
     stage.compile()
 
 
