@@ -10,7 +10,7 @@ import pytest
 from compiler.fixes import repair
 from compiler.model.fleet import NODE_TABLES
 from compiler.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
-from compiler.ops.observe import _state
+from compiler.ops.observe import _seen
 from compiler.ops.runner import Event, RunResult
 from compiler.pipeline import check_spec
 from compiler.source import Source
@@ -231,6 +231,6 @@ def test_an_unreachable_host_is_answered_with_the_words_of_ssh(demo: Path) -> No
 def test_what_ssh_says_is_data() -> None:
     said = "Task failed: Failed to connect to the host via ssh: hello\nssh: \x1b[31mNo route\x1b[0m " + "x" * 5000
     failure = Event("unreachable", "edge", "Look up the current release", said)
-    state = _state("edge", RunResult("failed", 4, None, (failure,)))
+    state = _seen("edge", RunResult("failed", 4, None, (failure,))).state
     assert state.note.startswith("could not be reached: ssh says \\x1b[31mNo route")
     assert len(state.note) <= 200
