@@ -264,7 +264,7 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("fleet", '"v0.9.1"', '"v0.9.0"', "cold-start restart"),
     ("fleet", "", 'image = "registry.example.net/go-livepeer"', "restart"),
     ("fleet", "", f'controller = "{_WALLET}"', "identity funds chain cold-start restart"),
-    ("fleet", "", '[rates]\nUSD = "0.00042 ETH"', "price"),
+    ("rates", 'USD = "0.00042 ETH"', 'USD = "0.00043 ETH"', "price"),
     ("hosts.edge", '"gateway.example.net"', '"gateway-2.example.net"', "identity"),
     ("hosts.gpu", '"orch.example.net"', '"orch-2.example.net"', "identity chain cold-start restart"),
     ("hosts.edge", '"docker"', '"systemd"', "restart"),
