@@ -169,7 +169,7 @@ def test_real_systemd_passes_nasty_arguments_and_they_read_back_exactly(farm: Fa
 
 def test_compose_runs_the_stand_in_image_and_its_arguments_read_back_exactly(farm: Farm) -> None:
     host = farm.hosts["h3"]
-    command = ["-orchestrator", "-cliAddr=0.0.0.0:7935", *NASTY]
+    command = ["-orchestrator", "-transcoder", "-cliAddr=0.0.0.0:7935", "words", *NASTY]  # flags end at a bare word
     service = {
         "image": STANDIN_IMAGE,
         "command": [word.replace("$", "$$") for word in command],
@@ -263,9 +263,9 @@ def test_the_stand_in_ends_as_the_node_does_when_a_port_is_taken(farm: Farm, tmp
     taken = str(farm.ssh_port)
     host = farm.hosts["h1"]
     host.write("/srv/standin", standin.read_bytes(), 0o755)
-    gateway = host.run("/srv/standin", "-gateway", f"-rtmpAddr=0.0.0.0:{taken}", "-unknown=x")
+    gateway = host.run("/srv/standin", "-gateway", f"-rtmpAddr=0.0.0.0:{taken}")
     assert gateway.returncode == 0
     assert "-rtmpAddr: listen tcp" in gateway.stderr
     assert "Address already in use" in gateway.stderr
-    orchestrator = host.run("/srv/standin", "-orchestrator", f"-httpAddr=https://0.0.0.0:{taken}")
+    orchestrator = host.run("/srv/standin", "-orchestrator", "-transcoder", f"-httpAddr=https://0.0.0.0:{taken}")
     assert orchestrator.returncode == 2

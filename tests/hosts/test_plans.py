@@ -98,7 +98,7 @@ def test_first_rollout_from_bare_hosts(fleet: Fleet) -> None:
     assert steps(plan) == {
         "one": ["copy", "start orch-a"],
         "three": ["copy", "start edge"],
-        "two": ["copy", "start gate", "start orch-b"],
+        "two": ["copy", "start orch-b", "start gate"],
     }
     for host in fleet.hosts.values():
         assert host.run("test", "-e", "/opt/fleetc").returncode == 1, "making a plan changed a host"
