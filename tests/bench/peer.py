@@ -254,10 +254,13 @@ def ports_of(node: Table) -> list[tuple[int, str, str, str]]:
     return found
 
 
+_STAGES = {"orchestrators": 1, "transcoders": 2, "ai_workers": 2, "gateways": 3}
+
+
 def groups_of(hosts: list[Table]) -> list[tuple[str, list[str]]]:
-    """The groups of the inventory with their hosts."""
+    """The groups of the inventory with their hosts: orchestrators, workers and gateways in turn."""
     groups: dict[str, list[str]] = {}
-    for host in hosts:
+    for host in sorted(hosts, key=lambda host: (max(_STAGES[node["table"]] for node in host["nodes"]), host["name"])):
         region = host["region"].replace("-", "_")
         for group in ("fleet_hosts", f"runtime_{host['runtime']}", f"region_{region}"):
             groups.setdefault(group, []).append(host["name"])
