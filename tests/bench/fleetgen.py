@@ -54,9 +54,6 @@ def spec_text(nodes: int) -> str:
         "orchestrators": {},
         "transcoders": {},
         "rollout": {"canary": 1, "batch": "10%"},
-        "silence": [
-            {"code": "service-address-not-registered", "reason": "sites share accounts to keep the spec short"}
-        ],
     }
     for site in range(nodes // SITE_NODES):
         if site % SITES_PER_ACCOUNT == 0:
