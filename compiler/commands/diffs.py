@@ -162,7 +162,8 @@ def _beside(
     foreign = [path for path in found.foreign if is_rolled_out(path)]
     idle = [path for path in found.foreign if not is_rolled_out(path)]
     notes = [f"{shown(path)} in {recorded} is not of the tree, and nothing uses it" for path in idle]
-    if any(path.startswith(SPEC_FOLDER) for path in found.changed):
+    copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
+    if not set(copies).isdisjoint(found.changed) or not all((recorded / path).exists() for path in copies):
         foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
         notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
     else:
