@@ -14,7 +14,7 @@ from compiler.templating import Templates
 from compiler.tree import Artifact
 
 
-def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
     """The planned files of each service of the host."""
     for service in host.services:
         for file in service.files:

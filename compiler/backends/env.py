@@ -18,7 +18,7 @@ from compiler.tree import Artifact
 FILE = "node.env"
 
 
-def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
     """One file for each service of the host, also where it has no variables: the unit and the project name it."""
     encode = env_compose if host.runtime == "docker" else env_posix
     for service in host.services:

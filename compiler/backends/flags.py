@@ -18,7 +18,7 @@ from compiler.tree import Artifact
 FILE = "launch.flags"
 
 
-def emit(host: HostPlan, _templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
     """One file for each service of the host."""
     for service in host.services:
         lines = sorted([visible(argument.text) + "\n" for argument in service.arguments])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compiler.backends import data_files, env, flags
 from compiler.fleet_page.picture import PICTURE_LIMIT
 from compiler.model.effective_avatar import slots_of
 from compiler.model.fleet import NODE_TABLES, Fleet
@@ -32,9 +33,6 @@ from compiler.review.texts import texts_of
 from compiler.tree import FLEET_PAGE, SPEC_FOLDER
 from compiler.version import __version__
 
-_IN_FILES_OF_NODES = frozenset({"argument", "variable", "file", "order", "image", "mount"})
-"""Kinds of items that always stand in a file of their node."""
-
 
 def compare(old: Side, new: Side) -> Review:
     """Everything that would change from one side to the other."""
@@ -44,7 +42,7 @@ def compare(old: Side, new: Side) -> Review:
     old, plans = _plans(old, new, hosts) if paths else (old, None)
     before, after = ({}, {}) if plans is None else map(items_of, plans)
     deltas = deltas_of(before, after, edits)
-    if plans is not None and _belied(deltas, paths):
+    if plans is not None and _belied(old, plans[0], deltas, paths):
         note = f"the spec in {old.name} is not what its files were compiled from, so only files are compared"
         return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
     atlas = Atlas(old.document, new.document)
@@ -77,19 +75,19 @@ def compare(old: Side, new: Side) -> Review:
     )
 
 
-def _belied(deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
-    """Whether no file shows what a setting says that changed: then the copy of a spec was edited in its tree.
+def _belied(old: Side, plan: Plan, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
+    """Whether a recorded tree does not hold what the copy of its spec says: then somebody edited the copy.
 
     The manifest has no digest of that copy, because any two changes of a spec would meet in it.
     """
-    nodes = {tuple(path.split("/")[1:3]) for path in paths if path.startswith("hosts/")}
-    shown_on_page = FLEET_PAGE in paths
-    return any(
-        (delta.item.host, delta.item.node) not in nodes
-        if delta.item.kind in _IN_FILES_OF_NODES and delta.item.node and "/" not in delta.item.node
-        else delta.item.kind == "funds" and not shown_on_page
-        for delta in deltas
-    )
+    if old.whole is not None or old.tool != __version__:
+        return False
+    for host in plan.hosts:
+        for made in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
+            there = old.files.get(made.path)
+            if there is not None and there != made.content and not old.edited(made.path):
+                return True
+    return FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas)
 
 
 def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:

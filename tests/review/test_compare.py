@@ -633,7 +633,7 @@ def test_tree_of_another_version_restarts_the_slots_whose_files_it_changed() -> 
     assert "restart" in {effect.impact for effect in change.effects}
 
 
-def test_spec_under_another_name_shows_its_name_and_no_digest() -> None:
+def test_spec_under_another_name_shows_its_name() -> None:
     other = compile_spec([Source("other.toml", DEMO)], *shipped())
     (change,) = compare(side(DEMO), of_compiled("other.toml", other)).changes
     assert change.what == "manifest.json"

@@ -294,8 +294,8 @@ def test_revision_with_the_same_spec_is_no_change_when_the_spec_is_named_alone(f
 
 
 def test_limits_are_broken_where_nothing_can_be_judged(folder: Path) -> None:
-    with (folder / "rendered" / "spec" / "base.toml").open("a", encoding="utf-8") as file:
-        file.write("# a note\n")
+    copy = folder / "rendered" / "spec" / "base.toml"
+    copy.write_text(DEMO.replace("max_sessions = 4", "max_sessions = 5"), encoding="utf-8")
     done = fleetc("diff", folder, "--max-impact", "price=5%")
     assert done.returncode == 1
     assert "the limits cannot be judged" in done.stderr
