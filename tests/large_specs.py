@@ -362,10 +362,14 @@ def cases() -> Iterator[tuple[str, str]]:
                 yield kind, fault
 
 
+FIRST = 1001
+"""Numbers of entries begin here, so that all names are equally long: the work depends on the length of a name."""
+
+
 def long_spec(name: str, count: int) -> str:
     """A spec in which one list or table has `count` items."""
     before, item, behind = LONG[name]
-    items = "".join(map(item, range(1, count + 1)))
+    items = "".join(map(item, range(FIRST, FIRST + count)))
     base = ONE_OF_EACH
     if "max_model_prices]" in before:
         base = base.replace('max_model_prices = { picture = "5000000 wei / pixel" }\n', "")
@@ -374,7 +378,7 @@ def long_spec(name: str, count: int) -> str:
 
 def large_spec(kind: str, fault: str, count: int) -> str:
     """A spec with `count` entries of a kind, each with the fault."""
-    entries = "".join(FAULTS[fault](kind, number, ENTRIES[kind](number)) for number in range(1, count + 1))
+    entries = "".join(FAULTS[fault](kind, number, ENTRIES[kind](number)) for number in range(FIRST, FIRST + count))
     return HEAD + ONE_OF_EACH + ("[rates]\n" if kind == "rates" else "") + entries
 
 

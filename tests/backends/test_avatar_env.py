@@ -182,7 +182,8 @@ def test_shell_of_a_person_exports_the_switches_of_the_command_line(
     command = [program(name), "-c", ". ./profile.sh; exec env -0"]
     done = subprocess.run(command, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True)
     exported = own(dict(entry.partition("=")[::2] for entry in done.stdout.decode().split("\0")[:-1]))
-    assert sorted(exported) == [f"{prefix}_CLI_AUTO_UPGRADE_WHEN_SLEEPING", f"{prefix}_CLI_NO_AUTO_UPDATE"]
+    names = ["CLI_AUTO_UPGRADE_WHEN_SLEEPING", "CLI_NO_AUTO_UPDATE", "CLUSTER_FILE"]
+    assert sorted(exported) == [f"{prefix}_{name}" for name in names]
     lines = found["host.env"].decode().splitlines()
     assert [f"{key}={value}" for key, value in exported.items() if f"{key}={value}" not in lines] == []
 

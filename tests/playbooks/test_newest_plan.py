@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from compiler.backends import manifest
 from compiler.ops.observe import NEWEST, newest_plan
 from compiler.ops.runner import RunOptions, RunResult, run_playbook
 from compiler.reading import read_playbooks
@@ -79,7 +80,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     everywhere = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     inventory = {"all": {"children": {"fleet_hosts": {"hosts": hosts, "vars": everywhere}}}}
     files["ansible/inventory.json"] = json.dumps(inventory).encode()
-    return World(tree_of(Artifact(path, content) for path, content in files.items()), records_of, trap)
+    artifacts = [Artifact(path, content) for path, content in files.items()]
+    listed = manifest.written({}, (manifest.entry(a.path, f"{a.mode:04o}", (), a.sha256) for a in artifacts))
+    return World(tree_of([*artifacts, listed]), records_of, trap)
 
 
 def records(world: World) -> dict[str, str | None]:

@@ -85,7 +85,7 @@ def prices(tree: Side) -> dict[tuple[str, ...], object]:
 
 def purchases(tree: Side) -> Counter[tuple[str, str]]:
     """How many goods each gateway buys from each orchestrator, as the page has it."""
-    return Counter((row[0], row[2]) for row in section(tree, "Who buys from whom") if row[-1] == "buys")
+    return Counter((row[0], row[2]) for row in section(tree, "Who buys from whom") if row[-1].startswith("buys"))
 
 
 def machines(tree: Side) -> dict[str, tuple[object, ...]]:

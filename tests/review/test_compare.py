@@ -265,11 +265,26 @@ def test_what_comes_of_prices_changes_with_reserve_gas_price_and_tickets() -> No
 
 
 def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
-    signer = 'mode = "dual"\nremote_signer = { url = "https://signer.example.net" }'
-    text = DUAL.replace('mode = "dual"', signer, 1)
-    found = [text for change in review(DUAL, text).changes for text in text_of(change, "price")]
-    assert "video may no longer be bought from orch: the funds of its payer are not stated" in found
-    assert not [text for text in found if "can no longer" in text]
+    """A signer elsewhere pays for live AI, from funds and up to caps that this spec does not have."""
+    old = DUAL
+    for before, after in (
+        (
+            'pipeline = "audio-to-text"\nid = "openai/whisper-large-v3"',
+            'pipeline = "live-video-to-video"\nid = "comfyui"',
+        ),
+        ('price = "0.02 USD / 1000000 pixels"', 'price = "1200 wei / pixel"'),
+        ('audio-to-text = "0.03 USD / 1000000 pixels"', 'live-video-to-video = "1500 wei / pixel"'),
+    ):
+        assert before in old
+        old = old.replace(before, after)
+    of_a_payer = {"wallet", "discovery", "max_price", "max_model_prices", "block_polling_interval", "expected_load"}
+    start, end = old.index("[gateways.gate]"), old.index("[orchestrators.orch]")
+    kept = [line for line in old[start:end].splitlines() if line.partition(" = ")[0] not in of_a_payer]
+    behind = ['orchestrators = ["orch"]', 'remote_signer = { url = "https://signer.example.net" }', "", ""]
+    new = old[:start] + "\n".join(kept + behind) + old[end:]
+    found = [text for change in review(old, new).changes for text in text_of(change, "price")]
+    assert "comfyui may no longer be bought from orch: caps and funds are those of a signer elsewhere" in found
+    assert "video can no longer be bought from orch" in found, "that signer pays for live AI only"
 
 
 def test_exposure_says_where_and_to_whom_before_and_after() -> None:
