@@ -174,6 +174,11 @@ def is_asked(spec: Spec, gateway: str, orchestrator: str, work: Work) -> bool:
         return False
     if buyer.get("orchestrators") and orchestrator not in buyer["orchestrators"]:
         return False
+    searched = None if buyer.get("orchestrators") else buyer.get("discovery")
+    if searched in ("registry", "ai-registry"):
+        ai_only = searched == "ai-registry" or buyer["mode"] == "ai"
+        if ai_only != seller.get("ai_registry", seller["mode"] == "ai"):
+            return False
     theirs = [str(spec["wallets"][seller["wallet"]]["address"]).lower()]
     if "orchestrator_address" in seller:
         theirs.append(seller["orchestrator_address"].lower())

@@ -116,6 +116,8 @@ def _seller(chance: Chance, models: list[str]) -> dict[str, Any]:
             use["price"] = price(chance)
     if chance.random() < 0.8:
         found["price"] = price(chance)
+    if chance.random() < 0.3:
+        found["ai_registry"] = chance.random() < 0.5
     if chance.random() < 0.5:
         found["auto_adjust_price"] = chance.random() < 0.5
     for key, amounts in (
@@ -143,6 +145,8 @@ def _buyer(chance: Chance, models: list[str], sellers: list[str]) -> dict[str, A
         found["tickets"] = {key: bounds[key] for key in some(chance, list(bounds), 2)}
     if chance.random() < 0.5:
         found["orchestrators"] = some(chance, sellers, 4)
+    elif chance.random() < 0.7:
+        found["discovery"] = chance.choice(("registry", "ai-registry", {"webhook": {"env": "W"}}))
     if chance.random() < 0.3:
         found["selection"] = {"blocked": [address(chance.choice((4, 5, 6, 100, 101)))]}
     return found
@@ -167,7 +171,7 @@ def test_25_000_pairs_come_out_as_the_plain_account_says() -> None:
                     seen[expected] = seen.get(expected, 0) + 1
     assert sum(seen.values()) >= 25_000
     assert set(seen) == {BUYS, TOO_DEAR, REFUSED, UNKNOWN, NOT_OFFERED, NOT_ASKED}
-    assert min(seen.values()) > 900, seen
+    assert min(seen.values()) > 700, seen
 
 
 @pytest.mark.parametrize("first", range(0, 100, 25))

@@ -1,7 +1,7 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
-In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry of a node. Called by the rules
-about both sides of a purchase. A gateway with a webhook is told by others whom it finds, so nothing is known of it.
+In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry of a node. Called by the
+market and by rules about both sides of a purchase. A gateway with a webhook is told by others whom it finds, so nothing is known of it.
 
 Source: a node looks in the registry of its controller, or with `-aiServiceRegistry` in a second one for AI, never in
 both (`cmd/livepeer/starter/starter.go`, v0.9.1).
@@ -18,11 +18,14 @@ MAIN, AI = "main", "AI"
 """The two registries of service addresses on a chain."""
 
 
-def registry_of(settings: Buyer | Orchestrator) -> str | None:
-    """The registry that an orchestrator is in, or that a gateway or signer searches; None where it says none."""
-    if isinstance(settings, Orchestrator):
-        own = settings.ai_registry
-        return AI if own or (own is None and settings.mode == "ai") else MAIN
+def registry_of(orchestrator: Orchestrator) -> str:
+    """The registry that an orchestrator is in."""
+    own = orchestrator.ai_registry
+    return AI if own or (own is None and orchestrator.mode == "ai") else MAIN
+
+
+def registry_searched(settings: Buyer) -> str | None:
+    """The registry that a gateway or signer searches; None where it has a list, or others tell it whom to use."""
     if settings.orchestrators or settings.discovery not in ("registry", "ai-registry"):
         return None
     serves_ai_only = isinstance(settings, Gateway) and settings.mode == "ai"
@@ -36,7 +39,7 @@ def found_by(fleet: Fleet, gateway: str) -> tuple[str, ...]:
         return ()
     if found.settings.orchestrators:
         return tuple(sorted({name for name in found.settings.orchestrators if name in fleet.orchestrators}))
-    registry = registry_of(found.settings)
+    registry = registry_searched(found.settings)
     return () if registry is None else registered(fleet)[registry]
 
 

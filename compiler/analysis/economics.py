@@ -37,6 +37,7 @@ from compiler.analysis.acceptance import (
     special_offers,
     until,
 )
+from compiler.analysis.discovery import registry_of, registry_searched
 from compiler.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
 from compiler.analysis.tickets import Backing, Chain
 from compiler.model import effective
@@ -152,11 +153,7 @@ class Market:
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
                 self._add_seller(scale, node, node.settings)
-        by_goods: dict[Goods, list[Entry]] = {}
-        for offers in self.offers.values():
-            for goods, entry in offers.items():
-                by_goods.setdefault(goods, []).append(entry)
-        self._shared = {goods: Ranked(found) for goods, found in by_goods.items()}
+        self._shared: dict[str | None, dict[Goods, Ranked]] = {}
         self._views: dict[tuple[object, ...], View] = {}
 
     def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
@@ -177,6 +174,15 @@ class Market:
         if found is None or not found.orchestrators:
             return None
         return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
+
+    def searched(self, name: str) -> str | None:
+        """The registry that the gateway searches; None when it has a list or others tell it whom to use."""
+        found = self._finder(name)
+        return registry_searched(found) if found is not None else None
+
+    def found_in(self, registry: str | None, seller: str) -> bool:
+        """Whether those who search a registry find the orchestrator; all may be found where it is None."""
+        return registry is None or registry_of(self._fleet.orchestrators[seller]) == registry
 
     def closed(self, name: str) -> bool:
         """Whether the gateway can use nobody but orchestrators of this fleet."""
@@ -204,7 +210,8 @@ class Market:
     def asks(self, name: str, seller: str) -> bool:
         """Whether the gateway asks this orchestrator at all."""
         listed = self.listed(name)
-        return (listed is None or seller in listed) and seller not in self.blocked(name)
+        finds = self.found_in(self.searched(name), seller) if listed is None else seller in listed
+        return finds and seller not in self.blocked(name)
 
     def offer(self, name: str, seller: str, goods: Goods) -> Entry | None:
         """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
@@ -247,16 +254,20 @@ class Market:
 
     def view(self, name: str) -> View:
         """The offers that the gateway sees; the same for all gateways that see the same."""
-        listed, blocked = self.listed(name), self.blocked(name)
+        listed, blocked, registry = self.listed(name), self.blocked(name), self.searched(name)
         account = self.account[name] or ""
         special = self.special.get(account, {})
-        key = (listed, blocked, account if special else "")
+        key = (listed, blocked, registry, account if special else "")
         if key not in self._views:
-            self._views[key] = self._new_view(listed, blocked, special)
+            self._views[key] = self._new_view(listed, blocked, registry, special)
         return self._views[key]
 
     def _new_view(
-        self, listed: tuple[str, ...] | None, blocked: frozenset[str], special: dict[tuple[str, Goods], Entry | None]
+        self,
+        listed: tuple[str, ...] | None,
+        blocked: frozenset[str],
+        registry: str | None,
+        special: dict[tuple[str, Goods], Entry | None],
     ) -> View:
         if listed is not None:
             sellers = [seller for seller in listed if seller not in blocked]
@@ -265,10 +276,21 @@ class Market:
         gone = {(seller, goods) for seller in blocked for goods in self.offers[seller]}.union(special)
         without: dict[Goods, list[Entry]] = {}
         for seller, goods in sorted(gone):
-            if goods in self.offers[seller]:
+            if goods in self.offers[seller] and self.found_in(registry, seller):
                 without.setdefault(goods, []).append(self.offers[seller][goods])
-        own = [entry for (seller, _), entry in special.items() if seller not in blocked]
-        return View(self._shared, without, [entry for entry in own if entry])
+        own = [e for (s, _), e in special.items() if s not in blocked and self.found_in(registry, s)]
+        return View(self._shared_by(registry), without, [entry for entry in own if entry])
+
+    def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
+        """The offers that everybody sees who searches a registry; all offers for None."""
+        if registry not in self._shared:
+            by_goods: dict[Goods, list[Entry]] = {}
+            for seller, offers in self.offers.items():
+                if self.found_in(registry, seller):
+                    for goods, entry in offers.items():
+                        by_goods.setdefault(goods, []).append(entry)
+            self._shared[registry] = {goods: Ranked(found) for goods, found in by_goods.items()}
+        return self._shared[registry]
 
 
 def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:

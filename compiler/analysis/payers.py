@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from compiler.analysis import tickets
 from compiler.analysis.acceptance import VIDEO, Entry, Goods, limit, quoted
+from compiler.analysis.discovery import AI, MAIN, registry_of
 from compiler.analysis.economics import Market
 from compiler.analysis.ranking import Ranked, Skip, nobody
 from compiler.analysis.tickets import Backing, Limit, Terms
@@ -41,7 +42,7 @@ class Highest(NamedTuple):
 
 
 class Payers:
-    """The gateways that list each orchestrator, and the caps of those that search."""
+    """The gateways that list each orchestrator, and those that search the registry that it is in."""
 
     def __init__(self, fleet: Fleet, market: Market) -> None:
         self._market = market
@@ -56,23 +57,12 @@ class Payers:
                     self._listing.setdefault(seller, []).append(node)
                 if market.listed(node.name) is None:
                     searching.append(node)
-        self._searching: dict[str, list[Node]] = {}
-        for node in searching:
-            self._searching.setdefault(market.account[node.name] or "", []).append(node)
-        self._caps: dict[str, dict[Backing, Ranked]] = {}
-        kinds = {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}
-        for goods in (VIDEO, *((pipeline, "") for pipeline in sorted(kinds))):
-            wanting = [node for node in searching if market.wants(node.name, goods)]
-            self._caps[goods[0]] = self._ranked(market.caps[node.name].of(goods) for node in wanting)
-        self._explicit: dict[Goods, dict[str, Entry]] = {}
-        for node in searching:
-            for goods, entry in market.caps[node.name].models.items():
-                if market.wants(node.name, goods):
-                    self._explicit.setdefault(goods, {})[node.name] = entry
-        self._of_models = {goods: self._ranked(caps.values()) for goods, caps in self._explicit.items()}
-        self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Payer, ...]] = {}
+        self._searchers = {
+            registry: _Searchers(market, [n for n in searching if market.searched(n.name) in (registry, None)])
+            for registry in (MAIN, AI)
+        }
+        self._registries = {name: registry_of(settings) for name, settings in fleet.orchestrators.items()}
         self._reaches: dict[tuple[int, str, Terms], tuple[tuple[Payer, ...], Reach]] = {}
-        self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
 
     def highest(self, offer: Entry) -> Highest | None:
         """The highest cap for an offer when every gateway that could use it pays less than it asks of them.
@@ -83,6 +73,7 @@ class Payers:
         seller, goods = offer.owner, offer.goods
         special = self._market.special_of.get((seller, goods), {})
         blockers = tuple(self._blockers.get(seller, ()))
+        searchers = self._searchers[self._registries[seller]]
         groups: list[tuple[tuple[Payer, ...], Entry]] = []
         for node in self._listing.get(seller, ()):
             if self._market.wants(node.name, goods) and node.name not in blockers:
@@ -93,8 +84,8 @@ class Payers:
         for account, asked in special.items():
             if asked is None:
                 continue
-            groups.append((self._of_account(account, goods, asked.unit, blockers), asked))
-        groups.append((self._of_searchers(goods, offer.unit, special, blockers), offer))
+            groups.append((searchers.of_account(account, goods, asked.unit, blockers), asked))
+        groups.append((searchers.but(goods, offer.unit, special, blockers), offer))
         found: list[Highest] = []
         for payers, asked in groups:
             reach = self._reach(payers, asked.unit, asked.terms)
@@ -129,6 +120,29 @@ class Payers:
                 best = Reach(False, payer, bound)
         return best
 
+
+class _Searchers:
+    """The caps of the gateways that find an orchestrator by themselves."""
+
+    def __init__(self, market: Market, nodes: list[Node]) -> None:
+        self._market = market
+        self._searching: dict[str, list[Node]] = {}
+        for node in nodes:
+            self._searching.setdefault(market.account[node.name] or "", []).append(node)
+        self._caps: dict[str, dict[Backing, Ranked]] = {}
+        kinds = {goods[0] for offers in market.offers.values() for goods in offers if goods != VIDEO}
+        for goods in (VIDEO, *((pipeline, "") for pipeline in sorted(kinds))):
+            wanting = [node for node in nodes if market.wants(node.name, goods)]
+            self._caps[goods[0]] = self._ranked(market.caps[node.name].of(goods) for node in wanting)
+        self._explicit: dict[Goods, dict[str, Entry]] = {}
+        for node in nodes:
+            for goods, entry in market.caps[node.name].models.items():
+                if market.wants(node.name, goods):
+                    self._explicit.setdefault(goods, {})[node.name] = entry
+        self._of_models = {goods: self._ranked(caps.values()) for goods, caps in self._explicit.items()}
+        self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Payer, ...]] = {}
+        self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
+
     def _ranked(self, caps: Iterable[Entry]) -> dict[Backing, Ranked]:
         """Caps by the funds behind them: with equal funds the order of caps is that of what they admit."""
         groups: dict[Backing, list[Entry]] = {}
@@ -136,8 +150,8 @@ class Payers:
             groups.setdefault(self._market.backing[cap.owner], []).append(cap)
         return {backing: Ranked(found) for backing, found in groups.items()}
 
-    def _of_account(self, account: str, goods: Goods, unit: str, blockers: tuple[str, ...]) -> tuple[Payer, ...]:
-        """The highest caps of an account's gateways that search."""
+    def of_account(self, account: str, goods: Goods, unit: str, blockers: tuple[str, ...]) -> tuple[Payer, ...]:
+        """The highest caps of an account's gateways."""
         key = (account, goods, unit)
         if blockers or key not in self._of_accounts:
             wanting = (n for n in self._searching.get(account, ()) if self._market.wants(n.name, goods))
@@ -148,10 +162,10 @@ class Payers:
             self._of_accounts[key] = found
         return self._of_accounts[key]
 
-    def _of_searchers(
+    def but(
         self, goods: Goods, unit: str, special: Mapping[str, Entry | None], blockers: tuple[str, ...]
     ) -> tuple[Payer, ...]:
-        """The highest caps of gateways that search, but for accounts in `special` and for those that block the seller.
+        """The highest caps, but for those of accounts in `special` and of gateways that block the seller.
 
         Remembered, as many sellers ask for the same.
         """

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.analysis.discovery import AI, MAIN, registered, registry_of
+from compiler.analysis.discovery import AI, MAIN, registered, registry_searched
 from compiler.diagnostics import Diagnostic, Label, warning
 from compiler.model.fleet import Fleet
 
@@ -46,7 +46,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for work in ("video", "ai")
     }
     for name, gateway in sorted(fleet.gateways.items()):
-        registry = registry_of(gateway)
+        registry = registry_searched(gateway)
         if registry is None:
             continue
         other = MAIN if registry == AI else AI

@@ -192,8 +192,8 @@ DUAL_ONCHAIN: tuple[Row, ...] = (
     ("orchestrators.orch", '"1200 wei / pixel"', '"1400 wei / pixel"', "price cold-start restart"),
     ("orchestrators.orch", '"realvis", warm = true', '"realvis", warm = false', "cold-start restart"),
     ("orchestrators.orch", "", 'gateway_prices = { gate = "1000 wei / pixel" }', "price cold-start restart"),
-    ("orchestrators.orch", "ai_registry = true", "ai_registry = false", "chain cold-start restart"),
-    ("orchestrators.orch", "ai_registry = true", "", "chain cold-start restart"),
+    ("orchestrators.orch", "ai_registry = true", "ai_registry = false", "chain price cold-start restart"),
+    ("orchestrators.orch", "ai_registry = true", "", "chain price cold-start restart"),
     ("orchestrators.orch", "max_sessions = 12", "max_sessions = 10", "capacity cold-start restart"),
     (
         "orchestrators.orch",

@@ -76,10 +76,12 @@ def test_gateway_that_can_pay_nobody_is_reported_instead() -> None:
 def test_model_above_its_cap(snapshot: SnapshotAssertion) -> None:
     buyer = gateway(mode='"ai"', discovery='"ai-registry"', max_model_prices='{ realvis = "4500 wei / pixel" }')
     uses = {"mode": '"dual"', "models": '[{ use = "realvis", price = "5000 wei / pixel" }]'}
-    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]')
+    seller = orchestrator(mode='"dual"', models='[{ use = "realvis" }]', ai_registry="true")
     second = orchestrator("dear", host='"edge"', wallet='"third"', http='"0.0.0.0:9000"', **uses)
-    text = onchain(wallet(), model(), buyer, seller, second + 'service = "edge.example.net:9000"\n')
+    second += 'service = "edge.example.net:9000"\n'
+    text = onchain(wallet(), model(), buyer, seller, f"{second}ai_registry = true\n")
     assert flagged(text, CODE, Severity.WARNING) == snapshot
+    silent(onchain(wallet(), model(), buyer, seller, second))  # in the registry that the gateway does not search
 
 
 def test_model_within_the_cap_of_its_pipeline() -> None:
