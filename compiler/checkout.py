@@ -168,6 +168,7 @@ def _looks_like_repository(directory: Path) -> bool:
 
 
 def _first_link(path: Path) -> Path | None:
+    # pathlib raises where it may not look
     return next((part for part in (*reversed(path.parents), path) if os.path.islink(part)), None)  # noqa: PTH114
 
 
@@ -205,7 +206,7 @@ def _tops(place: Path) -> list[Path]:
         if directory != nearest.parent and _real(directory) in _ceilings():
             break
         entry = directory / ".git"
-        if os.path.isfile(entry) or _looks_like_repository(entry):  # noqa: PTH113
+        if os.path.isfile(entry) or _looks_like_repository(entry):  # noqa: PTH113  # pathlib raises, as above
             found.append(directory)
     return found[::-1]
 

@@ -282,7 +282,7 @@ class Pull(Base):
         ]
         | None
     ) = Field(None, description="Headers of the request, by name; each value is a secret reference.")
-    isMobile: (  # noqa: N815  # spelled as the stream API does, like all below
+    isMobile: (  # spelled as the stream API does, like all below
         Annotated[
             bool | int,
             Parsed(_is_mobile),
@@ -299,12 +299,12 @@ class PlaybackPolicy(Base):
     type: Literal["public", "jwt", "webhook"] = Field(
         description="public for everybody, jwt for holders of a signed token, webhook for whom a webhook admits."
     )
-    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; needed by type webhook.")  # noqa: N815
-    webhookContext: Context | None = Field(None, description="What that webhook is told about the stream.")  # noqa: N815
-    refreshInterval: (  # noqa: N815
+    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; needed by type webhook.")
+    webhookContext: Context | None = Field(None, description="What that webhook is told about the stream.")
+    refreshInterval: (
         Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600]})] | None
     ) = Field(None, description="Seconds after which viewers are judged again; 600 when left out.")
-    allowedOrigins: (  # noqa: N815
+    allowedOrigins: (
         tuple[
             Annotated[
                 str, Parsed(_origin), WithJsonSchema({"type": "string", "examples": ["https://player.example.net"]})
@@ -323,7 +323,7 @@ class Profile(Base):
     height: Integer = Field(ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
     fps: Integer = Field(ge=0, description="Frames a second as a whole number; 0 keeps those of the source.")
-    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")  # noqa: N815
+    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
     )
@@ -344,7 +344,7 @@ class RecordingProfile(Base):
     fps: Integer | None = Field(
         None, ge=0, description="Frames a second; 0 keeps those of the source. 29.97 is fps 30000, fpsDen 1001."
     )
-    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")  # noqa: N815
+    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
     )
@@ -376,7 +376,7 @@ class Target(Base):
     """A place elsewhere that one rendition is pushed to: an existing one by `id`, or a new one by `spec`."""
 
     profile: ProfileName = Field(description='Name of the rendition to push; "source" is the stream as it comes.')
-    videoOnly: Flag | None = Field(None, description="Whether the sound is left out; false when left out.")  # noqa: N815
+    videoOnly: Flag | None = Field(None, description="Whether the sound is left out; false when left out.")
     id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target of the service.")
     spec: TargetSpec | None = Field(None, description="A new target; it is sent once, then its id stands for it.")
 
@@ -396,21 +396,19 @@ class Stream(Base):
     name: StrictStr | None = Field(None, description="Name of the stream; by default that of its table.")
     gateway: Name | None = Field(None, description="Gateway of this fleet that the stream is sent to.")
     ladder: Name | None = Field(None, description="Ladder of this spec, as another way to write profiles.")
-    creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(  # noqa: N815
+    creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(
         None, description="Whom the stream belongs to; a text is the value of an unverified one."
     )
-    userTags: dict[Annotated[StrictStr, BeforeValidator(_no_placeholder)], Tag] | None = Field(  # noqa: N815
+    userTags: dict[Annotated[StrictStr, BeforeValidator(_no_placeholder)], Tag] | None = Field(
         None, description="Tags by name: text, a number, or a list of texts and numbers."
     )
     pull: Pull | None = Field(None, description="Where the service fetches the stream; left out, somebody sends it.")
-    playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody when left out.")  # noqa: N815
+    playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody when left out.")
     profiles: tuple[Profile, ...] | None = Field(
         None, description="Renditions; left out, the default ladder of the service, and [] none but the source."
     )
     record: Flag | None = Field(None, description="Whether the stream is recorded; false when left out.")
-    recordingSpec: RecordingSpec | None = Field(  # noqa: N815
-        None, description="What a recording is made into; needs record = true."
-    )
+    recordingSpec: RecordingSpec | None = Field(None, description="What a recording is made into; needs record = true.")
     multistream: Multistream | None = Field(None, description="Where else the stream is pushed to.")
     suspended: Flag | None = Field(
         None, description="Whether the stream is switched off; the service takes it for an existing stream only."

@@ -144,7 +144,7 @@ class SeenPull(Closed):
 
     source: StrictStr = _must("URL that is fetched.")
     headers: dict[str, StrictStr] = _may("Headers of the request, by name.")
-    isMobile: Mobile = _may(  # noqa: N815  # spelled as the stream API does, like all below
+    isMobile: Mobile = _may(  # spelled as the stream API does, like all below
         "Mobile source: 0 is none, 1 a shared screen, 2 a camera; true is any mobile source.", default=0
     )
     location: SeenLocation = _may("Roughly where the source is.")
@@ -156,10 +156,10 @@ class SeenPolicy(Closed):
     type: Literal["public", "jwt", "webhook"] = _must(
         "public for everybody, jwt for holders of a signed token, webhook for whom a webhook admits."
     )
-    webhookId: StrictStr = _may("Id of the webhook that admits viewers.")  # noqa: N815
-    webhookContext: Free = _may("What that webhook is told about the stream; any keys.")  # noqa: N815
-    refreshInterval: Number = _may("Seconds after which viewers are judged again.", default=REFRESH)  # noqa: N815
-    allowedOrigins: list[StrictStr] = _may(  # noqa: N815
+    webhookId: StrictStr = _may("Id of the webhook that admits viewers.")
+    webhookContext: Free = _may("What that webhook is told about the stream; any keys.")
+    refreshInterval: Number = _may("Seconds after which viewers are judged again.", default=REFRESH)
+    allowedOrigins: list[StrictStr] = _may(
         "Origins of web pages that may play it: <scheme>://<hostname> or <scheme>://<hostname>:<port>."
     )
 
@@ -181,7 +181,7 @@ class SeenProfile(Closed):
     height: Pixels = _must(_HEIGHT)
     bitrate: BitRate = _must(_BITRATE)
     fps: FrameRate = _must(_FPS)
-    fpsDen: Denominator = _may(_FPS_DEN)  # noqa: N815
+    fpsDen: Denominator = _may(_FPS_DEN)
     quality: Quality = _may(_QUALITY)
     gop: StrictStr = _may(_GOP)
     profile: H264 = _may("Profile of H.264.")
@@ -196,7 +196,7 @@ class SeenRecordingProfile(Closed):
     name: Name = _may(_NAME)
     height: Pixels = _may(_HEIGHT)
     fps: FrameRate = _may(_FPS)
-    fpsDen: Denominator = _may(_FPS_DEN)  # noqa: N815
+    fpsDen: Denominator = _may(_FPS_DEN)
     quality: Quality = _may(_QUALITY)
     gop: StrictStr = _may(_GOP)
     profile: H264 = _may("Profile of H.264.")
@@ -215,7 +215,7 @@ class SeenTarget(Closed):
     """Where a rendition is pushed to. An address is never answered."""
 
     profile: Name = _must('Name of the rendition that is pushed; "source" is the stream as it comes.')
-    videoOnly: StrictBool = _may("Whether the sound is left out.", default=False)  # noqa: N815
+    videoOnly: StrictBool = _may("Whether the sound is left out.", default=False)
     id: StrictStr = _may("Id of the target.")
     spec: TargetSpec = _may("A new target, which the service makes; it is sent and never answered.", writeOnly=True)
 
@@ -232,43 +232,39 @@ class SeenStream(Closed):
     id: StrictStr = _may("Id of the stream, by which it is read, changed and deleted.", readOnly=True)
     name: StrictStr = _must("Name of the stream; several may have one name.")
     kind: StrictStr = _may("Kind of the object.", deprecated=True)
-    creatorId: SeenCreator = _may("Whom of the developer's own users the stream belongs to.")  # noqa: N815
-    userTags: dict[str, Tag] = _may(  # noqa: N815
-        "Tags by name: text, a number, or a list of texts and numbers."
-    )
-    lastSeen: Number = _may("Time at which the service last saw it; the API names no unit.")  # noqa: N815
-    sourceSegments: Number = _may("Count of source segments.")  # noqa: N815
-    transcodedSegments: Number = _may("Count of transcoded segments.")  # noqa: N815
-    sourceSegmentsDuration: Number = _may("Seconds of all source segments together.")  # noqa: N815
-    transcodedSegmentsDuration: Number = _may("Seconds of all transcoded segments together.")  # noqa: N815
-    sourceBytes: Number = _may("Bytes of the source so far.")  # noqa: N815
-    transcodedBytes: Number = _may("Bytes of all renditions so far.")  # noqa: N815
-    ingestRate: Number = _may("Bytes a second: the rate at which sourceBytes grows.")  # noqa: N815
-    outgoingRate: Number = _may("Bytes a second: the rate at which transcodedBytes grows.")  # noqa: N815
-    isActive: StrictBool = _may("Whether somebody sends the stream right now.")  # noqa: N815
-    isHealthy: StrictBool | None = _may("Whether the stream does well right now; null while inactive.")  # noqa: N815
+    creatorId: SeenCreator = _may("Whom of the developer's own users the stream belongs to.")
+    userTags: dict[str, Tag] = _may("Tags by name: text, a number, or a list of texts and numbers.")
+    lastSeen: Number = _may("Time at which the service last saw it; the API names no unit.")
+    sourceSegments: Number = _may("Count of source segments.")
+    transcodedSegments: Number = _may("Count of transcoded segments.")
+    sourceSegmentsDuration: Number = _may("Seconds of all source segments together.")
+    transcodedSegmentsDuration: Number = _may("Seconds of all transcoded segments together.")
+    sourceBytes: Number = _may("Bytes of the source so far.")
+    transcodedBytes: Number = _may("Bytes of all renditions so far.")
+    ingestRate: Number = _may("Bytes a second: the rate at which sourceBytes grows.")
+    outgoingRate: Number = _may("Bytes a second: the rate at which transcodedBytes grows.")
+    isActive: StrictBool = _may("Whether somebody sends the stream right now.")
+    isHealthy: StrictBool | None = _may("Whether the stream does well right now; null while inactive.")
     issues: list[StrictStr] | None = _may("What is wrong with it, for people; null while it does well or is inactive.")
-    createdByTokenName: StrictStr = _may(  # noqa: N815
-        "Name of the API key that made the stream.", readOnly=True
-    )
-    createdAt: Number = _may("Time at which it was made, in milliseconds.", readOnly=True)  # noqa: N815
-    parentId: StrictStr = _may("Id of the stream that this is one session of.")  # noqa: N815
-    streamKey: StrictStr = _may(  # noqa: N815
+    createdByTokenName: StrictStr = _may("Name of the API key that made the stream.", readOnly=True)
+    createdAt: Number = _may("Time at which it was made, in milliseconds.", readOnly=True)
+    parentId: StrictStr = _may("Id of the stream that this is one session of.")
+    streamKey: StrictStr = _may(
         "Key that the RTMP address to send to is made of; a secret. A stream with pull has none."
     )
     pull: SeenPull = _may("Where the service fetches the stream; without it, somebody sends it.")
-    playbackId: StrictStr = _may("Id by which playback addresses are asked for.")  # noqa: N815
-    playbackPolicy: SeenPolicy | None = _may("Who may play it; everybody where there is none.")  # noqa: N815
+    playbackId: StrictStr = _may("Id by which playback addresses are asked for.")
+    playbackPolicy: SeenPolicy | None = _may("Who may play it; everybody where there is none.")
     profiles: Annotated[list[SeenProfile] | None, _NeverNull()] = _may(
         "Renditions; the source is always kept besides.", default=[dict(row) for row in DEFAULT_PROFILES]
     )
-    projectId: StrictStr = _may("Id of the project that it belongs to.")  # noqa: N815
+    projectId: StrictStr = _may("Id of the project that it belongs to.")
     record: StrictBool = _may("Whether it is recorded, with default settings unless recordingSpec says more.")
-    recordingSpec: SeenRecordingSpec = _may("What recordings are made into; only with record.")  # noqa: N815
+    recordingSpec: SeenRecordingSpec = _may("What recordings are made into; only with record.")
     multistream: SeenMultistream = _may("Where else it is pushed to.")
     suspended: StrictBool = _may("Whether it is switched off.")
-    lastTerminatedAt: Number | None = _may("Time of its last termination, in milliseconds.")  # noqa: N815
-    userId: StrictStr = _may("Id of its owner.", readOnly=True, deprecated=True)  # noqa: N815
+    lastTerminatedAt: Number | None = _may("Time of its last termination, in milliseconds.")
+    userId: StrictStr = _may("Id of its owner.", readOnly=True, deprecated=True)
     renditions: Free = _may("Renditions of the stream; the API does not say what stands here.")
 
 
