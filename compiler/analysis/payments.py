@@ -72,6 +72,15 @@ def _meetings(fleet: Fleet) -> Iterator[Meeting]:
             yield Meeting(name, seller, paying.path, wallet, listed, terms, market.backing[name], market.chain)
 
 
+def refused(fleet: Fleet, refusal: str) -> list[tuple[str, list[Meeting]]]:
+    """The meetings that end with one of the refusals of `tickets`, by wallet, sorted."""
+    found: dict[str, list[Meeting]] = {}
+    for meeting in meetings(fleet):
+        if meeting.ticket.refusal == refusal:
+            found.setdefault(meeting.wallet, []).append(meeting)
+    return sorted(found.items())
+
+
 def payer_path(fleet: Fleet, gateway: str) -> Path:
     """The table of the node that pays for a gateway: its own, or that of the signer of this fleet."""
     node = Node("gateways", gateway, fleet.gateways[gateway])

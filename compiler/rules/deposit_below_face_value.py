@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.analysis import tickets
-from compiler.analysis.payments import Meeting, meetings, round_up
+from compiler.analysis.payments import Meeting, refused, round_up
 from compiler.diagnostics import Diagnostic, Label, error, warning
 from compiler.model.fleet import Fleet
 from compiler.quantities import Wei
@@ -32,11 +32,7 @@ from compiler.quantities import Wei
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each wallet, and the largest ticket that it has to cover."""
-    short: dict[str, list[Meeting]] = {}
-    for meeting in meetings(fleet):
-        if meeting.ticket.refusal == tickets.DEPOSIT:
-            short.setdefault(meeting.wallet, []).append(meeting)
-    for wallet, found in sorted(short.items()):
+    for wallet, found in refused(fleet, tickets.DEPOSIT):
         largest = max(found, key=_needed)
         certain = any(meeting.listed and _certain(meeting) for meeting in found)
         times = f" {largest.backing.multiplier} times" if largest.backing.multiplier > 1 else ""

@@ -25,18 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.analysis import tickets
-from compiler.analysis.payments import Meeting, meetings, round_up, ticket_value
+from compiler.analysis.payments import Meeting, refused, round_up, ticket_value
 from compiler.diagnostics import Diagnostic, Label, error, warning
 from compiler.model.fleet import Fleet
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each wallet, and the orchestrator whose tickets need the most of it."""
-    short: dict[str, list[Meeting]] = {}
-    for meeting in meetings(fleet):
-        if meeting.ticket.refusal == tickets.RESERVE:
-            short.setdefault(meeting.wallet, []).append(meeting)
-    for wallet, found in sorted(short.items()):
+    for wallet, found in refused(fleet, tickets.RESERVE):
         dearest = max(found, key=_needed)
         certain = any(meeting.listed and _certain(meeting) for meeting in found)
         assumed = "" if certain else f", {dearest.at_least}"

@@ -15,6 +15,9 @@ import pytest
 from compiler import git
 from compiler.recorded import FilesError
 
+OLD, NEW = "old = 1\n", "new = 1\n"
+"""The text of the spec on main, and on the branch that is reviewed."""
+
 
 def git_in(folder: Path, *arguments: str, typed: str = "", **more: str) -> str:
     """Run git with nobody's settings; `more` are variables."""

@@ -11,31 +11,11 @@ import pytest
 
 from compiler import git
 from compiler.recorded import FilesError
-from tests.review.git_support import before, change, commit, git_in, new_repository, refusal
+from tests.review.git_support import NEW, OLD, before, change, commit, git_in, new_repository, refusal
 from tests.review.support import example
 from tests.support import fleetc
 
-OLD, NEW = "old = 1\n", "new = 1\n"
-
-
-@pytest.fixture(autouse=True)
-def nobodys_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
-@pytest.fixture
-def top(tmp_path: Path) -> Path:
-    """A checkout of a branch that changes the spec of main."""
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    change(folder, new_repository(folder, OLD), NEW)
-    return folder
-
-
-@pytest.fixture
-def spec(top: Path) -> Path:
-    return top / "fleets" / "demo" / "fleet.toml"
+pytestmark = pytest.mark.usefixtures("nobodys_settings")
 
 
 def forge(spec: Path, place: Path, ways: str = "") -> None:
