@@ -76,7 +76,7 @@ def _made(kind: str, size: int, chance: random.Random) -> str:
 @cache
 def words() -> list[str]:
     """The English words of recovery phrases."""
-    path = Path(__file__).parent.parent / "compiler" / "upstream" / "recovery_words.txt"
+    path = Path(__file__).parent.parent / "compiler" / "fleetc" / "upstream" / "recovery_words.txt"
     return path.read_text(encoding="ascii").split()
 
 

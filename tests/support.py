@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from compiler import files, render
-from compiler.pipeline import Checked, Compiled, check_spec, compile_spec
-from compiler.source import Source
+from fleetc import files, render
+from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
+from fleetc.source import Source
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")
@@ -47,7 +47,7 @@ def check_text(text: str) -> str:
 def fleetc(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the real command in a fresh process. The environment is the test's own, plus `environment`."""
     return subprocess.run(
-        [sys.executable, "-I", "-m", "compiler", *map(str, arguments)],
+        [sys.executable, "-I", "-m", "fleetc", *map(str, arguments)],
         cwd=cwd or ROOT,
         env={**os.environ, **environment},
         capture_output=True,

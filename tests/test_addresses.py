@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.keccak import _permute, keccak256
-from compiler.quantities import (
+from fleetc.keccak import _permute, keccak256
+from fleetc.quantities import (
     EthAddress,
     HostName,
     Listener,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from compiler.model.avatar import Avatars
-from compiler.model.fields import SecretRef
-from compiler.upstream.avatar import ABILITIES, NEWEST_RELEASE, RELEASES, AvatarRelease, read_release, settings
+from fleetc.model.avatar import Avatars
+from fleetc.model.fields import SecretRef
+from fleetc.upstream.avatar import ABILITIES, NEWEST_RELEASE, RELEASES, AvatarRelease, read_release, settings
 
 IN_ORDER = [
     "v1.2.0", "v1.3.0-beta.1", "v1.3.0-beta.2", "v1.3.0-beta.10", "v1.3.0", "v1.3.1-beta.1", "v1.3.1", "v1.3.9",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from compiler.origin import Origin
-from compiler.pipeline import Compiled
-from compiler.plan import AvatarPlan
-from compiler.upstream.avatar import settings as known_settings
+from fleetc.origin import Origin
+from fleetc.pipeline import Compiled
+from fleetc.plan import AvatarPlan
+from fleetc.upstream.avatar import settings as known_settings
 from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.pipeline import check_spec
-from compiler.source import Source
+from fleetc.pipeline import check_spec
+from fleetc.source import Source
 from tests.bench import fleetgen, measure, review
 
 

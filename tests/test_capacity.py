@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from compiler import model, rules, upstream
-from compiler.analysis import capacity
-from compiler.analysis.demand import MEMORY, SESSIONS, Demand
-from compiler.diagnostics import Diagnostic, Severity
-from compiler.model.fleet import Fleet
-from compiler.upstream import gpu_model
+from fleetc import model, rules, upstream
+from fleetc.analysis import capacity
+from fleetc.analysis.demand import MEMORY, SESSIONS, Demand
+from fleetc.diagnostics import Diagnostic, Severity
+from fleetc.model.fleet import Fleet
+from fleetc.upstream import gpu_model
 
 CASES = 2000
 GIB = 2**30

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.fixes import repair
-from compiler.model.fleet import NODE_TABLES
-from compiler.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
-from compiler.ops.observe import _seen
-from compiler.ops.runner import Event, RunResult
-from compiler.pipeline import check_spec
-from compiler.source import Source
-from compiler.upstream import FLAGS
+from fleetc.fixes import repair
+from fleetc.model.fleet import NODE_TABLES
+from fleetc.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
+from fleetc.ops.observe import _seen
+from fleetc.ops.runner import Event, RunResult
+from fleetc.pipeline import check_spec
+from fleetc.source import Source
+from fleetc.upstream import FLAGS
 from tests.support import ROOT, check_text, fleetc, printed
 from tests.test_fixes import BASE, OVERLAY
 

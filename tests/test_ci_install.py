@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from compiler.version import __version__
+from fleetc.version import __version__
 from tests.support import ROOT, fleetc
 from tests.test_ci_files import Runner, commit, first, project, scripts
 from tests.test_init import git
@@ -97,14 +97,14 @@ def test_install_scripts_install_the_fixed_commit(service: str, tmp_path: Path) 
     git(source, "init", "--quiet")
     commit(source)
     fixed = git(source, "rev-parse", "HEAD").strip()
-    (source / "compiler/version.py").write_text('"""Not this one, which came later."""\n\n__version__ = "9.9.9"\n')
+    (source / "compiler/fleetc/version.py").write_text('"""Not this one: it came later."""\n\n__version__ = "9.9.9"\n')
     commit(source)
     place = tmp_path / "project"
     place.mkdir()
     git(place, "init", "--quiet")
     done = fleetc("init", "--ci", service, "--install-from", f"git+file://{source}@{fixed}", cwd=place)
     assert done.returncode == 0, done.stderr
-    (place / "compiler.py").write_text("raise SystemExit('a module of the checkout')")
+    (place / "fleetc.py").write_text("raise SystemExit('a module of the checkout')")
     path = place / (".github/workflows/fleet-review.yml" if service == "github" else ".gitlab-ci.yml")
     (script,) = install_scripts(path)
     runner = Runner(place, tmp_path)

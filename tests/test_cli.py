@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.version import __version__
+from fleetc.version import __version__
 from tests.support import ROOT, fleetc
 
 DEMO = ROOT / "inventories" / "demo"

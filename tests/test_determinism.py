@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.pipeline import compile_spec
+from fleetc.pipeline import compile_spec
 from tests.support import ROOT, compile_text, fleetc, shipped, sources_of
 
 SPEC = ROOT / "inventories" / "two-regions"
@@ -41,7 +41,7 @@ def compile_in(directory: Path, **environment: str) -> str:
     import sys
 
     done = subprocess.run(
-        [sys.executable, "-m", "compiler", "compile", str(directory), "-o", str(directory / "out")],
+        [sys.executable, "-m", "fleetc", "compile", str(directory), "-o", str(directory / "out")],
         cwd=ROOT, env=kept | environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -90,8 +90,8 @@ def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
 
 TRACED = """
 import sys
-from compiler import backends
-from compiler.source import Source
+from fleetc import backends
+from fleetc.source import Source
 from tests.support import compile_text, shipped
 
 text = sys.stdin.read()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.settings import WHERE, Settings
+from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, check_text, fleetc
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

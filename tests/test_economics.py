@@ -13,17 +13,17 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler import model, source
-from compiler.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_DEAR, UNKNOWN, VIDEO, Goods
-from compiler.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
-from compiler.analysis.funds import funds
-from compiler.analysis.payers import Payers
-from compiler.artifacts import json_document
-from compiler.lower import lower
-from compiler.lower.market import hours_text, lower_market, number_text
-from compiler.market_report import as_text
-from compiler.model.fleet import Fleet
-from compiler.quantities import QuantityError, Throughput, parse_throughput
+from fleetc import model, source
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_DEAR, UNKNOWN, VIDEO, Goods
+from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
+from fleetc.analysis.funds import funds
+from fleetc.analysis.payers import Payers
+from fleetc.artifacts import json_document
+from fleetc.lower import lower
+from fleetc.lower.market import hours_text, lower_market, number_text
+from fleetc.market_report import as_text
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import QuantityError, Throughput, parse_throughput
 from tests import economics_oracle as oracle
 from tests.rules import support
 from tests.support import fleetc

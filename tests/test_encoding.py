@@ -17,8 +17,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import encoding
-from compiler.encoding import EncodingError
+from fleetc import encoding
+from fleetc.encoding import EncodingError
 from tests import support_values as support
 from tests.support_values import has_noncharacter
 

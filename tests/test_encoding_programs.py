@@ -20,7 +20,7 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from compiler import encoding
+from fleetc import encoding
 from tests.support_values import has_noncharacter, nasty_values, unescape_c
 from tests.test_encoding import PageReader
 

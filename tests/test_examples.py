@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler import files
-from compiler.pipeline import Compiled, compile_spec
-from compiler.plan import HostPlan, Service
+from fleetc import files
+from fleetc.pipeline import Compiled, compile_spec
+from fleetc.plan import HostPlan, Service
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
 BIN = Path(sys.executable).parent
@@ -128,7 +128,7 @@ def test_schema_refuses_a_misspelt_key(tool: str, tmp_path: Path) -> None:
 
 
 def test_committed_schema_is_fresh() -> None:
-    from compiler.model import json_schema
+    from fleetc.model import json_schema
 
     committed = (ROOT / "inventories" / "spec.schema.json").read_text(encoding="utf-8")
     assert json.loads(committed) == json.loads(json.dumps(json_schema())), "run make render"

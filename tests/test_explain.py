@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler import recorded
-from compiler.explain import pages
-from compiler.pages import PAGES
-from compiler.rules import Rule, rules
+from fleetc import recorded
+from fleetc.explain import pages
+from fleetc.pages import PAGES
+from fleetc.rules import Rule, rules
 
-_CORE = Path(__file__).parent.parent / "compiler"
+_CORE = Path(__file__).parent.parent / "compiler" / "fleetc"
 _REPORTS = {"error", "warning", "report", "FilesError", "_badly_encoded", "outside", "Refusal"}
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 

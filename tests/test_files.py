@@ -23,8 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler import reading
-from compiler.files import (
+from fleetc import reading
+from fleetc.files import (
     FilesError,
     check_relative,
     find_spec,
@@ -35,8 +35,8 @@ from compiler.files import (
     stale,
     write_tree,
 )
-from compiler.source import Source
-from compiler.tree import MANIFEST, Artifact, Tree, tree_of
+from fleetc.source import Source
+from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 
 FLAGS = "hosts/edge-1/gw/launch.flags"
 Snapshot = dict[str, tuple[int, bytes]]
@@ -203,7 +203,7 @@ def test_checkout_ships_templates_and_playbooks() -> None:
 
 
 def test_shipped_files_come_from_inside_the_package_first(tmp_path: Path) -> None:
-    package = tmp_path / "site" / "compiler"
+    package = tmp_path / "site" / "fleetc"
     (tmp_path / "site" / "templates").mkdir(parents=True)
     (tmp_path / "site" / "templates" / "stranger.j2").write_text("no")
     (package / "_templates" / "env").mkdir(parents=True)
@@ -214,11 +214,11 @@ def test_shipped_files_come_from_inside_the_package_first(tmp_path: Path) -> Non
 
 
 def test_directory_beside_an_installed_package_is_not_taken_for_ours(tmp_path: Path) -> None:
-    (tmp_path / "compiler").mkdir()
+    (tmp_path / "lib" / "fleetc").mkdir(parents=True)
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "stranger.j2").write_text("no")
     with pytest.raises(FilesError) as caught:
-        reading._shipped("templates", tmp_path / "compiler")
+        reading._shipped("templates", tmp_path / "lib" / "fleetc")
     assert (caught.value.code, caught.value.exit_code) == ("installation-broken", 3)
 
 
@@ -783,7 +783,7 @@ def test_directory_from_a_lower_layer_is_changed_file_by_file(tmp_path: Path) ->
 WRITER = """
 import sys
 from pathlib import Path
-from compiler.files import write_tree
+from fleetc.files import write_tree
 from tests.test_files import fleet_tree
 for turn in range(15):
     tree = fleet_tree({f"f{n}": f"{sys.argv[2]} {turn}" for n in range(20)})

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.explain import pages
-from compiler.files import FilesError, write_sources
-from compiler.fixes import Repaired, repair
-from compiler.source import Source
-from compiler.spec_writer import with_line_ends
+from fleetc.explain import pages
+from fleetc.files import FilesError, write_sources
+from fleetc.fixes import Repaired, repair
+from fleetc.source import Source
+from fleetc.spec_writer import with_line_ends
 from tests.support import check_text, fleetc
 
 BASE = """\

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from compiler import files
-from compiler.cli import app
-from compiler.ops.deploy import deploy_tree
-from compiler.ops.observe import observe
-from compiler.settings import Settings
-from compiler.tree import is_rolled_out
+from fleetc import files
+from fleetc.cli import app
+from fleetc.ops.deploy import deploy_tree
+from fleetc.ops.observe import observe
+from fleetc.settings import Settings
+from fleetc.tree import is_rolled_out
 from tests.backends.programs import program
 from tests.review.support import example
 from tests.review.test_diff_command import git_in

@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler import encoding, render
-from compiler.diagnostics import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
-from compiler.explain import pages
-from compiler.fixes import replacements
-from compiler.formats import Format, written
-from compiler.pipeline import Checked, check_spec
-from compiler.render_github import as_github
-from compiler.render_junit import as_junit
-from compiler.render_sarif import as_sarif
-from compiler.source import Source
-from compiler.version import __version__
+from fleetc import encoding, render
+from fleetc.diagnostics import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
+from fleetc.explain import pages
+from fleetc.fixes import replacements
+from fleetc.formats import Format, written
+from fleetc.pipeline import Checked, check_spec
+from fleetc.render_github import as_github
+from fleetc.render_junit import as_junit
+from fleetc.render_sarif import as_sarif
+from fleetc.source import Source
+from fleetc.version import __version__
 from tests.outside_tools import node_package
 from tests.support import ROOT, fleetc
 from tests.support_values import nasty_values
@@ -273,7 +273,7 @@ def test_names_of_files_come_back(name: str, tmp_path: Path) -> None:
     command: list[str | bytes] = [
         sys.executable,
         "-Im",
-        "compiler",
+        "fleetc",
         "check",
         "--format",
         "sarif",

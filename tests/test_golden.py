@@ -6,9 +6,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from compiler import files
-from compiler.pipeline import Compiled, compile_spec
-from compiler.tree import MANIFEST, Artifact, Tree
+from fleetc import files
+from fleetc.pipeline import Compiled, compile_spec
+from fleetc.tree import MANIFEST, Artifact, Tree
 from tests.support import EXAMPLES, ROOT, printed, shipped, sources_of
 
 

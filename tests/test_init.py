@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from compiler.model import json_schema
-from compiler.version import __version__
+from fleetc.model import json_schema
+from fleetc.version import __version__
 from tests.outside_tools import program
 from tests.support import ROOT, fleetc
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler import lower, model, rules, source
-from compiler.artifacts import json_document
-from compiler.model.fleet import Fleet
-from compiler.plan import Service
+from fleetc import lower, model, rules, source
+from fleetc.artifacts import json_document
+from fleetc.model.fleet import Fleet
+from fleetc.plan import Service
 from tests.launch_differences import BROKEN, DIFFERENCES
 from tests.node import Meaning, broken_rules, notes, read, understand
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler import leaks, render
-from compiler.fixes import repair
-from compiler.formats import Format, written
-from compiler.leaks import randomness
-from compiler.pipeline import check_spec
-from compiler.review import causes
-from compiler.source import Source
-from compiler.upstream.secret_forms import forms, recovery_words
+from fleetc import leaks, render
+from fleetc.fixes import repair
+from fleetc.formats import Format, written
+from fleetc.leaks import randomness
+from fleetc.pipeline import check_spec
+from fleetc.review import causes
+from fleetc.source import Source
+from fleetc.upstream.secret_forms import forms, recovery_words
 from tests.leak_texts import phrase, texts, words
 from tests.rules.support import free_gateway, free_orchestrator, gateway, offchain, onchain, printed
 from tests.support import fleetc

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from compiler import render, suggestions
-from compiler.fixes import repair, replacements
-from compiler.pipeline import check_spec
-from compiler.source import Source
+from fleetc import render, suggestions
+from fleetc.fixes import repair, replacements
+from fleetc.pipeline import check_spec
+from fleetc.source import Source
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
 from tests.support import ROOT
 
-PACKAGE = str(ROOT / "compiler")
+PACKAGE = str(ROOT / "compiler" / "fleetc")
 SIZES = (8, 16, 32)
 """Each twice the one before; none so small that a graphics card still has room for all of them."""
 SOUGHT = 3

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from compiler import lower, model, source
-from compiler.artifacts import json_document
-from compiler.model.fleet import Fleet
-from compiler.plan import Plan, Service
+from fleetc import lower, model, source
+from fleetc.artifacts import json_document
+from fleetc.model.fleet import Fleet
+from fleetc.plan import Plan, Service
 from tests import node
 from tests.rules.support import (
     SECRET,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from compiler.lower.mapping import DECIDED, NOT_FLAGS, ROWS, UNREACHED
-from compiler.model.fleet import NODE_TABLES
-from compiler.model.gateway import Gateway
-from compiler.model.orchestrator import Orchestrator
-from compiler.model.signer import Redeemer, RewardCaller, Signer
-from compiler.model.worker import AiWorker, Transcoder
-from compiler.upstream import FLAGS
+from fleetc.lower.mapping import DECIDED, NOT_FLAGS, ROWS, UNREACHED
+from fleetc.model.fleet import NODE_TABLES
+from fleetc.model.gateway import Gateway
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.signer import Redeemer, RewardCaller, Signer
+from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.upstream import FLAGS
 
 TABLES: dict[str, type[BaseModel]] = {
     "gateways": Gateway,
@@ -92,7 +92,7 @@ def test_rows_respect_the_roles_that_read_a_flag() -> None:
 
 
 def test_every_field_of_the_language_has_one_sentence_of_documentation() -> None:
-    from compiler.model.fleet import Fleet
+    from fleetc.model.fleet import Fleet
 
     seen: set[type[BaseModel]] = set()
 

@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 import tomli_w
 
-from compiler import files
-from compiler.merging import PLACEHOLDER, settle_manifest
-from compiler.pipeline import compile_spec
-from compiler.source import Source, parse
-from compiler.tree import MANIFEST, Tree
+from fleetc import files
+from fleetc.merging import PLACEHOLDER, settle_manifest
+from fleetc.pipeline import compile_spec
+from fleetc.source import Source, parse
+from fleetc.tree import MANIFEST, Tree
 from tests.backends.programs import program
 from tests.support import ROOT, fleetc, shipped
 from tests.test_init import git
@@ -184,7 +184,7 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
 
 # --- trees ----------------------------------------------------------------------------------------
 
-DRIVER = f"{shlex.quote(sys.executable)} -I -m compiler merge-file %O %A %B %P"
+DRIVER = f"{shlex.quote(sys.executable)} -I -m fleetc merge-file %O %A %B %P"
 """As README.md names it, with the fleetc of this checkout."""
 
 ALONE = [

@@ -17,14 +17,14 @@ from typing import NamedTuple, get_args
 import pytest
 import tomli_w
 
-from compiler import rules
-from compiler.artifacts import json_document
-from compiler.diagnostics import has_errors
-from compiler.model.fleet import Fleet
-from compiler.pipeline import compile_spec
-from compiler.plan import HostPlan, Plan, Service
-from compiler.source import Source
-from compiler.upstream import ABILITIES, FLAGS
+from fleetc import rules
+from fleetc.artifacts import json_document
+from fleetc.diagnostics import has_errors
+from fleetc.model.fleet import Fleet
+from fleetc.pipeline import compile_spec
+from fleetc.plan import HostPlan, Plan, Service
+from fleetc.source import Source
+from fleetc.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread
 from tests.node import Settings, StartupError, addresses, broken_rules, notes, read, reading
 from tests.support import EXAMPLES, ROOT, shipped

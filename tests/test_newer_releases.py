@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.diagnostics import Severity
-from compiler.pipeline import check_spec
-from compiler.review.limits import breaches, parse_limits
-from compiler.source import Source
-from compiler.upgrade import compare
-from compiler.upgrade_report import as_text
-from compiler.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
-from compiler.upstream.releases import releases, unplaced
+from fleetc.diagnostics import Severity
+from fleetc.pipeline import check_spec
+from fleetc.review.limits import breaches, parse_limits
+from fleetc.source import Source
+from fleetc.upgrade import compare
+from fleetc.upgrade_report import as_text
+from fleetc.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
+from fleetc.upstream.releases import releases, unplaced
 from tests import node
 from tests.review.support import review
 from tests.rules.support import (

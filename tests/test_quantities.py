@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.quantities import (
+from fleetc.quantities import (
     Bytes,
     Duration,
     Price,

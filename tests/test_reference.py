@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from compiler.explain import pages
-from compiler.model import json_schema
-from compiler.reference import lookup, markdown, names, tables
-from compiler.upstream.stream_api import SERVER_OWNED
+from fleetc.explain import pages
+from fleetc.model import json_schema
+from fleetc.reference import lookup, markdown, names, tables
+from fleetc.upstream.stream_api import SERVER_OWNED
 from tests.support import ROOT, fleetc
 
 PAGE = ROOT / "compiler" / "REFERENCE.md"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler import upstream
-from compiler.upstream.go_text import arguments, evaluate, go_duration, string_literal, without_comments
-from compiler.upstream.refresh import Difference, Registration, compare, registrations, report, rewritten
+from fleetc import upstream
+from fleetc.upstream.go_text import arguments, evaluate, go_duration, string_literal, without_comments
+from fleetc.upstream.refresh import Difference, Registration, compare, registrations, report, rewritten
 from tests.node import values
 from tests.support import ROOT
 
@@ -238,7 +238,7 @@ def test_no_text_is_too_much_for_the_reader(text: str) -> None:
 
 def _run(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-I", "-m", "compiler.upstream", *map(str, words)],
+        [sys.executable, "-I", "-m", "fleetc.upstream", *map(str, words)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 import tomli_w
 
-from compiler.diagnostics import Path
-from compiler.lower import lower
-from compiler.lower.mapping import UNREACHED
-from compiler.model import effective
-from compiler.pipeline import Checked, check_spec
-from compiler.plan import Service
-from compiler.source import Source
-from compiler.upstream import (
+from fleetc.diagnostics import Path
+from fleetc.lower import lower
+from fleetc.lower.mapping import UNREACHED
+from fleetc.model import effective
+from fleetc.pipeline import Checked, check_spec
+from fleetc.plan import Service
+from fleetc.source import Source
+from fleetc.upstream import (
     ABILITIES,
     FLAGS,
     NEWEST_RELEASE,
@@ -29,7 +29,7 @@ from compiler.upstream import (
     format_release,
     parse_release,
 )
-from compiler.upstream.releases import between, releases
+from fleetc.upstream.releases import between, releases
 from tests import node
 from tests.rules.support import (
     SECRET,

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from compiler.diagnostics import Severity
-from compiler.model import effective
-from compiler.model.fleet import NODE_TABLES
-from compiler.pipeline import Compiled, compile_spec
-from compiler.resolved import as_toml
-from compiler.source import Source
+from fleetc.diagnostics import Severity
+from fleetc.model import effective
+from fleetc.model.fleet import NODE_TABLES
+from fleetc.pipeline import Compiled, compile_spec
+from fleetc.resolved import as_toml
+from fleetc.source import Source
 from tests.mutating import spread
 from tests.support import EXAMPLES, ROOT, compile_text, fleetc, shipped, sources_of
 from tests.test_mutations import CASES, EVERY_FLEET, Case

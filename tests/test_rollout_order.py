@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler.lower import lower
-from compiler.plan import Plan
-from compiler.review.compare import compare
-from compiler.sealed.make import Inputs, batches_of
-from compiler.source import Source
+from fleetc.lower import lower
+from fleetc.plan import Plan
+from fleetc.review.compare import compare
+from fleetc.sealed.make import Inputs, batches_of
+from fleetc.source import Source
 from tests.review.support import compiled_or_none, example, side
 from tests.support import shipped
 

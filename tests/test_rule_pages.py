@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 import tomli_w
 
-from compiler.pipeline import check_spec
-from compiler.rules import rules
-from compiler.source import Source
+from fleetc.pipeline import check_spec
+from fleetc.rules import rules
+from fleetc.source import Source
 
 Table = dict[str, Any]
 

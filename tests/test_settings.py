@@ -13,9 +13,9 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from compiler.cli import app
-from compiler.commands import shared
-from compiler.settings import WHERE, Settings
+from fleetc.cli import app
+from fleetc.commands import shared
+from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, fleetc
 
 DEMO = ROOT / "inventories" / "demo" / "fleet.toml"

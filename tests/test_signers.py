@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.analysis.acceptance import BUYS, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO
-from compiler.analysis.economics import market_of, matrix
-from compiler.analysis.funds import funds
-from compiler.diagnostics import Severity
-from compiler.lower.market import lower_market
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO
+from fleetc.analysis.economics import market_of, matrix
+from fleetc.analysis.funds import funds
+from fleetc.diagnostics import Severity
+from fleetc.lower.market import lower_market
 from tests import node
 from tests.review.support import review
 from tests.rules.support import (

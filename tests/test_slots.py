@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.analysis.slots import Meeting, claims, meetings
-from compiler.upstream.avatar import FIXED_PORTS, SLOT_PORTS
+from fleetc.analysis.slots import Meeting, claims, meetings
+from fleetc.upstream.avatar import FIXED_PORTS, SLOT_PORTS
 
 LAST = 2000
 SLOTS = range(LAST + 1)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from compiler.diagnostics import Offset
-from compiler.source import Document, LineMap, Source, parse
-from compiler.toml_reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
+from fleetc.diagnostics import Offset
+from fleetc.source import Document, LineMap, Source, parse
+from fleetc.toml_reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
 from tests.toml_texts import VECTORS, read, refuse, under
 
 LEFT_TO_THE_MODEL = {f"toml-text-{number:03}" for number in (3, 6, 21, 22, 23, 24)} | {"toml-big-008"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.source import Source, parse
+from fleetc.source import Source, parse
 from tests.toml_texts import EVERY_FORM, check_places, read, refuse
 
 

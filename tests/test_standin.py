@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler import lower
-from compiler.pipeline import check_spec
-from compiler.source import Source
+from fleetc import lower
+from fleetc.pipeline import check_spec
+from fleetc.source import Source
 from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.standin import gcc_words, header

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler.explain import pages
-from compiler.upstream import load
+from fleetc.explain import pages
+from fleetc.upstream import load
 
 ROWS: dict[str, dict[str, Any]] = load("startup_rules.toml")["rules"]
 GAPS = {18, 19, 32, 33, 34, 35, 36, 37, 38, 39, 55, 56, 57, 58, 59, 89}

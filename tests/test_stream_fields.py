@@ -15,12 +15,12 @@ import tomli_w
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from compiler import model, source
-from compiler.diagnostics import Diagnostic, Path
-from compiler.model.stream import Stream
-from compiler.streams.observed import INVALID, read
-from compiler.streams.resource import SeenStream, error_schema, json_schema
-from compiler.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, SERVER_OWNED
+from fleetc import model, source
+from fleetc.diagnostics import Diagnostic, Path
+from fleetc.model.stream import Stream
+from fleetc.streams.observed import INVALID, read
+from fleetc.streams.resource import SeenStream, error_schema, json_schema
+from fleetc.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, SERVER_OWNED
 from tests import stream_fields
 from tests.rules.support import offchain
 from tests.stream_fields import ANSWERED, DECLARED, REQUIRED, RESOURCE, ROWS, Row

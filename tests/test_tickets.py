@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from compiler.analysis import tickets
-from compiler.analysis.tickets import Backing, Chain, Pair, Terms
+from fleetc.analysis import tickets
+from fleetc.analysis.tickets import Backing, Chain, Pair, Terms
 
 GWEI = 10**9
 DATA: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "node_payments.json").read_text(encoding="utf-8"))

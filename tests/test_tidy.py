@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "compiler"
+PACKAGE = ROOT / "compiler" / "fleetc"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LAYERS: dict[str, int] = {
@@ -53,7 +53,7 @@ APART = ("rules", "backends")
 
 
 def _name(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _unit(module: str) -> str:
@@ -68,9 +68,9 @@ def _imports(path: Path) -> Iterator[tuple[str, int]]:
                 yield alias.name, node.lineno
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module, node.lineno
-            if node.module == "compiler":
+            if node.module == "fleetc":
                 for alias in node.names:
-                    yield f"compiler.{alias.name}", node.lineno
+                    yield f"fleetc.{alias.name}", node.lineno
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)
@@ -87,7 +87,7 @@ def test_imports_point_downwards(path: Path) -> None:
         return
     for imported, line in _imports(path):
         target = _unit(imported)
-        if imported.startswith("compiler.") and target != unit:
+        if imported.startswith("fleetc.") and target != unit:
             assert target in LAYERS, f"{imported} has no layer"
             assert LAYERS[target] <= LAYERS[unit], f"{_name(path)}:{line} imports {imported}, a layer above it"
 
@@ -109,13 +109,13 @@ def test_siblings_do_not_import_one_another(package: str) -> None:
         if path.name == "__init__.py":
             continue
         for imported, line in _imports(path):
-            other = imported.removeprefix(f"compiler.{package}.")
+            other = imported.removeprefix(f"fleetc.{package}.")
             assert other == imported or other == path.stem, f"{path.name}:{line} imports {imported}"
 
 
 def test_only_the_runner_imports_ansible_runner() -> None:
     found = [_name(p) for p in MODULES for imported, _ in _imports(p) if imported.split(".")[0] == "ansible_runner"]
-    assert set(found) == {"compiler.ops.runner"}
+    assert set(found) == {"fleetc.ops.runner"}
 
 
 def test_nothing_prints_but_the_command_line() -> None:
@@ -144,6 +144,6 @@ def test_every_template_is_rendered_by_a_backend_or_a_report() -> None:
 
 
 def test_code_map_names_every_module() -> None:
-    page = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    page = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
     for unit in sorted({_unit(_name(p)) for p in MODULES} - {""}):
         assert f"`{unit}" in page, f"compiler/README.md does not mention {unit}"

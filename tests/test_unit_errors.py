@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
-from compiler.fixes import repair
-from compiler.quantities import (
+from fleetc.fixes import repair
+from fleetc.quantities import (
     QuantityError,
     parse_bytes,
     parse_duration,
@@ -20,8 +20,8 @@ from compiler.quantities import (
     parse_wei,
     respelled,
 )
-from compiler.quantities.amounts import BYTE_UNITS, ETH_UNITS, PIXEL_UNITS
-from compiler.source import Source
+from fleetc.quantities.amounts import BYTE_UNITS, ETH_UNITS, PIXEL_UNITS
+from fleetc.source import Source
 from tests.support import check_text
 from tests.test_fixes import BASE, OVERLAY
 

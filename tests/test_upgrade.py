@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.pipeline import check_spec
-from compiler.source import Source
-from compiler.upgrade import Upgrade, compare
-from compiler.upgrade_report import as_json, as_text
-from compiler.upstream import RELEASES, Release, format_release, parse_release
+from fleetc.pipeline import check_spec
+from fleetc.source import Source
+from fleetc.upgrade import Upgrade, compare
+from fleetc.upgrade_report import as_json, as_text
+from fleetc.upstream import RELEASES, Release, format_release, parse_release
 from tests.rules.support import (
     SECRET,
     ai_worker,

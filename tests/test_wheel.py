@@ -26,8 +26,8 @@ def test_wheel_holds_every_template_playbook_and_first_file(wheel: Path) -> None
     for folder in ("templates", "playbooks", "starter"):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
-                assert f"compiler/_{path.relative_to(ROOT).as_posix()}" in inside
-    assert "compiler/upstream/node_flags.toml" in inside
+                assert f"fleetc/_{path.relative_to(ROOT).as_posix()}" in inside
+    assert "fleetc/upstream/node_flags.toml" in inside
 
 
 def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_p
     (dependencies,) = {Path(p) for p in sys.path if p.endswith("site-packages")}
     (site / "dependencies.pth").write_text(f"{dependencies}\n")
     where = subprocess.run(
-        [python, "-I", "-c", "import compiler; print(compiler.__file__)"],
+        [python, "-I", "-c", "import fleetc; print(fleetc.__file__)"],
         cwd=tmp_path,
         check=True,
         capture_output=True,
@@ -58,13 +58,13 @@ def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_p
     )
     assert where.stdout.startswith(str(site)), where.stdout
     done = subprocess.run(
-        [python, "-I", "-m", "compiler", "compile", str(ROOT / "inventories/demo"), "-o", str(tmp_path / "out")],
+        [python, "-I", "-m", "fleetc", "compile", str(ROOT / "inventories/demo"), "-o", str(tmp_path / "out")],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert fleetc("compile", ROOT / "inventories/demo", "-o", tmp_path / "out", "--check").returncode == 0
     started = subprocess.run(
-        [python, "-I", "-m", "compiler", "init", "new", "--ci", "gitlab", "--install-from", f"sha256:{'0' * 64}"],
+        [python, "-I", "-m", "fleetc", "init", "new", "--ci", "gitlab", "--install-from", f"sha256:{'0' * 64}"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert started.returncode == 0, started.stderr

@@ -9,8 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from compiler.diagnostics import Diagnostic, Offset, Severity
-from compiler.source import Document, Source, parse
+from fleetc.diagnostics import Diagnostic, Offset, Severity
+from fleetc.source import Document, Source, parse
 
 DATA = Path(__file__).parent / "data"
 VECTORS = json.loads((DATA / "toml_vectors.json").read_text())

@@ -12,10 +12,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from compiler import backends
-from compiler.model.effective import BoundPort
-from compiler.origin import given
-from compiler.plan import (
+from fleetc import backends
+from fleetc.model.effective import BoundPort
+from fleetc.origin import given
+from fleetc.plan import (
     Argument,
     Edge,
     HostPlan,
@@ -27,9 +27,9 @@ from compiler.plan import (
     Service,
     Variable,
 )
-from compiler.reading import read_playbooks, read_templates
-from compiler.source import Source
-from compiler.tree import Tree
+from fleetc.reading import read_playbooks, read_templates
+from fleetc.source import Source
+from fleetc.tree import Tree
 
 ODD_VALUES = (
     *("two words", " edges ", "", "it's", 'a "quoted" word', "$HOME", "${HOME}", "$$", "100%", "%n", "%%", "`id`"),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from compiler.backends.release import releases
-from compiler.plan import Plan, SecretVariable
-from compiler.reading import read_playbooks
+from fleetc.backends.release import releases
+from fleetc.plan import Plan, SecretVariable
+from fleetc.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler import encoding
-from compiler.encoding import EncodingError
-from compiler.pipeline import compile_spec
-from compiler.tree import Artifact
+from fleetc import encoding
+from fleetc.encoding import EncodingError
+from fleetc.pipeline import compile_spec
+from fleetc.tree import Artifact
 from tests.backends.programs import program
 from tests.support import EXAMPLES, ROOT, check_text, compile_text, shipped, sources_of
 from tests.support_values import nasty_values, unescape_c

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from compiler import lower, model, source
-from compiler.plan import Service
+from fleetc import lower, model, source
+from fleetc.plan import Service
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.rules.support import SECRET, ai_worker, free_orchestrator, gateway, offchain, onchain

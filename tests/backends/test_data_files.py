@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.artifacts import json_document, json_line
-from compiler.backends import data_files
-from compiler.encoding import HIDDEN
-from compiler.plan import PlannedFile
-from compiler.templating import Templates
+from fleetc.artifacts import json_document, json_line
+from fleetc.backends import data_files
+from fleetc.encoding import HIDDEN
+from fleetc.plan import PlannedFile
+from fleetc.templating import Templates
 from tests.backends import support
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -6,10 +6,10 @@ import re
 
 from markdown_it import MarkdownIt
 
-from compiler.encoding import visible
-from compiler.model.effective import BoundPort
-from compiler.origin import given
-from compiler.plan import (
+from fleetc.encoding import visible
+from fleetc.model.effective import BoundPort
+from fleetc.origin import given
+from fleetc.plan import (
     Argument,
     Assumed,
     Edge,

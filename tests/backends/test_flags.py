@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.plan import Argument
+from fleetc.plan import Argument
 from tests.backends import support
 
 

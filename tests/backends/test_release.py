@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.artifacts import Releases
-from compiler.backends.release import releases
-from compiler.plan import Argument, Plan, Variable
-from compiler.tree import Artifact
+from fleetc.artifacts import Releases
+from fleetc.backends.release import releases
+from fleetc.plan import Argument, Plan, Variable
+from fleetc.tree import Artifact
 from tests.backends import support
 
 

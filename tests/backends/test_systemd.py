@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.backends import UnfitError
-from compiler.plan import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
+from fleetc.backends import UnfitError
+from fleetc.plan import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support_values import unescape_c

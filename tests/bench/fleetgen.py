@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli_w
 
-from compiler.quantities import parse_eth_address
+from fleetc.quantities import parse_eth_address
 
 SITE_NODES = 10
 SITES_PER_ACCOUNT = 30

@@ -129,7 +129,7 @@ def new_report(nodes: int, rounds: int, work: Path) -> Report:
 def fleetc(*arguments: str) -> list[str]:
     """The command line of fleetc under this interpreter, as the installed script runs it."""
     script = Path(sys.executable).with_name("fleetc")
-    return [sys.executable, *([str(script)] if script.is_file() else ["-m", "compiler"]), *arguments]
+    return [sys.executable, *([str(script)] if script.is_file() else ["-m", "fleetc"]), *arguments]
 
 
 def peer(spec: Path, out: Path) -> list[str]:

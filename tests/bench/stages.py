@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from compiler import backends, files, lower, model, pipeline, rules, source
+from fleetc import backends, files, lower, model, pipeline, rules, source
 
 _LIMIT = 1024**3
 _FUNCTIONS = 30

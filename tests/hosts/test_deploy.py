@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.pipeline import compile_spec
-from compiler.plan import HostPlan, Plan, Service
+from fleetc.pipeline import compile_spec
+from fleetc.plan import HostPlan, Plan, Service
 from tests.farm import Farm, Host, Process
 from tests.support import ROOT, shipped, sources_of
 from tests.support_values import nasty_values
@@ -125,7 +125,7 @@ def toml_text(value: str) -> str:
 
 def spec_nasty_values() -> list[str]:
     """The nasty values that a spec may hold: no hidden characters, which are refused long before."""
-    from compiler.encoding import HIDDEN
+    from fleetc.encoding import HIDDEN
 
     return [v for v in nasty_values() if v and not HIDDEN.search(v) and len(v) < 2000]
 
@@ -148,7 +148,7 @@ class Rollout:
         (self.directory / "fleet.toml").write_text(text, encoding="utf-8")
 
     def fleetc(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.run([sys.executable, "-m", "compiler", *arguments], **environment)
+        return self.run([sys.executable, "-m", "fleetc", *arguments], **environment)
 
     def run(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
         settings = {
@@ -332,7 +332,7 @@ def test_unreachable_host_is_an_honest_failure(rollout: Rollout) -> None:
 
 def test_interrupted_rollout_says_that_hosts_may_be_changing_and_the_next_one_completes_it(rollout: Rollout) -> None:
     before = rollout.pids()
-    command = [sys.executable, "-m", "compiler", "deploy", str(rollout.directory)]
+    command = [sys.executable, "-m", "fleetc", "deploy", str(rollout.directory)]
     done = rollout.run(["timeout", "--foreground", "--preserve-status", "--signal=INT", "6", *command])
     assert done.returncode == 1, done.stdout + done.stderr
     assert "hosts may still be changing" in done.stdout

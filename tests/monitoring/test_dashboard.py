@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from compiler.grafana import SCHEMA_VERSION, dashboard
-from compiler.plan_monitoring import VARIABLES
-from compiler.upstream.metrics import metrics
+from fleetc.grafana import SCHEMA_VERSION, dashboard
+from fleetc.plan_monitoring import VARIABLES
+from fleetc.upstream.metrics import metrics
 from tests.monitoring.support import SPEC, files, promtool, watched, whole
 from tests.support import compile_text
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from compiler.model.fleet import NODE_TABLES
-from compiler.origin import Origin
-from compiler.plan_monitoring import Alert, Live, Panel
-from compiler.upstream.metrics import exporter_ports, metrics
+from fleetc.model.fleet import NODE_TABLES
+from fleetc.origin import Origin
+from fleetc.plan_monitoring import Alert, Live, Panel
+from fleetc.upstream.metrics import exporter_ports, metrics
 from tests.monitoring.support import SPEC, files, watched, whole
 from tests.rules.support import checked, free_gateway, free_orchestrator, offchain, orchestrator, printed
 from tests.support import compile_text

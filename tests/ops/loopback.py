@@ -161,7 +161,7 @@ class Loopback:
         (self.host / "etc/livepeer").mkdir()
         (self.host / "etc/livepeer/password").write_text("hunter2")
         (self.host / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
-        self._run(sys.executable, "-m", "compiler", "compile", str(fleet))
+        self._run(sys.executable, "-m", "fleetc", "compile", str(fleet))
 
     def _start_sshd(self) -> subprocess.Popen[bytes]:
         for name in ("host-key", "key"):
@@ -215,7 +215,7 @@ class Loopback:
         """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [*before, sys.executable, "-I", "-m", "compiler", "deploy", str(self.directory / "fleet")],
+                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet")],
                 cwd=self.directory, env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.ops.gate import Stats, Verdict, judge
+from fleetc.ops.gate import Stats, Verdict, judge
 
 H1, H2 = {"h1": 1}, {"h1": 1, "h2": 1}
 

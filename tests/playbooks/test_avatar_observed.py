@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from compiler.ops.observe import TASKS, said
-from compiler.sealed.data import HostState
-from compiler.sealed.states import actions_for, is_reached, recorded_states
+from fleetc.ops.observe import TASKS, said
+from fleetc.sealed.data import HostState
+from fleetc.sealed.states import actions_for, is_reached, recorded_states
 from tests.backends.programs import program
 from tests.playbooks.avatar_world import CHECKOUT
 from tests.playbooks.test_avatar_role import Fleet, bare

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from compiler.lower.avatar import HOST_SERVICES
+from fleetc.lower.avatar import HOST_SERVICES
 from tests.backends.programs import program
 from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
 from tests.support import ROOT

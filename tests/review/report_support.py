@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from html.parser import HTMLParser
 
-from compiler.review.data import IMPACTS, Box, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import IMPACTS, Box, Change, Effect, FileChange, Line, Review, Spot, Target
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 
 TEXTS = tuple(text for text in NASTY if text.strip())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from compiler.review.data import Box, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import Box, Change, Effect, FileChange, Line, Review, Spot, Target
 
 NASTY = (
     "<script>alert(1)</script>",

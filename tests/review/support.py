@@ -8,11 +8,11 @@ from collections import Counter
 from fractions import Fraction
 from functools import cache
 
-from compiler.pipeline import Compiled, compile_spec
-from compiler.review.compare import compare
-from compiler.review.data import Review
-from compiler.review.side import Side, of_compiled
-from compiler.source import Source
+from fleetc.pipeline import Compiled, compile_spec
+from fleetc.review.compare import compare
+from fleetc.review.data import Review
+from fleetc.review.side import Side, of_compiled
+from fleetc.source import Source
 from tests.support import ROOT, shipped
 
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from compiler import backends, lower
-from compiler.diagnostics import fix_set
-from compiler.edits import toml_value
-from compiler.fixes import apply
-from compiler.pipeline import Compiled, check_spec, compile_spec
-from compiler.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
-from compiler.review.data import Line
-from compiler.review.lines import changed_tree_lines
-from compiler.source import Source, value_at
-from compiler.tree import Artifact, Tree
+from fleetc import backends, lower
+from fleetc.diagnostics import fix_set
+from fleetc.edits import toml_value
+from fleetc.fixes import apply
+from fleetc.pipeline import Compiled, check_spec, compile_spec
+from fleetc.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
+from fleetc.review.data import Line
+from fleetc.review.lines import changed_tree_lines
+from fleetc.source import Source, value_at
+from fleetc.tree import Artifact, Tree
 from tests.mutating import Mutation, mutations
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
 

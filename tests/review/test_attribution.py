@@ -8,11 +8,11 @@ from decimal import Decimal
 
 import pytest
 
-from compiler.review.data import Change, Review
-from compiler.review.html import as_html
-from compiler.review.limits import breaches, parse_limits
-from compiler.review.markdown import as_markdown
-from compiler.review.terminal import as_text
+from fleetc.review.data import Change, Review
+from fleetc.review.html import as_html
+from fleetc.review.limits import breaches, parse_limits
+from fleetc.review.markdown import as_markdown
+from fleetc.review.terminal import as_text
 from tests.review.support import example, review
 from tests.support import shipped
 

@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from compiler import files
-from compiler.pipeline import compile_spec
-from compiler.review import words
-from compiler.review.compare import compare
-from compiler.review.data import Change, Review
-from compiler.review.limits import breaches, parse_limits
-from compiler.review.side import Side, of_compiled, of_recorded
-from compiler.source import Source
-from compiler.tree import Artifact, tree_of
+from fleetc import files
+from fleetc.pipeline import compile_spec
+from fleetc.review import words
+from fleetc.review.compare import compare
+from fleetc.review.data import Change, Review
+from fleetc.review.limits import breaches, parse_limits
+from fleetc.review.side import Side, of_compiled, of_recorded
+from fleetc.source import Source
+from fleetc.tree import Artifact, tree_of
 from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from compiler import git
-from compiler.baseline import unchecked
-from compiler.pipeline import compile_spec
-from compiler.recorded import FilesError
-from compiler.review.compare import compare
-from compiler.source import Source
+from fleetc import git
+from fleetc.baseline import unchecked
+from fleetc.pipeline import compile_spec
+from fleetc.recorded import FilesError
+from fleetc.review.compare import compare
+from fleetc.source import Source
 from tests.mutating import mutations, spread
 from tests.review.support import example, side
 from tests.support import ROOT, fleetc, shipped

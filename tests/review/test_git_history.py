@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler import git
-from compiler.recorded import FilesError
+from fleetc import git
+from fleetc.recorded import FilesError
 from tests.review.git_support import NEW, OLD, before, commit, git_in, new_repository, refusal
 
 pytestmark = pytest.mark.usefixtures("nobodys_settings")

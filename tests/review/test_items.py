@@ -7,17 +7,17 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from compiler import plan, plan_monitoring
-from compiler.origin import Origin, given
-from compiler.pipeline import compile_spec
-from compiler.plan import HostPlan, Plan, Service
-from compiler.review import items, items_stacks
-from compiler.review.data import IMPACTS
-from compiler.review.item import Item, Place, by_its_looks, entries_of, field_names
-from compiler.review.items import items_of
-from compiler.review.meanings import FUNDS, HOST, KINDS, meaning
-from compiler.upstream import FLAGS, load
-from compiler.upstream.impacts import ROWS, meaning_of, passing
+from fleetc import plan, plan_monitoring
+from fleetc.origin import Origin, given
+from fleetc.pipeline import compile_spec
+from fleetc.plan import HostPlan, Plan, Service
+from fleetc.review import items, items_stacks
+from fleetc.review.data import IMPACTS
+from fleetc.review.item import Item, Place, by_its_looks, entries_of, field_names
+from fleetc.review.items import items_of
+from fleetc.review.meanings import FUNDS, HOST, KINDS, meaning
+from fleetc.upstream import FLAGS, load
+from fleetc.upstream.impacts import ROWS, meaning_of, passing
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
 HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, plan.Market: items.MARKET}

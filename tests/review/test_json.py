@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from compiler.review.data import Review
-from compiler.review.report_json import as_json, schema
+from fleetc.review.data import Review
+from fleetc.review.report_json import as_json, schema
 from tests.review.report_support import everyday, wild
 from tests.review.samples import mixed, nasty
 from tests.support import ROOT, fleetc

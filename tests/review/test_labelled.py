@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.review.data import Review
+from fleetc.review.data import Review
 from tests.review.labelled import EDITS, Edited
 from tests.review.support import classes, example, review
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from compiler.review.limits import LimitError, breaches, parse_limits
+from fleetc.review.limits import LimitError, breaches, parse_limits
 from tests.review.support import example, review
 
 DUAL, DEMO = example("dual-onchain"), example("demo")

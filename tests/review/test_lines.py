@@ -7,8 +7,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.review import lines
-from compiler.review.lines import differing
+from fleetc.review import lines
+from fleetc.review.lines import differing
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "", "same", "é", "\x0b"]), max_size=30).map("\n".join)
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler import backends, lower
-from compiler.origin import given
-from compiler.pipeline import Compiled, compile_spec
-from compiler.plan import Plan
-from compiler.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
-from compiler.source import Source
-from compiler.templating import TemplateError, Templates
-from compiler.tracing import TracedLine, trace_template
-from compiler.tree import Tree
+from fleetc import backends, lower
+from fleetc.origin import given
+from fleetc.pipeline import Compiled, compile_spec
+from fleetc.plan import Plan
+from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
+from fleetc.source import Source
+from fleetc.templating import TemplateError, Templates
+from fleetc.tracing import TracedLine, trace_template
+from fleetc.tree import Tree
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
 
 

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from compiler.review import words
-from compiler.review.data import IMPACTS, Change, Effect, FileChange, Line, Target
+from fleetc.review import words
+from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Target
 from tests.review.samples import EMPTY, mixed, price_on
 
 A, B, C, D, E = "abcde"

@@ -6,10 +6,10 @@ In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`
 
 from __future__ import annotations
 
-from compiler import render
-from compiler.diagnostics import Severity
-from compiler.pipeline import Checked, check_spec
-from compiler.source import Source
+from fleetc import render
+from fleetc.diagnostics import Severity
+from fleetc.pipeline import Checked, check_spec
+from fleetc.source import Source
 
 _HOSTS = """
 [hosts.edge]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.rules.extra_flag_refused import _of_type
-from compiler.upstream import FLAGS
+from fleetc.rules.extra_flag_refused import _of_type
+from fleetc.upstream import FLAGS
 from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent, transcoder
 
 CODE = "extra-flag-refused"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler import render
-from compiler.pipeline import check_spec
-from compiler.quantities.text import shown
-from compiler.source import Source
+from fleetc import render
+from fleetc.pipeline import check_spec
+from fleetc.quantities.text import shown
+from fleetc.source import Source
 from tests.rules.support import (
     broadcast,
     checked,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.diagnostics import Severity
+from fleetc.diagnostics import Severity
 from tests.rules.support import broadcast, flagged, ladder, rung, silent
 
 CODE = "key-frames-at-fractional-rate"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.diagnostics import Severity
+from fleetc.diagnostics import Severity
 from tests.rules.support import (
     SECRET,
     flagged,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.upstream import RENDITIONS
+from fleetc.upstream import RENDITIONS
 from tests.rules.support import flagged, free_gateway, free_orchestrator, offchain, silent
 
 CODE = "unknown-rendition"

@@ -16,15 +16,15 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from compiler import files
-from compiler.cli import app
-from compiler.ops import plans
-from compiler.pipeline import compile_spec
-from compiler.sealed.data import Baseline, PlanRefusedError, SealedPlan
-from compiler.sealed.document import decode, encode
-from compiler.sealed.make import Inputs
-from compiler.settings import Settings
-from compiler.source import Source
+from fleetc import files
+from fleetc.cli import app
+from fleetc.ops import plans
+from fleetc.pipeline import compile_spec
+from fleetc.sealed.data import Baseline, PlanRefusedError, SealedPlan
+from fleetc.sealed.document import decode, encode
+from fleetc.sealed.make import Inputs
+from fleetc.settings import Settings
+from fleetc.source import Source
 from tests.support import ROOT, shipped
 
 SPEC = ROOT / "inventories" / "two-regions" / "fleet.toml"

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler import files
-from compiler.ops import plans
-from compiler.review.data import Effect
-from compiler.sealed import summary
-from compiler.sealed.data import SealedPlan
-from compiler.sealed.document import decode, encode
-from compiler.sealed.make import effects_in
-from compiler.version import __version__
+from fleetc import files
+from fleetc.ops import plans
+from fleetc.review.data import Effect
+from fleetc.sealed import summary
+from fleetc.sealed.data import SealedPlan
+from fleetc.sealed.document import decode, encode
+from fleetc.sealed.make import effects_in
+from fleetc.version import __version__
 from tests.sealed.support import DAY, NOW, Workplace
 from tests.sealed.test_refusals import edit, refused
 from tests.support import fleetc

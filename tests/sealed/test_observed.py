@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compiler.ops.observe import (
+from fleetc.ops.observe import (
     ACTIVE,
     CONTAINERS,
     DIGESTS,
@@ -23,9 +23,9 @@ from compiler.ops.observe import (
     newest_plan,
     said,
 )
-from compiler.ops.runner import RunResult
-from compiler.reading import read_playbooks
-from compiler.sealed.data import OBSERVED, HostState, NewestPlan, Process
+from fleetc.ops.runner import RunResult
+from fleetc.reading import read_playbooks
+from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, Process
 
 A, B, C, D = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 MARKER = "/var/lib/fleetc/running/"

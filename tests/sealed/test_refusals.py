@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from compiler.ops import plans
-from compiler.sealed import judge
-from compiler.sealed.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
-from compiler.sealed.document import encode
+from fleetc.ops import plans
+from fleetc.sealed import judge
+from fleetc.sealed.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
+from fleetc.sealed.document import encode
 from tests.sealed.support import DAY, NOW, Answer, Workplace, make_key
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
@@ -127,7 +127,7 @@ def test_missing_overlay(place: Workplace, snapshot: SnapshotAssertion, monkeypa
     assert place.run("plan", "--verify", "plan.json").code == 0
     from typer.testing import CliRunner
 
-    from compiler.cli import app
+    from fleetc.cli import app
 
     done = CliRunner().invoke(app, ["plan", "fleet.toml", "--verify", "plan.json"])
     assert done.exit_code == 1
@@ -326,7 +326,7 @@ def test_ssh_keygen_reads_a_signature_that_nobody_wrote() -> None:
     """Why the spelling is checked here: a version of 0 in place of 1 is no difference to ssh-keygen."""
     import base64
 
-    from compiler.ops.signatures import is_canonical
+    from fleetc.ops.signatures import is_canonical
 
     def armoured(blob: bytes) -> bytes:
         text = base64.b64encode(blob).decode()

@@ -12,23 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from compiler import files
-from compiler.baseline import baseline
-from compiler.ops import plans
-from compiler.ops.deploy import Outcome
-from compiler.ops.gate import Judgement
-from compiler.ops.observe import Seen
-from compiler.ops.runner import RunResult
-from compiler.pipeline import compile_spec
-from compiler.plan import Plan
-from compiler.review.compare import compare
-from compiler.review.side import of_compiled
-from compiler.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
-from compiler.sealed.make import effects_in, effects_of
-from compiler.sealed.stacks import HOST, is_unit
-from compiler.sealed.states import in_order, recorded_states
-from compiler.settings import Settings
-from compiler.tree import Tree
+from fleetc import files
+from fleetc.baseline import baseline
+from fleetc.ops import plans
+from fleetc.ops.deploy import Outcome
+from fleetc.ops.gate import Judgement
+from fleetc.ops.observe import Seen
+from fleetc.ops.runner import RunResult
+from fleetc.pipeline import compile_spec
+from fleetc.plan import Plan
+from fleetc.review.compare import compare
+from fleetc.review.side import of_compiled
+from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
+from fleetc.sealed.make import effects_in, effects_of
+from fleetc.sealed.stacks import HOST, is_unit
+from fleetc.sealed.states import in_order, recorded_states
+from fleetc.settings import Settings
+from fleetc.tree import Tree
 from tests.sealed.support import NOW, Workplace
 from tests.sealed.test_refusals import edit
 from tests.support import ROOT, shipped
@@ -248,7 +248,7 @@ def hosts(stage: Workplace, monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """The hosts of the stage, on which its tree was rolled out."""
     made = Hosts(rolled_out(files.read_tree(stage.tree)))
     monkeypatch.setattr(plans, "observe", made.observe)
-    monkeypatch.setattr("compiler.ops.deploy.deploy_tree", made.deploy)
+    monkeypatch.setattr("fleetc.ops.deploy.deploy_tree", made.deploy)
     return made
 
 
@@ -258,7 +258,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     changed(stage, "a slot more")
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     with monkeypatch.context() as patch:
-        patch.setattr("compiler.ops.deploy.deploy_tree", hosts.fail)
+        patch.setattr("fleetc.ops.deploy.deploy_tree", hosts.fail)
         assert stage.run("deploy", "--plan", "plan.json").code == 1
     again = stage.run("deploy", "--plan", "plan.json")
     assert again.code == 1

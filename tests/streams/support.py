@@ -14,16 +14,16 @@ from typing import Any
 
 import tomli_w
 
-from compiler import model, source
-from compiler.artifacts import json_document
-from compiler.lower.streams import lower_streams
-from compiler.model.stream import PLACEHOLDER
-from compiler.plan import StreamPlan
-from compiler.streams.data import Binding, Report, Step
-from compiler.streams.drift import compare, reference_of
-from compiler.streams.normal import target_rows
-from compiler.streams.observed import parse_json, read
-from compiler.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
+from fleetc import model, source
+from fleetc.artifacts import json_document
+from fleetc.lower.streams import lower_streams
+from fleetc.model.stream import PLACEHOLDER
+from fleetc.plan import StreamPlan
+from fleetc.streams.data import Binding, Report, Step
+from fleetc.streams.drift import compare, reference_of
+from fleetc.streams.normal import target_rows
+from fleetc.streams.observed import parse_json, read
+from fleetc.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
 from tests.rules.support import offchain
 
 Json = dict[str, Any]

@@ -145,7 +145,7 @@ def test_kinds(spec: Path, answer: object, status: str | None, kind: str) -> Non
 
 def test_answer_from_standard_input(spec: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "compiler", "streams", str(spec), "--observed", "-", "--stream", "main"],
+        [sys.executable, "-I", "-m", "fleetc", "streams", str(spec), "--observed", "-", "--stream", "main"],
         cwd=ROOT,
         input=json.dumps(ANSWER).encode(),
         capture_output=True,

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from compiler.model.stream import PLACEHOLDER
-from compiler.streams.data import Binding, Report
-from compiler.streams.drift import compare
-from compiler.streams.normal import same
-from compiler.streams.observed import read
-from compiler.upstream.stream_api import DEFAULT_PROFILES
+from fleetc.model.stream import PLACEHOLDER
+from fleetc.streams.data import Binding, Report
+from fleetc.streams.drift import compare
+from fleetc.streams.normal import same
+from fleetc.streams.observed import read
+from fleetc.upstream.stream_api import DEFAULT_PROFILES
 from tests.streams.support import Json, judged, planned
 from tests.support import ROOT
 
@@ -68,7 +68,7 @@ def test_there_are_enough_pairs() -> None:
     ],
 )
 def test_same(one: Any, other: Any, equal: bool) -> None:
-    from compiler.streams.observed import parse_json
+    from fleetc.streams.observed import parse_json
 
     sides = [parse_json(json.dumps(value)) for value in (one, other)]
     assert same(*sides) is equal

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from compiler.streams import scrub
-from compiler.streams.observed import NotJsonError, parse_json, read, read_bindings
+from fleetc.streams import scrub
+from fleetc.streams.observed import NotJsonError, parse_json, read, read_bindings
 from tests.streams.support import Json
 
 STREAM: Json = {"name": "main", "id": "5a1b"}

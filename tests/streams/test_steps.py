@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compiler.plan import StreamPlan
-from compiler.streams.data import Binding, Report
-from compiler.streams.drift import compare
-from compiler.streams.observed import read
+from fleetc.plan import StreamPlan
+from fleetc.streams.data import Binding, Report
+from fleetc.streams.drift import compare
+from fleetc.streams.observed import read
 from tests.streams.support import Json, RefusedError, StandIn, judged, learn, planned
 
 SMALL = {"name": "A", "width": 640, "height": 360, "bitrate": 800_000, "fps": 30}

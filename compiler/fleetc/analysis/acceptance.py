@@ -1,0 +1,354 @@
+"""The node's acceptance rule: does a gateway with this cap buy at this offer? The one home of that question.
+
+In: prices as the spec has them, the stated rates, and one gateway or orchestrator. Out: `Entry` values with exact
+amounts for one pixel, and a `Decision` on a pair of them. Called by the other files here that sum up prices,
+by the rules about single prices, and by reviews of them.
+
+A gateway behind a remote signer has the caps of that signer, which refuses to pay for what is above them. The caps of a
+signer elsewhere are not known.
+
+What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
+the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With
+automatic adjustment, the default, the cost of redeeming a ticket is added to it (`tickets.py`), as the reserve of the
+gateway, the settings of both and the gas price have it. The gateway buys at the cap or below, if it can pay at all.
+
+A gateway whose funds are not known, as those of a signer elsewhere, buys from nobody for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor
+from typing import NamedTuple
+
+from fleetc.analysis import tickets
+from fleetc.analysis.tickets import Amount, Backing, Chain, Limit, Pair, Terms, Ticket, simple
+from fleetc.diagnostics import Path
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Buyer, Gateway
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.signing import account_of, has_signer, payer
+from fleetc.model.worker import AiWorker
+from fleetc.quantities import Price, Wei
+from fleetc.upstream import ACTIVE_SET, NETWORKS, REDEMPTION_GAS
+
+Goods = tuple[str, str]
+"""What is sold: VIDEO, or the pipeline and id of a model."""
+VIDEO: Goods = ("video", "")
+
+BUYS, TOO_DEAR, REFUSED, UNKNOWN = "buys", "too dear", "refused", "unknown"
+NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
+"""What can come of a gateway, an orchestrator and some goods. Refused: no ticket comes about between the two. Unknown:
+in currencies that no rate compares, or from funds that are not stated."""
+NO_RATE = "no rate compares the two currencies"
+NO_FUNDS = "the funds of its payer are not stated"
+NO_CAPS = "caps and funds are those of a signer elsewhere"
+
+ELSEWHERE = "elsewhere"
+"""The unit of a cap that a signer elsewhere has; no currency has lower-case letters but wei."""
+WEI = "wei"
+_LEAST_OVERHEAD = Fraction(101, 100)
+_DIGITS = 6
+
+
+class Entry(NamedTuple):
+    """A price that `owner` asks or pays for `goods`, and where it is written; None stands for any price.
+
+    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. An offer has the
+    `terms` of its orchestrator, and as it reaches one gateway `sent`, its worth with the overhead. A cap in the
+    unit ELSEWHERE is that of a signer elsewhere, and nobody here knows it.
+    """
+
+    owner: str
+    goods: Goods
+    price: Price | None
+    path: Path
+    unit: str = ""
+    worth: Amount = 0
+    terms: Terms = Terms()
+    sent: Amount | None = None
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether this cap admits every price."""
+        return self.price is None and self.unit != ELSEWHERE
+
+
+class Decision(NamedTuple):
+    """What comes of a cap and an offer.
+
+    `over` is how many percent too dear the offer is, `why` the reason when it is refused or unknown.
+    """
+
+    outcome: str
+    over: Fraction | None = None
+    why: str = ""
+
+
+def decide(cap: Entry, offer: Entry | None, backing: Backing, chain: Chain) -> Decision:
+    """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies, and needs no ticket.
+
+    What is too dear with the least overhead is so whatever the funds are.
+    """
+    if offer is None:
+        return Decision(NOT_OFFERED)
+    if not offer.worth:
+        return Decision(BUYS)
+    ticket = tickets.ticket(offer.terms, backing, chain)
+    asked = quoted(offer, ticket).sent
+    if ticket.refusal:
+        return Decision(REFUSED, None, ticket.refusal)
+    if cap.price is not None and asked:
+        if cap.unit != offer.unit:
+            return Decision(UNKNOWN, None, NO_RATE)
+        if asked > cap.worth:
+            return Decision(TOO_DEAR, Fraction(asked - cap.worth) * 100 / Fraction(cap.worth))
+    if backing.known:
+        return Decision(BUYS)
+    return Decision(UNKNOWN, None, NO_CAPS if cap.unit == ELSEWHERE else NO_FUNDS)
+
+
+def until(cap: Entry, offer: Entry, backing: Backing, chain: Chain) -> int | None:
+    """The gas price in wei below which the two trade, and from which they do not; None where there is no such."""
+    if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
+        return None
+    most = cap.worth if cap.price else None
+    return tickets.turning_point(Pair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
+
+
+def quoted(offer: Entry, ticket: Ticket) -> Entry:
+    """The offer as it reaches a gateway. In a currency that no rate compares nothing is cut off."""
+    if offer.unit == WEI:
+        asked = tickets.sent(offer.worth, ticket.overhead, offer.terms.adjusts)
+    else:
+        asked = simple(offer.worth * ticket.overhead)
+    return offer._replace(sent=asked)
+
+
+def limit(cap: Entry, unit: str, overhead: Fraction, adjusts: bool) -> Limit | None:
+    """The base prices in a unit that a cap admits, None for all. In wei some are so low that every cap admits them."""
+    if cap.price is None:
+        return None
+    if unit == WEI:
+        return tickets.limit(cap.worth if cap.unit == WEI else 0, overhead, adjusts)
+    return Limit(simple(cap.worth / overhead) if cap.unit == unit else 0, True)
+
+
+def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
+    """The price in wei that reaches a gateway with a full reserve, the lowest; None when the node cannot send it."""
+    return tickets.sent(exact, _LEAST_OVERHEAD, terms.adjusts)
+
+
+def enough(offer: Entry) -> Price:
+    """A cap that admits an offer as it reaches the gateway: in wei exactly that price, else rounded up."""
+    price, asked = offer.price, offer.sent
+    if price is None or asked is None or asked == offer.worth:
+        return price or Price(Decimal(0), WEI)
+    if price.currency == WEI:
+        return Price(_decimal(ceil(asked * 1000), -3), WEI)
+    return _near(Fraction(price.amount) * asked / offer.worth, price, up=True)
+
+
+def at_gas(chain: Chain) -> str:
+    """The gas price that an amount holds for, in words."""
+    return f"at a gas price of {Wei(chain.gas_price)}"
+
+
+def coming_to(offer: Entry, chain: Chain, known: bool = True) -> str:
+    """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written.
+
+    Where the reserve of the gateway is not `known`, that is the least.
+    """
+    if offer.sent is None or offer.sent == offer.worth:
+        return ""
+    return f"; it comes to {'' if known else 'at least '}{enough(offer)} {at_gas(chain)}"
+
+
+def affordable(offer: Entry, bound: Limit) -> Price | None:
+    """The highest price, or nearly so, in the place of an offer that a limit admits; None where that is nothing."""
+    price = offer.price
+    if price is None:
+        return None
+    if price.currency == WEI:
+        thousandths = bound.worth * 1000
+        most = floor(thousandths) if bound.inclusive else ceil(thousandths) - 1
+        return Price(_decimal(most, -3), WEI) if most > 0 else None
+    below = Fraction(price.amount) * bound.worth / offer.worth
+    return _near(below, price, up=False) if below else None
+
+
+def _near(amount: Fraction, price: Price, up: bool) -> Price:
+    """A price for as many pixels with a few digits; not below the amount, or below it and never above."""
+    shift = _DIGITS - len(str(int(amount))) if amount >= 1 else _DIGITS + len(str(int(1 / amount)))
+    scaled = amount * Fraction(10) ** shift
+    return Price(_decimal(ceil(scaled) if up else ceil(scaled) - 1, -shift), price.currency, price.pixels)
+
+
+def _decimal(digits: int, exponent: int) -> Decimal:
+    """Exactly so many, whatever the decimal context."""
+    return Decimal(f"{digits}e{exponent}")
+
+
+def terms_of(fleet: Fleet, orchestrator: Orchestrator) -> Terms:
+    """What an orchestrator's node goes by for its tickets."""
+    defaults = Terms()
+    ev, face = orchestrator.ticket_ev, orchestrator.max_face_value
+    return Terms(
+        orchestrator.auto_adjust_price is not False,
+        defaults.ticket_ev if ev is None else ev.wei,
+        0 if face is None else face.wei,
+        effective.min_gas_price(fleet, orchestrator),
+    )
+
+
+def chain_of(fleet: Fleet) -> Chain:
+    """The chain as it is assumed to be: the stated gas price, and an active set that is full."""
+    network = NETWORKS.get(fleet.fleet.network)
+    gas = network.redemption_gas if network else REDEMPTION_GAS
+    return Chain(effective.gas_price(fleet).value.wei, gas, ACTIVE_SET)
+
+
+class Scale:
+    """Turns prices into comparable amounts by the rates that the spec states. No rate is ever guessed."""
+
+    def __init__(self, rates: Mapping[str, Wei]) -> None:
+        self._rates = {WEI: 1, **{currency: rate.wei for currency, rate in rates.items()}}
+        self._known: dict[Price, tuple[str, Amount]] = {}
+
+    def of(self, price: Price) -> tuple[str, Amount]:
+        """The exact amount for one pixel, in wei where a rate is stated, with its unit."""
+        known = self._known.get(price)
+        if known is None:
+            rate = self._rates.get(price.currency)
+            exact = price.per_pixel
+            known = (price.currency, simple(exact)) if rate is None else (WEI, simple(exact * rate))
+            self._known[price] = known
+        return known
+
+    def cap(self, owner: str, goods: Goods, price: Price | None, path: Path) -> Entry:
+        """A cap; the node compares it exactly as it is."""
+        return Entry(owner, goods, price, path, *self.of(price)) if price else Entry(owner, goods, None, path)
+
+    def offer(self, owner: str, goods: Goods, price: Price, path: Path, terms: Terms) -> Entry | None:
+        """An offer without its overhead, or None when the node cannot send it."""
+        unit, exact = self.of(price)
+        if unit == WEI and least_advertised(exact, terms) is None:
+            return None
+        return Entry(owner, goods, price, path, unit, exact, terms)
+
+
+class Caps(NamedTuple):
+    """What one gateway pays at most: for single models, for whole pipelines, and for all else."""
+
+    models: dict[Goods, Entry]
+    pipelines: dict[str, Entry]
+    base: Entry
+
+    def of(self, goods: Goods) -> Entry:
+        """The cap for some goods, in the order in which the node looks for one."""
+        return self.models.get(goods) or self.pipelines.get(goods[0]) or self.base
+
+
+def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
+    """The caps that count for a gateway or a signer. With `ignore_max_price_if_needed` none of them is a bound."""
+    name, paying = node.name, payer(fleet, node)
+    if paying is None:
+        return Caps({}, {}, Entry(name, VIDEO, None, (*node.path, "remote_signer"), ELSEWHERE))
+    buyer = paying.settings
+    assert isinstance(buyer, Buyer)  # noqa: S101  # gateways and signers are, for the type checker
+    soft = isinstance(buyer, Gateway) and buyer.ignore_max_price_if_needed is True
+    base = buyer.max_price if isinstance(buyer.max_price, Price) and not soft else None
+    caps = Caps({}, {}, scale.cap(name, VIDEO, base, (*paying.path, "max_price")))
+    for key, price in sorted(buyer.max_model_prices.items()):
+        model = fleet.models.get(key)
+        goods = (model.pipeline, model.id) if model else (key, "")
+        entry = scale.cap(name, goods, None if soft else price, (*paying.path, "max_model_prices", key))
+        if model:
+            caps.models[goods] = entry
+        else:
+            caps.pipelines[key] = entry
+    return caps
+
+
+def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, Entry | None]:
+    """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
+    found: dict[Goods, Entry | None] = {}
+    base, path, terms = orchestrator.price, (*node.path, "price"), terms_of(fleet, orchestrator)
+
+    def add(goods: Goods, price: Price | None, where: Path) -> None:
+        """Of two entries for the same goods the node keeps the last. One without any price does not let it start."""
+        found.pop(goods, None)
+        if price:
+            found[goods] = scale.offer(node.name, goods, price, where, terms)
+
+    if effective.serves_video(node):
+        add(VIDEO, base, path)
+    if not effective.serves_ai(node):
+        return found
+    for goods in _run_by_workers(fleet, node):
+        add(goods, base, path)
+    for index, use in enumerate(orchestrator.models):
+        model = fleet.models[use.use]
+        own = effective.model_price(fleet, node, index, use)
+        if own is not None and not (own.value.is_zero and base is not None):
+            add((model.pipeline, model.id), own.value, own.origin.paths[0])
+        else:
+            add((model.pipeline, model.id), base, path)
+    return found
+
+
+def _run_by_workers(fleet: Fleet, node: Node) -> Iterator[Goods]:
+    """Models of remote workers: one that the orchestrator has no price for is sold at its base price."""
+    for worker in fleet.workers_by_orchestrator.get(node.name, ()):
+        if isinstance(worker.settings, AiWorker):
+            for use in worker.settings.models:
+                yield fleet.models[use.use].pipeline, fleet.models[use.use].id
+
+
+def special_offers(
+    fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
+) -> Iterator[tuple[str, Goods, Entry | None]]:
+    """The offers to single accounts: account in lower case, goods, and the offer or None where it cannot be sent.
+
+    The node knows accounts only: a price for one gateway is the price of all that share its wallet.
+    """
+    terms, base = terms_of(fleet, orchestrator), orchestrator.price
+
+    def entries(
+        prices: Mapping[str, Price], goods: Goods, *place: str | int
+    ) -> Iterator[tuple[str, Goods, Entry | None]]:
+        for key, own in sorted(prices.items()):
+            price, path = own, (*node.path, *place, "gateway_prices", key)
+            if goods != VIDEO and own.is_zero and base is not None:
+                price, path = base, (*node.path, "price")
+            account = key if key.startswith("0x") else account_of(fleet, key)
+            if account:
+                yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, terms)
+
+    if effective.serves_video(node):
+        yield from entries(orchestrator.gateway_prices, VIDEO)
+    if effective.serves_ai(node):
+        for index, use in enumerate(orchestrator.models):
+            model = fleet.models[use.use]
+            yield from entries(use.gateway_prices, (model.pipeline, model.id), "models", index)
+
+
+def backing_of(fleet: Fleet, node: Node) -> Backing:
+    """What stands behind the tickets of a gateway: the wallet and the bounds of the node that pays for it."""
+    paying, defaults = payer(fleet, node), Backing(None, None)
+    nonces = tickets.SIGNED_NONCES if has_signer(node) else tickets.NONCES
+    if paying is None or not isinstance(paying.settings, Buyer):
+        return Backing(None, None, None, None, nonces=nonces)
+    wallet = fleet.wallets[paying.settings.wallet] if paying.settings.wallet is not None else None
+    bounds = paying.settings.tickets
+    return Backing(
+        wallet.reserve.wei if wallet and wallet.reserve is not None else None,
+        wallet.deposit.wei if wallet and wallet.deposit is not None else None,
+        defaults.max_ev if bounds.max_ev is None else bounds.max_ev.wei,
+        defaults.max_total_ev if bounds.max_total_ev is None else bounds.max_total_ev.wei,
+        defaults.multiplier if bounds.deposit_multiplier is None else bounds.deposit_multiplier,
+        nonces,
+    )

@@ -1,0 +1,359 @@
+"""Whether every GPU of the fleet can carry what is asked of it: memory, and hardware encode sessions.
+
+In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function for each code
+(for the rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and say nothing.
+
+A GPU that is asked for more than it has is an error: containers run out of memory at the start and the node stops, or
+streams that the node has accepted fail with "Cannot allocate memory". More than 85 percent of the memory under normal
+load is a warning, after the operators' guidance that such work wants GPUs of its own. What is unknown is a warning and
+never a guess. The smallest conflict of a GPU is found by taking the largest demands first: since demands add up, no
+smaller set exceeds the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+from weakref import ref
+
+from fleetc.analysis.demand import (
+    MEMORY,
+    SESSIONS,
+    Demand,
+    GpuLoad,
+    Use,
+    fits,
+    loads,
+    of_a_slot,
+    roaming,
+    uses,
+)
+from fleetc.analysis.repairs import TRIES, Problem, repairs
+from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Bytes
+from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
+
+GUIDANCE = 85
+"""Percent of a GPU's memory above which its work wants dedicated nodes."""
+
+_NAMED = 6
+"""Demands and reasons that one message names."""
+
+
+def capacity(fleet: Fleet) -> list[GpuLoad]:
+    """The load of each listed GPU, sorted by host and id."""
+    return [load for host in _weighed(fleet) for load in host.found]
+
+
+def problems(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Everything that is wrong with the fleet's capacity."""
+    return chain(
+        memory_exceeded(fleet),
+        memory_tight(fleet),
+        sessions_exceeded(fleet),
+        unknown(fleet),
+        implausible_memory(fleet),
+    )
+
+
+def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs whose warm models and slots need more memory than there is. Changes that follow the guidance come first."""
+    for problem in _too_full(fleet, MEMORY, 0, 100):
+        load = problem.load
+        message = (
+            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}"
+        )
+        yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
+    for crowd in _crowds(fleet, MEMORY, 0, 100):
+        yield error("gpu-memory-exceeded", *_of_crowd(crowd))
+
+
+def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs whose warm models and slots fit, but leave less free than the guidance."""
+    for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
+        load = problem.load
+        message = (
+            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}, "
+            f"more than {GUIDANCE} % of it"
+        )
+        yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
+    for crowd in _crowds(fleet, MEMORY, GUIDANCE, GUIDANCE):
+        yield warning("gpu-memory-tight", *_of_crowd(crowd))
+
+
+def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs to which more streams and slots may come than they can encode at once.
+
+    A warning where only a `max_sessions` that nobody wrote is to blame: the node starts with its own default, and most
+    fleets never see that many streams. On a GPU without an encoder the node does not start, so that stays an error.
+    """
+    for problem in _too_full(fleet, SESSIONS, 0, 100):
+        load = problem.load
+        total = load.sessions_total
+        stated = sum(d.amount or 0 for d in load.demands if d.kind == SESSIONS and _stated(d))
+        say = error if not isinstance(total, int) or not total or stated > total else warning
+        has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
+        come = f"{load.sessions_used} stream{'' if load.sessions_used == 1 else 's'} may come to it"
+        if any(map(of_a_slot, problem.conflict)):
+            come = f"streams and avatar slots may need {load.sessions_used}"
+        message = f"{_which(problem)} {has}, and {come}"
+        yield say("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
+    for crowd in _crowds(fleet, SESSIONS, 0, 100):
+        yield error("encode-sessions-exceeded", *_of_crowd(crowd))
+
+
+def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Hosts where a number is missing that decides whether a GPU can carry its work: one warning each."""
+    for weighed in _weighed(fleet):
+        host, places = weighed.host, list(dict.fromkeys(_missing(weighed)))
+        if places:
+            more = f" (and {len(places) - _NAMED} more)" if len(places) > _NAMED else ""
+            yield warning(
+                "capacity-unknown",
+                f"it is not known whether the GPUs of host {host} can carry their work",
+                places[0],
+                places[1:_NAMED],
+                f"write the number where each of these places says so{more}",
+            )
+
+
+def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
+    """GPUs for which the spec writes more memory than their model is sold with."""
+    for host in (weighed.host for weighed in _weighed(fleet)):
+        for index, gpu in enumerate(fleet.hosts[host].gpus):
+            known = gpu_model(gpu.model) if gpu.memory is not None else None
+            if known and gpu.memory is not None and gpu.memory.count > known.memory[-1]:
+                most = _size(known.memory[-1])
+                yield warning(
+                    "gpu-memory-implausible",
+                    f"GPU {index} of host {host} is said to have {gpu.memory}, and the {known.name} has {most}",
+                    Label(("hosts", host, "gpus", index, "memory")),
+                    [Label(("hosts", host, "gpus", index, "model"), "the model")],
+                    f'write memory = "{most}", or leave it out',
+                )
+
+
+def smallest_conflict(demands: tuple[Demand, ...], kind: str, most: int) -> tuple[Demand, ...]:
+    """As few demands as possible that together exceed `most`; all of one kind when even they do not."""
+    chosen = []
+    for demand in sorted((d for d in demands if d.kind == kind and d.amount), key=_largest_first):
+        chosen.append(demand)
+        most -= demand.amount or 0
+        if most < 0:
+            break
+    return tuple(chosen)
+
+
+def _largest_first(demand: Demand) -> tuple[int, list[str]]:
+    return -(demand.amount or 0), list(map(str, demand.origin))
+
+
+class Weighed(NamedTuple):
+    """A host that lists GPUs: what its nodes ask, the load of each GPU, and what slots ask that see all of several."""
+
+    host: str
+    asked: list[Use]
+    found: list[GpuLoad]
+    roaming: list[Use]
+
+
+_latest: list[tuple[ref[Fleet], list[Weighed]]] = []
+
+
+def _weighed(fleet: Fleet) -> list[Weighed]:
+    """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is kept for them."""
+    if not _latest or _latest[0][0]() is not fleet:
+        named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
+        weighed = [Weighed(name, asked, loads(fleet, name, asked), roaming(fleet, name)) for name, asked in named]
+        _latest[:] = [(ref(fleet), weighed)]
+    return _latest[0][1]
+
+
+def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Problem]:
+    """The GPUs that do not fit `percent` and, where `above` is given, still fit wholly; one problem for each cause.
+
+    A node spreads its work evenly, so several GPUs are often too full for one reason.
+    """
+    for _, asked, found, _ in _weighed(fleet):
+        causes: dict[frozenset[Path], list[tuple[int, tuple[Demand, ...]]]] = {}
+        for load in found:
+            total, used = load.total(kind), load.used(kind)
+            if isinstance(total, int) and not fits(used, total, percent) and (not above or fits(used, total)):
+                conflict = smallest_conflict(load.demands, kind, total * percent // 100)
+                causes.setdefault(frozenset(d.origin for d in conflict), []).append((load.gpu, conflict))
+        for same in causes.values():
+            yield Problem(kind, tuple(gpu for gpu, _ in same), same[0][1], found, asked)
+
+
+def _which(problem: Problem) -> str:
+    first, *others = problem.gpus
+    more = f" (and GPU {', '.join(map(str, others))} likewise)" if others else ""
+    return f"GPU {first} of host {problem.load.host}{more}"
+
+
+def _places(problem: Problem) -> tuple[Label, list[Label]]:
+    """The largest demand, then the others of the conflict, each place once with all that it asks, then the GPU."""
+    names = {demand.origin: demand for demand in problem.conflict}
+    amounts: dict[Path, list[int]] = {origin: [] for origin in names}
+    for demand in problem.load.demands:
+        if demand.kind == problem.kind and demand.origin in names:
+            amounts[demand.origin].append(demand.amount or 0)
+    labels = [Label(origin, _note(names[origin], parts)) for origin, parts in amounts.items()]
+    left_out = len(labels) - _NAMED
+    note = f"the GPU ({left_out} more ask of it)" if left_out > 0 else "the GPU"
+    return labels[0], [*labels[1:_NAMED], Label(problem.load.path, note)]
+
+
+def _stated(demand: Demand) -> bool:
+    """Whether the spec itself says how much is asked."""
+    return demand.origin[-1] != "gpus"
+
+
+def _note(demand: Demand, parts: list[int]) -> str:
+    if demand.kind == SESSIONS:
+        silent = "" if _stated(demand) else ", the node's default, because max_sessions is not written"
+        return f"{sum(parts)} of them from {demand.name}{silent}"
+    times = f"{len(parts)} times " if len(parts) > 1 else ""
+    counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)
+    return f"{demand.name} {'take' if counted else 'takes'} {times}{_size(parts[0])}"
+
+
+def _help(problem: Problem, *goals: int) -> str:
+    """The changes that reach the first goal (a percentage) that any change reaches."""
+    text = "no single change makes it fit: use more GPUs or hosts, or ask less of this one in several places"
+    stopped = False
+    for percent in goals:
+        offered, capped = repairs(problem, percent)
+        stopped = stopped or capped
+        if offered:
+            text = "write " + ", or ".join(repair.text for repair in offered)
+            break
+    return f"{text} (the search stopped after {TRIES} changes of one kind)" if stopped else text
+
+
+class _Crowd(NamedTuple):
+    """Slots that see every GPU of a host and ask for more of one kind than all the GPUs have left, up to `percent`.
+
+    `left` is that sum over the GPUs, and `room` how many slots it would do for.
+    """
+
+    kind: str
+    percent: int
+    weighed: Weighed
+    asked: int
+    left: int
+    room: int
+
+
+def _each(use: Use, kind: str) -> int:
+    """What one slot takes of one kind."""
+    return use.drawing if kind == MEMORY else use.sessions
+
+
+def _together(uses: list[Use], kind: str) -> int:
+    return sum(_each(use, kind) * use.slots for use in uses)
+
+
+def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crowd]:
+    """The hosts whose slots that see every GPU ask for more than is left on all of them, whichever each one takes.
+
+    Where `above` is given, only those that do not ask for more than there is.
+    """
+    for weighed in _weighed(fleet):
+        if not weighed.roaming:
+            continue
+        asked = _together(weighed.roaming, kind)
+        left, all_left = _left(weighed, kind, percent), _left(weighed, kind, 100)
+        if left is None or all_left is None or asked <= sum(left) or (above and asked > sum(all_left)):
+            continue
+        each = _each(weighed.roaming[0], kind)
+        yield _Crowd(kind, percent, weighed, asked, sum(left), sum(free // each for free in left))
+
+
+def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
+    """What each GPU has left of one kind; None where one of them is unlimited or unknown."""
+    found = []
+    for load in weighed.found:
+        total = load.total(kind)
+        if not isinstance(total, int):
+            return None
+        found.append(max(0, total * percent // 100 - load.used(kind)))
+    return found
+
+
+def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
+    """Message, places and help about slots that crowd all GPUs of a host."""
+    host, uses = crowd.weighed.host, crowd.weighed.roaming
+    amount, what = (_size, " of memory") if crowd.kind == MEMORY else (_sessions, "")
+    count = sum(use.slots for use in uses)
+    share = f", at {crowd.percent} % of all their memory" if crowd.percent < 100 else ""
+    message = (
+        f"slots that see all {len(crowd.weighed.found)} GPUs of host {host} ask for {amount(crowd.asked)}{what}, "
+        f"and the GPUs have {amount(crowd.left) if crowd.left else 'nothing'} left for them{share}"
+    )
+    labels = []
+    for use in uses:
+        times = f"{use.slots} times " if use.slots > 1 else ""
+        verb = "takes" if isinstance(use.path[-1], int) else "take"
+        labels.append(Label(use.path, f"{use.name} {verb} {times}{amount(_each(use, crowd.kind))}"))
+    left_out = len(labels) - _NAMED
+    note = f"the GPUs ({left_out} more ask of them)" if left_out > 0 else "the GPUs"
+    room = f"there is room for {crowd.room} of these {count} slots" if crowd.room else "there is room for none of them"
+    help_ = f"{room}: put the others on another host, or ask less of these GPUs"
+    return message, labels[0], [*labels[1:_NAMED], Label(("hosts", host, "gpus"), note)], help_
+
+
+def _missing(weighed: Weighed) -> Iterator[Label]:
+    """What must be known about the GPUs of a host and is not."""
+    certain = sum(max(0, _certain_sessions(load) - load.sessions_used) for load in weighed.found)
+    unlimited = any(load.sessions_total == "unlimited" for load in weighed.found)
+    crowded = not unlimited and _together(weighed.roaming, SESSIONS) > certain
+    for load in weighed.found:
+        yield from _missing_of(load, bool(weighed.roaming), crowded)
+
+
+def _certain_sessions(load: GpuLoad) -> int:
+    """The sessions that a GPU allows at least."""
+    if isinstance(load.sessions_total, int):
+        return load.sessions_total
+    known = gpu_model(load.model)
+    return FEWEST_LIMITED_SESSIONS if known and known.encoder == "limited" else 0
+
+
+def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]:
+    """What must be known about one GPU and is not.
+
+    Let pass are streams that nobody counted and streams that every driver allows. `drawn_on`: slots that see every GPU
+    may take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
+    """
+    memory = [d for d in load.demands if d.kind == MEMORY]
+    known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
+    if (memory or drawn_on) and load.memory_total is None:
+        sizes = (
+            f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that is known here"
+        )
+        yield Label(load.path, f'memory: "{load.model}"{sizes}')
+    if load.sessions_total is None:
+        fewest = _certain_sessions(load)
+        counted = any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands)
+        if crowded or (counted and load.sessions_used > fewest):
+            why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
+            yield Label(load.path, f"encode_sessions: {why}")
+    for demand in memory:
+        if demand.amount is None:
+            yield Label(demand.origin, f"memory of the model: {demand.name} is on GPU {load.gpu}")
+
+
+def _sessions(count: object) -> str:
+    return f"{count} encode session{'' if count == 1 else 's'}"
+
+
+def _size(count: int | None) -> str:
+    """A size for people: exact in GiB or MiB where it is whole, else rounded to a tenth of a GiB."""
+    text = str(Bytes(count or 0))
+    if text.endswith(("GiB", "MiB", "TiB")):
+        return text
+    tenths = ((count or 0) * 10 + 2**29) // 2**30
+    return f"about {tenths // 10}.{tenths % 10} GiB"

@@ -1,0 +1,350 @@
+"""Who in a fleet can buy what from whom, at which price and under which cap.
+
+In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods (`market_of` keeps the one
+of the latest fleet, as several rules ask for it in turn), and `matrix`, all of it at once. Called by the rules about
+prices, `payers.py` and lowering.
+
+A gateway with a list asks those it lists. One that searches, in a registry or by a webhook, is taken to find every
+orchestrator of the fleet; who else it finds is not known. It never asks accounts that it blocks. Prices compare in wei
+where the spec states a rate for their currency, and else only within one currency; with what redeeming a ticket adds
+to them, at the gas price that the spec states or the default one.
+
+Building a market is linear in the fleet but for the sorting of distinct prices. A question about a gateway that
+searches costs a bisection, because gateways that see the same offers share one sorted list of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+from weakref import ref
+
+from fleetc.analysis import tickets
+from fleetc.analysis.acceptance import (
+    NOT_ASKED,
+    REFUSED,
+    VIDEO,
+    Decision,
+    Entry,
+    Goods,
+    Scale,
+    backing_of,
+    caps_of,
+    chain_of,
+    decide,
+    offers_of,
+    quoted,
+    special_offers,
+    until,
+)
+from fleetc.analysis.discovery import registry_of, registry_searched
+from fleetc.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
+from fleetc.analysis.tickets import Backing, Chain
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.signer import Signer
+from fleetc.model.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
+
+CELL_GATEWAYS, CELL_OFFERS = 40, 60
+"""Up to this size every gateway is set against every offer; a bigger fleet has one summary for each gateway."""
+
+
+class Cell(NamedTuple):
+    """One gateway against one orchestrator and some goods; the offer as it reaches the gateway."""
+
+    gateway: str
+    orchestrator: str
+    goods: Goods
+    decision: Decision
+    cap: Entry | None = None
+    offer: Entry | None = None
+
+
+class Summary(NamedTuple):
+    """What one gateway can buy of one kind, video or models: how many offers it reaches and how they stand."""
+
+    gateway: str
+    kind: str
+    offers: int
+    within: int
+    above: int
+    refused: int
+    cheapest: Entry | None
+    dearest: Entry | None
+
+
+class Matrix(NamedTuple):
+    """The whole market: each pair in a small fleet (else `cells` is None), and a summary of each gateway."""
+
+    cells: tuple[Cell, ...] | None
+    summaries: tuple[Summary, ...]
+
+
+class View:
+    """The offers that some gateways see: those that everybody sees but for some, and some of their own."""
+
+    def __init__(self, shared: dict[Goods, Ranked], without: dict[Goods, list[Entry]], own: list[Entry]) -> None:
+        self._shared = shared
+        self._without = without
+        self._own: dict[Goods, list[Entry]] = {}
+        for entry in own:
+            self._own.setdefault(entry.goods, []).append(entry)
+        self._shelves: dict[Goods, Shelf] = {}
+        self._asked: dict[Goods, int] = {}
+        self._verdicts: dict[tuple[object, ...], Verdict] = {}
+
+    @cached_property
+    def models(self) -> tuple[Goods, ...]:
+        """The models that are on offer here, sorted."""
+        return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
+
+    def judge(self, goods: Goods, cap: Entry, backing: Backing, chain: Chain) -> Verdict:
+        """What a cap reaches of some goods. Remembered, as gateways share their caps and their funds."""
+        key = (goods, backing, chain, cap.unit, cap.worth)  # a cap without a bound has no unit
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._verdicts[key] = self.shelf(goods).judge(cap, backing, chain)
+        return verdict
+
+    def shelf(self, goods: Goods) -> Shelf:
+        """The offers of some goods. Once skipping those that are not for this view costs more than a list without
+        them, there is such a list: many gateways may share a view, and each has a cap of its own.
+        """
+        shelf = self._shelves.get(goods)
+        asked = self._asked[goods] = self._asked.get(goods, 0) + 1
+        if shelf is None:
+            without = self._without.get(goods, [])
+            gone = {entry.owner for entry in without}
+            shared = self._shared.get(goods, NOTHING)
+            shelf = Shelf(shared, Ranked(without), Ranked(self._own.get(goods, ())), lambda entry: entry.owner in gone)
+        elif shelf.without.size * asked > shelf.shared.size:
+            skip = shelf.skip
+            kept = Ranked(entry for entry in shelf.shared.entries() if not skip(entry))
+            shelf = Shelf(kept, NOTHING, shelf.own, nobody)
+        self._shelves[goods] = shelf
+        return shelf
+
+
+class Market:
+    """The offers and caps of a fleet on a chain.
+
+    `payers` has for each gateway who signs its tickets: itself, a signer, or "" for one elsewhere.
+    """
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        scale = Scale(fleet.rates)
+        self._buyers = {name: Node("gateways", name, gateway) for name, gateway in sorted(fleet.gateways.items())}
+        self.caps = {name: caps_of(fleet, scale, node) for name, node in self._buyers.items()}
+        paying = {name: payer(fleet, node) for name, node in self._buyers.items()}
+        self.payers = {name: found.name if found is not None else "" for name, found in paying.items()}
+        accounts = {name: account_of(fleet, name) for name in fleet.gateways}
+        self.account = {name: None if found is None else str(found).lower() for name, found in accounts.items()}
+        self.backing = {name: backing_of(fleet, node) for name, node in self._buyers.items()}
+        self.chain = chain_of(fleet)
+        self.quiet = tickets.quiet(self.chain)
+        self.offers: dict[str, dict[Goods, Entry]] = {}
+        self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
+        self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}
+        self._sold: dict[str, dict[Goods, Entry | None]] = {}
+        self._sellers: dict[str, list[str]] = {}
+        for node in fleet.nodes:
+            if isinstance(node.settings, Orchestrator):
+                self._add_seller(scale, node, node.settings)
+        self._shared: dict[str | None, dict[Goods, Ranked]] = {}
+        self._views: dict[tuple[object, ...], View] = {}
+
+    def _add_seller(self, scale: Scale, node: Node, orchestrator: Orchestrator) -> None:
+        name = node.name
+        sold = self._sold[name] = offers_of(self._fleet, scale, node, orchestrator)
+        self.offers[name] = {goods: entry for goods, entry in sold.items() if entry is not None}
+        for account, goods, entry in special_offers(self._fleet, scale, node, orchestrator):
+            if goods in sold:
+                self.special.setdefault(account, {})[name, goods] = entry
+                self.special_of.setdefault((name, goods), {})[account] = entry
+        for address in (orchestrator.orchestrator_address, _address(self._fleet, orchestrator)):
+            if address is not None:
+                self._sellers.setdefault(str(address).lower(), []).append(name)
+
+    def listed(self, name: str) -> tuple[str, ...] | None:
+        """The orchestrators of this fleet that the gateway lists; None when it finds them in another way."""
+        found = self._finder(name)
+        if found is None or not found.orchestrators:
+            return None
+        return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
+
+    def searched(self, name: str) -> str | None:
+        """The registry that the gateway searches; None when it has a list or others tell it whom to use."""
+        found = self._finder(name)
+        return registry_searched(found) if found is not None else None
+
+    def found_in(self, registry: str | None, seller: str) -> bool:
+        """Whether those who search a registry find the orchestrator; all may be found where it is None."""
+        return registry is None or registry_of(self._fleet.orchestrators[seller]) == registry
+
+    def closed(self, name: str) -> bool:
+        """Whether the gateway can use nobody but orchestrators of this fleet."""
+        found = self._finder(name)
+        listed = found.orchestrators if found is not None else ()
+        return bool(listed) and all(seller in self._fleet.orchestrators for seller in listed)
+
+    def blocked(self, name: str) -> frozenset[str]:
+        """The orchestrators of this fleet that the gateway never uses."""
+        found = self._finder(name)
+        accounts = found.selection.blocked if found is not None else ()
+        return frozenset(seller for account in accounts for seller in self._sellers.get(str(account).lower(), ()))
+
+    def wants(self, name: str, goods: Goods) -> bool:
+        """Whether the gateway asks for such goods: by its mode, and behind a signer only for what that one pays for."""
+        node = self._buyers[name]
+        if has_signer(node) and goods[0] != SIGNED_PIPELINE:
+            return False
+        return effective.serves_video(node) if goods == VIDEO else effective.serves_ai(node)
+
+    def _finder(self, name: str) -> Gateway | Signer | None:
+        found = finder(self._fleet, self._buyers[name])
+        return found.settings if found is not None and isinstance(found.settings, Gateway | Signer) else None
+
+    def asks(self, name: str, seller: str) -> bool:
+        """Whether the gateway asks this orchestrator at all."""
+        listed = self.listed(name)
+        finds = self.found_in(self.searched(name), seller) if listed is None else seller in listed
+        return finds and seller not in self.blocked(name)
+
+    def offer(self, name: str, seller: str, goods: Goods) -> Entry | None:
+        """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
+        special = self.special.get(self.account[name] or "", {})
+        return special.get((seller, goods), self.offers[seller].get(goods))
+
+    def cell(self, name: str, seller: str, goods: Goods) -> Cell:
+        """The acceptance rule for one gateway, one orchestrator and some goods."""
+        if not self.wants(name, goods) or not self.asks(name, seller):
+            return Cell(name, seller, goods, Decision(NOT_ASKED))
+        cap, offer, backing = self.caps[name].of(goods), self.offer(name, seller, goods), self.backing[name]
+        decision = decide(cap, offer, backing, self.chain)
+        if offer is not None:
+            offer = quoted(offer, tickets.ticket(offer.terms, backing, self.chain))
+        return Cell(name, seller, goods, decision, cap, offer)
+
+    def until(self, cell: Cell) -> int | None:
+        """The gas price in wei below which the two of a cell trade, where there is one."""
+        if cell.cap is None or cell.offer is None:
+            return None
+        return until(cell.cap, cell.offer, self.backing[cell.gateway], self.chain)
+
+    def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+        """What the gateway can get of some goods, whether its mode asks for them or not; on another chain if given."""
+        return self.view(name).judge(goods, self.caps[name].of(goods), self.backing[name], chain or self.chain)
+
+    def judge_price(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
+        """The same as far as prices alone decide: where no payment is possible, as if deposit and bounds would do."""
+        found = self.judge(name, goods, chain)
+        if found.outcome != REFUSED:
+            return found
+        backing = Backing(self.backing[name].reserve, None, None, None)
+        return self.view(name).judge(goods, self.caps[name].of(goods), backing, chain or self.chain)
+
+    def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
+        """What comes of each kind of goods that the gateway asks for and that somebody offers it."""
+        wanted = [goods for goods in (VIDEO, *self.view(name).models) if self.wants(name, goods)]
+        found = [(goods, self.judge(name, goods)) for goods in wanted]
+        return [(goods, verdict) for goods, verdict in found if verdict.offers]
+
+    def view(self, name: str) -> View:
+        """The offers that the gateway sees; the same for all gateways that see the same."""
+        listed, blocked, registry = self.listed(name), self.blocked(name), self.searched(name)
+        account = self.account[name] or ""
+        special = self.special.get(account, {})
+        key = (listed, blocked, registry, account if special else "")
+        if key not in self._views:
+            self._views[key] = self._new_view(listed, blocked, registry, special)
+        return self._views[key]
+
+    def _new_view(
+        self,
+        listed: tuple[str, ...] | None,
+        blocked: frozenset[str],
+        registry: str | None,
+        special: dict[tuple[str, Goods], Entry | None],
+    ) -> View:
+        if listed is not None:
+            sellers = [seller for seller in listed if seller not in blocked]
+            own = [special.get((s, goods), entry) for s in sellers for goods, entry in self._sold[s].items()]
+            return View({}, {}, [entry for entry in own if entry])
+        gone = {(seller, goods) for seller in blocked for goods in self.offers[seller]}.union(special)
+        without: dict[Goods, list[Entry]] = {}
+        for seller, goods in sorted(gone):
+            if goods in self.offers[seller] and self.found_in(registry, seller):
+                without.setdefault(goods, []).append(self.offers[seller][goods])
+        own = [e for (s, _), e in special.items() if s not in blocked and self.found_in(registry, s)]
+        return View(self._shared_by(registry), without, [entry for entry in own if entry])
+
+    def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
+        """The offers that everybody sees who searches a registry; all offers for None."""
+        if registry not in self._shared:
+            by_goods: dict[Goods, list[Entry]] = {}
+            for seller, offers in self.offers.items():
+                if self.found_in(registry, seller):
+                    for goods, entry in offers.items():
+                        by_goods.setdefault(goods, []).append(entry)
+            self._shared[registry] = {goods: Ranked(found) for goods, found in by_goods.items()}
+        return self._shared[registry]
+
+
+def _address(fleet: Fleet, orchestrator: Orchestrator) -> object:
+    return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
+
+
+_latest: list[tuple[ref[Fleet], Market]] = []
+
+
+def market_of(fleet: Fleet) -> Market:
+    """The market of a fleet. Rules ask about one fleet in turn, so the last one is kept for them."""
+    if not _latest or _latest[0][0]() is not fleet:
+        _latest[:] = [(ref(fleet), Market(fleet))]
+    return _latest[0][1]
+
+
+def matrix(fleet: Fleet) -> Matrix:
+    """Every gateway of the fleet against every offer of the fleet; nothing off-chain, where nobody pays."""
+    if not fleet.on_chain:
+        return Matrix((), ())
+    market = market_of(fleet)
+    offers = [
+        (seller, goods) for seller, sold in sorted(market.offers.items()) for goods in sorted(sold, key=_video_first)
+    ]
+    cells = None
+    if len(fleet.gateways) <= CELL_GATEWAYS and len(offers) <= CELL_OFFERS:
+        cells = tuple(market.cell(name, seller, goods) for name in market.caps for seller, goods in offers)
+    return Matrix(cells, tuple(summary for name in market.caps for summary in _summaries(market, name)))
+
+
+def _video_first(goods: Goods) -> tuple[bool, Goods]:
+    return goods != VIDEO, goods
+
+
+def _summaries(market: Market, name: str) -> list[Summary]:
+    found = market.purchases(name)
+    kinds = (("video", [v for goods, v in found if goods == VIDEO]), ("models", [v for g, v in found if g != VIDEO]))
+    return [_summary(name, kind, verdicts) for kind, verdicts in kinds if verdicts]
+
+
+def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
+    offers, within, above, refused = (sum(column) for column in zip(*(v[1:5] for v in verdicts), strict=True))
+    cheapest = _of_one_unit([v.cheapest for v in verdicts if v.within])
+    dearest = _of_one_unit([v.dearest for v in verdicts])
+    return Summary(
+        name, kind, offers, within, above, refused,
+        min(cheapest, key=lambda entry: entry.sent or 0, default=None),
+        max(dearest, key=lambda entry: entry.sent or 0, default=None),
+    )  # fmt: skip
+
+
+def _of_one_unit(entries: list[Entry | None]) -> list[Entry]:
+    """The entries in wei, else those of the first currency: others do not compare."""
+    found = [entry for entry in entries if entry is not None]
+    units = {entry.unit for entry in found}
+    unit = "wei" if "wei" in units else min(units, default="")
+    return [entry for entry in found if entry.unit == unit]

@@ -1,0 +1,92 @@
+"""What gateways pay from and how long it lasts: deposit, reserve, and the cost of the load they expect.
+
+In: a sound `Fleet`. Out: one `Funds` for each gateway and remote signer that holds a wallet on a chain. Called by the
+rules about deposits and by lowering.
+
+The cost is that of the expected load at the base cap, for a signer that of all its gateways: an upper bound for what is
+bought under that cap. The runway is the deposit over the cost of all that pay from the same wallet. Everything is
+exact; what is not stated is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from fleetc.analysis.acceptance import Scale, caps_of
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Buyer, Gateway
+from fleetc.model.signing import talks_to_chain
+from fleetc.quantities import Throughput, Wei
+
+_HOUR = 3600
+_HIGHEST_LOAD = 2**63 - 1
+
+
+class Funds(NamedTuple):
+    """What a node pays from; `cost` in wei for an hour, `runway` in hours."""
+
+    node: str
+    wallet: str
+    deposit: Wei | None
+    reserve: Wei | None
+    load: Throughput | None
+    cost: Fraction | None
+    runway: Fraction | None
+
+
+def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
+    """The nodes that sign tickets with a wallet of this fleet, each with the wallet's name; nothing off-chain."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if isinstance(settings, Buyer) and settings.wallet is not None and talks_to_chain(fleet, node):
+            yield settings.wallet, node
+
+
+def funds(fleet: Fleet) -> tuple[Funds, ...]:
+    """The funds of every node that signs tickets, sorted by name."""
+    scale = Scale(fleet.rates)
+    signed = _signed(fleet)
+    loads = [(wallet, node, _load(node, signed)) for wallet, node in payers(fleet)]
+    found = [(wallet, node, load, _cost(fleet, scale, node, load)) for wallet, node, load in loads]
+    total: dict[str, Fraction | None] = {}
+    for wallet, _, _, cost in found:
+        before = total.get(wallet, Fraction(0))
+        total[wallet] = None if before is None or cost is None else before + cost
+    return tuple(_funds(fleet, wallet, node, load, cost, total[wallet]) for wallet, node, load, cost in found)
+
+
+def _funds(
+    fleet: Fleet, name: str, node: Node, load: Throughput | None, cost: Fraction | None, total: Fraction | None
+) -> Funds:
+    wallet = fleet.wallets[name]
+    runway = wallet.deposit.wei / total if total and wallet.deposit is not None else None
+    return Funds(node.name, name, wallet.deposit, wallet.reserve, load, cost, runway)
+
+
+def _signed(fleet: Fleet) -> dict[str, list[Gateway]]:
+    """The gateways of each signer of the fleet."""
+    found: dict[str, list[Gateway]] = {}
+    for gateway in fleet.gateways.values():
+        if gateway.remote_signer is not None and gateway.remote_signer.signer is not None:
+            found.setdefault(gateway.remote_signer.signer, []).append(gateway)
+    return found
+
+
+def _load(node: Node, signed: dict[str, list[Gateway]]) -> Throughput | None:
+    """What a node expects to pay for: its own load, or that of all gateways of a signer; None where one is silent."""
+    if isinstance(node.settings, Gateway):
+        return node.settings.expected_load
+    loads = [gateway.expected_load for gateway in signed.get(node.name, ())]
+    known = [load.pixels for load in loads if load is not None]
+    complete = bool(known) and len(known) == len(loads) and sum(known) <= _HIGHEST_LOAD
+    return Throughput(sum(known)) if complete else None
+
+
+def _cost(fleet: Fleet, scale: Scale, node: Node, load: Throughput | None) -> Fraction | None:
+    """Wei for an hour of the expected load at the base cap; None without a load, a bound, or a rate."""
+    cap = caps_of(fleet, scale, node).base
+    if load is None or cap.price is None or cap.unit != "wei":
+        return None
+    return Fraction(cap.worth * load.pixels * _HOUR)

@@ -1,0 +1,124 @@
+"""Which gateway can make which orchestrator a payment: the bounds of both, and the funds between them.
+
+In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and each kind of terms among the orchestrators that
+it asks. Called by the rules about payments. The formulas are those of `tickets.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from fleetc.analysis import tickets
+from fleetc.analysis.acceptance import VIDEO, Goods, at_gas
+from fleetc.analysis.economics import View, market_of
+from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
+from fleetc.diagnostics import Label, Path
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Buyer
+from fleetc.model.signing import has_signer, payer
+from fleetc.quantities import Wei
+
+
+class Meeting(NamedTuple):
+    """A gateway and an orchestrator that it asks, for all with these terms.
+
+    `payer` is the path of the node that pays, `wallet` its wallet; `listed` says that the gateway names the
+    orchestrator, so that it is meant to use this one.
+    """
+
+    gateway: str
+    seller: str
+    payer: Path
+    wallet: str
+    listed: bool
+    terms: Terms
+    backing: Backing
+    chain: Chain
+
+    @property
+    def ticket(self) -> Ticket:
+        """What comes of the two at the assumed gas price."""
+        return tickets.ticket(self.terms, self.backing, self.chain)
+
+    @property
+    def at_least(self) -> str:
+        """What the chain is assumed to be, in words."""
+        return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
+
+
+def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
+    """Every gateway of a known wallet, against each kind of terms that it meets; nothing off-chain."""
+    answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
+    if "all" not in answers:
+        answers["all"] = tuple(_meetings(fleet)) if fleet.on_chain else ()
+    return answers["all"]
+
+
+def _meetings(fleet: Fleet) -> Iterator[Meeting]:
+    market = market_of(fleet)
+    met: dict[tuple[View, str, bool], list[tuple[str, Terms]]] = {}
+    for name in market.caps:
+        paying = payer(fleet, Node("gateways", name, fleet.gateways[name]))
+        wallet = paying.settings.wallet if paying is not None and isinstance(paying.settings, Buyer) else None
+        if paying is None or wallet is None:
+            continue
+        listed = market.listed(name) is not None
+        node, view = Node("gateways", name, fleet.gateways[name]), market.view(name)
+        asking = view, fleet.gateways[name].mode, has_signer(node)
+        if asking not in met:
+            met[asking] = list(_sellers(view, [goods for goods in (VIDEO, *view.models) if market.wants(name, goods)]))
+        for seller, terms in met[asking]:
+            yield Meeting(name, seller, paying.path, wallet, listed, terms, market.backing[name], market.chain)
+
+
+def refused(fleet: Fleet, refusal: str) -> list[tuple[str, list[Meeting]]]:
+    """The meetings that end with one of the refusals of `tickets`, by wallet, sorted."""
+    found: dict[str, list[Meeting]] = {}
+    for meeting in meetings(fleet):
+        if meeting.ticket.refusal == refusal:
+            found.setdefault(meeting.wallet, []).append(meeting)
+    return sorted(found.items())
+
+
+def payer_path(fleet: Fleet, gateway: str) -> Path:
+    """The table of the node that pays for a gateway: its own, or that of the signer of this fleet."""
+    node = Node("gateways", gateway, fleet.gateways[gateway])
+    return (payer(fleet, node) or node).path
+
+
+def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]:
+    """One orchestrator of each kind of terms among those that offer some goods at a price."""
+    seen: set[Terms] = set()
+    for goods in wanted:
+        shelf = view.shelf(goods)
+        for kind in shelf.kinds:
+            if kind[1] in seen:
+                continue
+            offer = shelf.first(kind)
+            if offer is not None:
+                seen.add(kind[1])
+                yield offer.owner, kind[1]
+
+
+def ticket_value(fleet: Fleet, seller: str, terms: Terms) -> Label:
+    """Where the value of an orchestrator's tickets comes from."""
+    path = ("orchestrators", seller)
+    if fleet.orchestrators[seller].ticket_ev is not None:
+        return Label((*path, "ticket_ev"), f"the tickets of {seller}")
+    return Label(path, f"its tickets are worth {Wei(terms.ticket_ev)}: it has no ticket_ev")
+
+
+def bound(fleet: Fleet, payer: Path, field: str, worth: int) -> Label:
+    """Where a bound of payments comes from."""
+    table, name = payer
+    node = fleet.gateways[str(name)] if table == "gateways" else fleet.remote_signers[str(name)]
+    if getattr(node.tickets, field) is not None:
+        return Label((*payer, "tickets", field), f"the bound of {name}")
+    return Label(payer, f"it has no tickets.{field}, so {Wei(worth)}")
+
+
+def round_up(amount: int) -> Wei:
+    """An amount of wei with two digits that is not less."""
+    unit = 10 ** max(0, len(str(amount)) - 2)
+    return Wei(-(-amount // unit) * unit)

@@ -1,0 +1,209 @@
+"""Offers in the order of their prices, so that whole-fleet questions need a bisection and not a walk.
+
+In: `Entry` values for one kind of goods. Out: `Ranked`, and `Verdict` on what a cap reaches. Only the files of this
+package use it.
+
+What an offer comes to depends on who pays, but only by the terms of its orchestrator: with equal terms the order of
+prices is everybody's. So a cap is turned into the highest base price that it admits for each of the few terms there
+are, and the sorted offers are shared.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from fleetc.analysis import tickets
+from fleetc.analysis.acceptance import (
+    BUYS,
+    NOT_OFFERED,
+    REFUSED,
+    TOO_DEAR,
+    UNKNOWN,
+    WEI,
+    Entry,
+    limit,
+    quoted,
+)
+from fleetc.analysis.tickets import Amount, Backing, Chain, Limit, Terms
+
+Kind = tuple[str, Terms]
+"""What entries must have in common to be in one order: the unit of their price, and the terms of their tickets."""
+
+Skip = Callable[[Entry], bool]
+
+
+class Verdict(NamedTuple):
+    """What one cap reaches among several offers of the same goods.
+
+    `outcome` is BUYS when one offer is within the cap, else UNKNOWN when one cannot be judged, else TOO_DEAR, REFUSED
+    or NOT_OFFERED. `cheapest` is the cheapest offer that compares and is not refused, `dearest` the dearest one within
+    the cap, both as they reach the gateway; `best` has the dearest within the cap of all terms.
+    """
+
+    outcome: str
+    offers: int = 0
+    within: int = 0
+    above: int = 0
+    refused: int = 0
+    cheapest: Entry | None = None
+    dearest: Entry | None = None
+    best: tuple[Entry, ...] = ()
+
+
+class Ranked:
+    """Entries by kind, each kind sorted by worth. Entries of any price, and offers of nothing, stand apart."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        groups: dict[Kind, dict[Amount, list[Entry]]] = {}
+        self.any: list[Entry] = []
+        self.free: list[Entry] = []
+        self.size = 0
+        for entry in entries:
+            self.size += 1
+            if entry.price is None:
+                self.any.append(entry)
+            elif not entry.worth:
+                self.free.append(entry)
+            else:
+                groups.setdefault((entry.unit, entry.terms), {}).setdefault(entry.worth, []).append(entry)
+        self._entries: dict[Kind, list[Entry]] = {}
+        self._worths: dict[Kind, list[Amount]] = {}
+        for kind, found in sorted(groups.items()):
+            ordered = sorted(found)
+            self._entries[kind] = [entry for worth in ordered for entry in found[worth]]
+            self._worths[kind] = [worth for worth in ordered for _ in found[worth]]
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, those of one kind and worth in the order in which they came."""
+        yield from self.any
+        yield from self.free
+        for found in self._entries.values():
+            yield from found
+
+    @property
+    def kinds(self) -> Iterable[Kind]:
+        """The kinds of the entries that have a price, sorted."""
+        return self._entries.keys()
+
+    def count(self, kind: Kind) -> int:
+        """How many entries are of a kind."""
+        return len(self._worths.get(kind, ()))
+
+    def within(self, kind: Kind, bound: Limit | None) -> int:
+        """How many entries of a kind are within a limit; None is no limit."""
+        worths = self._worths.get(kind, [])
+        if bound is None:
+            return len(worths)
+        return (bisect_right if bound.inclusive else bisect_left)(worths, bound.worth)
+
+    def first(self, kind: Kind, skip: Skip) -> Entry | None:
+        """The cheapest entry of a kind."""
+        return next((entry for entry in self._entries.get(kind, ()) if not skip(entry)), None)
+
+    def last(self, kind: Kind, bound: Limit | None, skip: Skip) -> Entry | None:
+        """The dearest entry of a kind within a limit."""
+        entries = self._entries.get(kind, [])
+        for index in range(self.within(kind, bound) - 1, -1, -1):
+            if not skip(entries[index]):
+                return entries[index]
+        return None
+
+    def highest(self, unit: str, skip: Skip) -> Entry | None:
+        """The highest cap in a unit."""
+        return self.last((unit, Terms()), None, skip)
+
+    def beyond(self, unit: str, skip: Skip) -> Entry | None:
+        """A cap that says nothing in this unit: in another one, or any price."""
+        if any_price := next((entry for entry in self.any if not skip(entry)), None):
+            return any_price
+        others = (entry for kind in self.kinds if kind[0] != unit for entry in self._entries[kind])
+        return next((entry for entry in others if not skip(entry)), None)
+
+
+NOTHING = Ranked(())
+
+
+def nobody(entry: Entry) -> bool:
+    """Skips nothing."""
+    return False
+
+
+class Shelf(NamedTuple):
+    """The same goods from several sides: offers that others see too, those not meant for one, and its own ones."""
+
+    shared: Ranked
+    without: Ranked
+    own: Ranked
+    skip: Skip
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The kinds of the offers that are seen, own ones first."""
+        both = dict.fromkeys([*self.own.kinds, *self.shared.kinds])
+        return [kind for kind in both if self._count(kind)]
+
+    def first(self, kind: Kind) -> Entry | None:
+        """The cheapest offer of a kind."""
+        found = (self.shared.first(kind, self.skip), self.own.first(kind, nobody))
+        return min((entry for entry in found if entry), key=_worth, default=None)
+
+    def judge(self, cap: Entry, backing: Backing, chain: Chain) -> Verdict:
+        """What the cap reaches, for a gateway with these funds."""
+        offers = self.shared.size - self.without.size + self.own.size
+        if not offers:
+            return Verdict(NOT_OFFERED)
+        within = len(self.shared.free) - len(self.without.free) + len(self.own.free)
+        above = refused = 0
+        cheapest, dearest = self._free(), self._free()
+        kinds = self.kinds
+        unit = cap.unit if cap.price else _one_unit(kinds)
+        for kind in kinds:
+            ticket = tickets.ticket(kind[1], backing, chain)
+            count = self._count(kind)
+            if ticket.refusal:
+                refused += count
+                continue
+            bound = limit(cap, kind[0], ticket.overhead, kind[1].adjusts)
+            inside = self.shared.within(kind, bound) - self.without.within(kind, bound) + self.own.within(kind, bound)
+            if not cap.price or kind[0] == cap.unit:
+                above += count - inside
+            within += inside if backing.known else 0
+            if kind[0] == unit:
+                least = self.first(kind)
+                cheapest += [quoted(least, ticket)] if least else []
+                most = self._last(kind, bound) if inside and backing.known else None
+                dearest += [quoted(most, ticket)] if most else []
+        judged = within + above + refused
+        outcome = BUYS if within else UNKNOWN if offers > judged else TOO_DEAR if above else REFUSED
+        return Verdict(
+            outcome, offers, within, above, refused,
+            min(cheapest, key=_sent, default=None), max(dearest, key=_sent, default=None), tuple(dearest),
+        )  # fmt: skip
+
+    def _free(self) -> list[Entry]:
+        """One of the offers of nothing, if there is any."""
+        shared = (entry for entry in self.shared.free if not self.skip(entry))
+        found = next(shared, None) or next(iter(self.own.free), None)
+        return [found._replace(sent=0)] if found else []
+
+    def _count(self, kind: Kind) -> int:
+        return self.shared.count(kind) - self.without.count(kind) + self.own.count(kind)
+
+    def _last(self, kind: Kind, bound: Limit | None) -> Entry | None:
+        found = (self.shared.last(kind, bound, self.skip), self.own.last(kind, bound, nobody))
+        return max((entry for entry in found if entry), key=_worth, default=None)
+
+
+def _one_unit(kinds: Iterable[Kind]) -> str:
+    units = {unit for unit, _ in kinds}
+    return WEI if WEI in units else min(units, default=WEI)
+
+
+def _worth(entry: Entry) -> Amount:
+    return entry.worth
+
+
+def _sent(entry: Entry) -> Amount:
+    return 0 if entry.sent is None else entry.sent

@@ -1,0 +1,130 @@
+"""Who reads the metrics of what: the fleet's Prometheus, an agent on the same host, or nobody.
+
+In: a sound `Fleet`. Out: one `Reading` for each source of metrics (`readings`). Called by the rule about metrics that
+nobody reaches and by lowering, so that no target is emitted that the rule has not seen.
+
+A node serves its metrics on its administration listener, whatever its role, and that listener belongs on loopback: it
+moves funds without a password. So a Prometheus reads what is on its own host, and an agent on every other host reads
+there and writes what it read to the Prometheus. Only a listener that the spec opens is read from elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleetc.model import effective, effective_avatar
+from fleetc.model.effective_avatar import SlotInForce
+from fleetc.model.fleet import Fleet, Node
+from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.quantities import HostName, Listener, host_port
+from fleetc.upstream.metrics import exporter_ports
+
+PROMETHEUS_PORT = 9090
+WRITE_PATH = "/api/v1/write"
+CENTRAL, AGENT, NOBODY = "prometheus", "agent", "nobody"
+
+
+class Probe(NamedTuple):
+    """What a blackbox exporter asks: an address on its own host, and whose it is.
+
+    `slot` is None for orchestrator-health, which answers for the host.
+    """
+
+    url: str
+    service: str
+    slot: SlotInForce | None
+
+
+class Reading(NamedTuple):
+    """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` where that one connects.
+
+    `job` is livepeer for a node, gpu for an exporter of a host, avatar for a probe of its blackbox exporter.
+    """
+
+    job: str
+    host: str
+    by: str
+    address: Listener
+    origin: Origin
+    node: Node | None = None
+    probe: Probe | None = None
+
+
+def prometheus_host(fleet: Fleet) -> Chosen[str] | None:
+    """The host that Prometheus runs on, or None when it is not known to stand on any."""
+    settings = fleet.monitoring
+    if settings is not None and settings.host is not None:
+        return Chosen(settings.host, given("monitoring", "host"))
+    if len(fleet.hosts) == 1 and (settings is None or settings.receiver is None):
+        only = next(iter(fleet.hosts))
+        return Chosen(only, default("the fleet has one host", ("hosts", only)))
+    return None
+
+
+def receiver(fleet: Fleet) -> Chosen[str] | None:
+    """The address that agents write to, or None when there is none: then no agent is planned."""
+    settings = fleet.monitoring
+    if settings is not None and settings.receiver is not None:
+        return Chosen(str(settings.receiver), given("monitoring", "receiver"))
+    home = prometheus_host(fleet)
+    if home is None:
+        return None
+    authority = host_port(HostName(fleet.hosts[home.value].address), PROMETHEUS_PORT)
+    reason = "the address of Prometheus' host, and its usual port"
+    return Chosen(
+        f"http://{authority}{WRITE_PATH}", derived(reason, *home.origin.paths, ("hosts", home.value, "address"))
+    )
+
+
+def readings(fleet: Fleet) -> Iterator[Reading]:
+    """How every node with monitor = true and every exporter of GPU metrics is read, by host and name."""
+    home, target = prometheus_host(fleet), receiver(fleet)
+    for name in sorted(fleet.hosts):
+        local = CENTRAL if home is not None and home.value == name else AGENT if target is not None else NOBODY
+        for node in fleet.nodes_by_host.get(name, ()):
+            if node.settings.monitor:
+                yield _node(fleet, name, node, local)
+        exporter = fleet.hosts[name].gpu_exporter
+        if exporter is not None:
+            port = exporter.port or exporter_ports()[exporter.kind]
+            yield Reading("gpu", name, *_beside(fleet, name, port, local), given("hosts", name, "gpu_exporter"))
+        yield from _probes(fleet, name, local)
+
+
+def _node(fleet: Fleet, host: str, node: Node, local: str) -> Reading:
+    listener, origin = effective.cli_listener(node)
+    if local == NOBODY and not listener.is_loopback:
+        local = CENTRAL
+        if listener.is_any:
+            listener = Listener(HostName(fleet.hosts[host].address), listener.port)
+    elif listener.is_any:
+        listener = Listener(effective.LOOPBACK, listener.port)
+    return Reading("livepeer", host, local, listener, origin, node)
+
+
+def _beside(fleet: Fleet, host: str, port: int, local: str) -> tuple[str, Listener]:
+    """Who reads a program beside the nodes, and where. Such programs listen on all addresses unless told otherwise."""
+    if local == NOBODY:
+        return CENTRAL, Listener(HostName(fleet.hosts[host].address), port)
+    return local, Listener(effective.LOOPBACK, port)
+
+
+def _probes(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
+    """The signaling server of each slot, and orchestrator-health; both answer without credentials.
+
+    That a signaling server answers does not show that the matchmaker has the slot: how to ask that is not public. One
+    that does not answer cannot be registered. The report at /health is JSON of the stack, no text for Prometheus, so
+    only whether it comes is seen.
+    """
+    port = fleet.hosts[host].blackbox_port
+    if port is None:
+        return
+    reader = _beside(fleet, host, port, local)
+    for stack in fleet.stacks_by_host.get(host, ()):
+        for slot in effective_avatar.slots_of(fleet, stack):
+            url = f"http://{host_port(effective.LOOPBACK, slot.ports['signaling'])}/healthz"
+            yield Reading("avatar", host, *reader, slot.origin, probe=Probe(url, "signaling", slot))
+        health = effective_avatar.health_port(stack)
+        url = f"http://{host_port(effective.LOOPBACK, health.value)}/health"
+        yield Reading("avatar", host, *reader, health.origin, probe=Probe(url, "orchestrator-health", None))

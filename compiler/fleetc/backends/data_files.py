@@ -1,0 +1,21 @@
+"""Emits the JSON files that a process reads: its models, its prices and its renditions.
+
+In: a host. Out: `hosts/<host>/<node>/aiModels.json`, `prices.json`, `transcoding.json`. The node's parser takes bare
+numbers only: no quoted ones and no currency inside; every digit of an amount is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.artifacts import json_document, service_file
+from fleetc.plan import HostPlan
+from fleetc.templating import Templates
+from fleetc.tree import Artifact
+
+
+def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
+    """The planned files of each service of the host."""
+    for service in host.services:
+        for file in service.files:
+            yield service_file(host, service, file.name, json_document(file.content), [file.origin])

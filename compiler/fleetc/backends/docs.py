@@ -1,0 +1,125 @@
+"""Emits `FLEET.md`: the fleet for people, with its picture, ports, prices and the secrets that it needs.
+
+In: the plan. Out: `FLEET.md`. All text of the spec passes the encoders of Markdown and Mermaid; nothing in it is
+markup, a mention or a link. The parts are in `fleet_page/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
+from fleetc.fleet_page.cells import cell, word
+from fleetc.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
+from fleetc.fleet_page.market import market_marks, market_view
+from fleetc.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole, picture_marks
+from fleetc.fleet_page.prices import price_rows
+from fleetc.fleet_page.streams import stream_row
+from fleetc.fleet_page.watching import monitoring_marks, monitoring_view
+from fleetc.origin import derived, given
+from fleetc.plan import (
+    Plan,
+)
+from fleetc.templating import Encoded, Templates, Word
+from fleetc.tracing import ByLine, Marks, Together, TracedLine, trace_template
+from fleetc.tree import Artifact
+from fleetc.upstream import format_release
+
+FILE = "FLEET.md"
+_TEMPLATE = "docs/fleet.md.j2"
+
+
+def emit(plan: Plan, templates: Templates) -> Iterator[Artifact]:
+    """The one document."""
+    yield Artifact(FILE, templates.render(_TEMPLATE, _view(plan, templates)).encode(), origins=("fleet",))
+
+
+def trace(plan: Plan, templates: Templates) -> list[TracedLine]:
+    """The lines of the document, each with the origins of what stands on it."""
+    return trace_template(templates, _TEMPLATE, _view(plan, templates), _marks(plan, templates))
+
+
+def _view(plan: Plan, templates: Templates) -> dict[str, object]:
+    pairs = [(host, service) for host in plan.hosts for service in host.services]
+    stacks = [(host, host.avatar) for host in plan.hosts if host.avatar is not None]
+    slots = [slot_row(host, slot) for host, avatar in stacks for slot in avatar.slots]
+    template, picture = drawing(plan)
+    return {
+        "fleet": cell(plan.fleet),
+        "network": cell(plan.network),
+        "release": Word(format_release(plan.release)),
+        "host_count": len(plan.hosts),
+        "node_count": len(pairs),
+        "stacks": [stack_row(host, avatar) for host, avatar in stacks],
+        "slots": slots,
+        "slot_count": len(slots),
+        "stack_images": [row for _, avatar in stacks for row in image_rows(avatar)],
+        "callers": [row for host, avatar in stacks for row in caller_rows(host, avatar)],
+        "drawn_whole": drawn_whole(plan),
+        "picture_limit": PICTURE_LIMIT,
+        "picture": Encoded(templates.render(template, picture)),
+        "hosts": [host_row(host) for host in plan.hosts],
+        "nodes": [node_row(host, service) for host, service in pairs],
+        "ports": [row for host in plan.hosts for row, _ in port_rows(host)],
+        "prices": [row for _, service in pairs for row, _ in price_rows(service)],
+        **market_view(plan),
+        "streams": [stream_row(stream) for stream in plan.streams],
+        "stream_secrets": [
+            (cell(stream.name), word(s.kind), cell(s.reference), cell(".".join(map(str, s.place))))
+            for stream in plan.streams
+            for s in stream.secrets
+        ],
+        **monitoring_view(plan),
+        "secrets": [
+            SecretRow(word(s.kind), cell(s.reference), cell(s.name), cell(owner), cell(host.name))
+            for host in plan.hosts
+            for owner, secrets in host.secrets()
+            for s in sorted(secrets)
+        ],
+        "silenced": [{"code": cell(c), "at": cell(at) if at else "", "reason": cell(r)} for c, at, r in plan.silenced],
+    }
+
+
+def _marks(plan: Plan, templates: Templates) -> dict[str, Marks]:
+    pairs = [(host, service) for host in plan.hosts for service in host.services]
+    hosts = derived("the hosts of the fleet", ("hosts",))
+    nodes = Together([hosts, *(given(service.table, service.name) for _, service in pairs)])
+    stacks = [(host, host.avatar) for host in plan.hosts if host.avatar is not None]
+    template, picture = drawing(plan)
+    drawn = trace_template(templates, template, picture, picture_marks(plan))
+    return {
+        "fleet": given("fleet", "name"),
+        "network": given("fleet", "network"),
+        "release": given("fleet", "node_release"),
+        "host_count": hosts,
+        "node_count": nodes,
+        "stacks": [given("avatars", avatar.name) for _, avatar in stacks],
+        "slots": [slot.origin for _, avatar in stacks for slot in avatar.slots],
+        "slot_count": Together([nodes[0], *(given("avatars", avatar.name) for _, avatar in stacks)]),
+        "stack_images": [
+            Together([given("avatars", avatar.name), image.origin]) for _, avatar in stacks for image in avatar.images
+        ],
+        "callers": [given("avatars", avatar.name, "allow") for h, avatar in stacks for _ in caller_rows(h, avatar)],
+        "drawn_whole": nodes,
+        "picture_limit": nodes,
+        "picture": ByLine((*line.origins, *line.presence) for line in drawn),
+        "hosts": [host_marks(host) for host in plan.hosts],
+        "nodes": [node_marks(host, service) for host, service in pairs],
+        "ports": [Together([origin, given("hosts", h.name)]) for h in plan.hosts for _, origin in port_rows(h)],
+        "prices": [
+            Together([given(service.table, service.name), *origins])
+            for _, service in pairs
+            for _, origins in price_rows(service)
+        ],
+        **market_marks(plan),
+        "secrets": [
+            Together([s.origin, given("hosts", host.name)])
+            for host in plan.hosts
+            for _, secrets in host.secrets()
+            for s in sorted(secrets)
+        ],
+        **monitoring_marks(plan),
+        "streams": [Together([given("streams", s.name), s.request.origin]) for s in plan.streams],
+        "stream_secrets": [Together([given("streams", s.name), x.origin]) for s in plan.streams for x in s.secrets],
+        "silenced": [given("silence", index) for index in range(len(plan.silenced))],
+    }

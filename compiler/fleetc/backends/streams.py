@@ -1,0 +1,54 @@
+"""Emits `streams/`: the request that makes each stream, the secrets it lacks, and what a webhook answers about it.
+
+In: the plan. Out: `streams/<name>.create.json`, `<name>.secrets.json` (only for a request with secrets) and
+`<name>.auth-webhook.json` (only for a stream with a gateway). A secret in a request is a table `{"$secret": {kind:
+name}}` where the API wants text; `secrets.json` lists their places, and the form that a value must have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.artifacts import json_document, tables_of
+from fleetc.diagnostics import Path
+from fleetc.origin import Origin, given
+from fleetc.plan import Plan, PlannedFile, RequestSecret, StreamPlan
+from fleetc.tracing import TracedLine, file_lines, together
+from fleetc.tree import Artifact
+
+FOLDER = "streams"
+
+
+def emit(plan: Plan) -> Iterator[Artifact]:
+    """The files of every stream."""
+    for stream in plan.streams:
+        for file in _files(stream):
+            origins = [given("streams", stream.name), file.origin, *file.places.values()]
+            text = json_document(file.content)
+            yield Artifact(f"{FOLDER}/{stream.name}.{file.name}", text.encode(), origins=tables_of(origins))
+
+
+def trace(plan: Plan, path: str) -> list[TracedLine] | None:
+    """The lines of one of the files with their origins; None for any other path."""
+    for stream in plan.streams:
+        there = [given("streams", stream.name)]
+        for file in _files(stream):
+            if path == f"{FOLDER}/{stream.name}.{file.name}":
+                return [line._replace(presence=together(line.presence, there)) for line in file_lines(file)]
+    return None
+
+
+def _files(stream: StreamPlan) -> Iterator[PlannedFile]:
+    """The files of a stream: its request, what a webhook answers, and the secrets that the request lacks."""
+    yield stream.request
+    if stream.answer is not None:
+        yield stream.answer
+    if stream.secrets:
+        content = [_secret(secret) for secret in stream.secrets]
+        places: dict[Path, Origin] = {(index,): secret.origin for index, secret in enumerate(stream.secrets)}
+        yield PlannedFile("secrets.json", content, stream.request.origin, places)
+
+
+def _secret(secret: RequestSecret) -> dict[str, object]:
+    form = {"must_match": secret.form} if secret.form else {}
+    return {"place": list(secret.place), secret.kind: secret.reference, **form}

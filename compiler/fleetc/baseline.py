@@ -1,0 +1,249 @@
+"""Finds what a spec is compared with: a directory that fleetc wrote, another spec, or a revision of git.
+
+In: the argument of `--against`, the spec and its overlays. Out: a `Side`. A door like `files.py`, which it reads trees
+and specs with; revisions come through `git.py`. Called by `commands/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from fleetc import backends, files, git, lower, model, render, source
+from fleetc.checkout import NoRepositoryError, need_plain_directories
+from fleetc.diagnostics import has_errors
+from fleetc.git import Revision
+from fleetc.pipeline import Checked, Compiled, compile_spec
+from fleetc.reading import decode_source
+from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
+from fleetc.review.side import Side, copy_of, of_compiled, of_recorded
+from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
+from fleetc.source import Source
+from fleetc.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
+
+
+def baseline(
+    against: str | None,
+    spec: Path,
+    settings: Settings,
+    shipped: tuple[Mapping[str, str], Mapping[str, bytes]],
+    limit_bytes: int,
+    rolled_out: bool = False,
+) -> Side:
+    """What to compare with. A tree or spec that exists is one, all else a revision; without a word it is
+    the tree of the spec.
+
+    A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
+    is a change too. Where it was `rolled_out`, the tree that was committed with that spec stands for it. One that does
+    not pass the checks of today is taken for what can be had of it, with a note. Another spec is taken as it is. Raises
+    `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those of
+    reading trees and specs, and of git.
+    """
+    base = files.find_spec(spec)
+    if against is None:
+        recorded = settings.tree_of(base)
+        return of_recorded(str(recorded), files.read_tree(recorded))
+    path = Path(against)
+    kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
+    if kind in ("tree", "spec"):
+        _need_no_revision(against, kind, base)
+    if kind == "tree":
+        return of_recorded(against, files.read_tree(path))
+    if kind == "spec":
+        other = files.find_spec(path)
+        return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+    revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
+    then, notes = _settings_at(revision, settings)
+    recorded = then.tree_of(base)
+    need_plain_directories(revision.checkout, (*then.overlay, recorded))
+    sources, missing = _sources_at(revision, base, then.overlay, limit_bytes)
+    notes += missing
+    if rolled_out:
+        side = _tree_at(revision, recorded)
+        if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
+            return _noted(side, notes)
+    try:
+        side = _compiled(against, sources, shipped)
+    except FilesError as unsound:
+        found = unchecked(against, sources, shipped, unsound) or _without_spec(revision, recorded, unsound)
+        if found is None and rolled_out:
+            raise
+        side = found or _of_sources(against, sources, unsound)
+    return _noted(side, notes)
+
+
+def like(old: Side, new: Side) -> Side:
+    """The new side as far as it can be compared: only its sources where the old one has nothing else."""
+    if not all(path.startswith(SPEC_FOLDER) for path in old.files):
+        return new
+    texts = {path: content for path, content in new.files.items() if path.startswith(SPEC_FOLDER)}
+    return replace(new, files=texts, digests={path: new.digests[path] for path in texts})
+
+
+# --- revisions ------------------------------------------------------------------------------------
+
+
+def _need_no_revision(against: str, kind: str, base: Path) -> None:
+    """Raise `FilesError` baseline-ambiguous where a path that exists may be the name of a revision as well: a file of
+    that name must not stand in for the revision that a review is made against."""
+    if against.startswith(("/", ".")):
+        return
+    advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
+    try:
+        if git.find_revision(against, base) is None:
+            return
+        message = f"{shown(against)} is a {kind} here and a revision of git too"
+    except NoRepositoryError:
+        return
+    except FilesError as unknown:
+        message = f"{shown(against)} is a {kind} here, and may be a revision of git too: {unknown.message}"
+        advice = f"write {shown(f'./{against}')} for the path; for the revision, {unknown.help}"
+    raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
+
+
+def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Revision:
+    """The revision of this name. Raises `FilesError` baseline-unknown."""
+    found = None
+    if git.looks_like_revision(against):
+        try:
+            found = git.find_revision(against, base, beside)
+        except NoRepositoryError:
+            if kind == "":
+                raise
+    if found is None:
+        message = f"{shown(against) or 'an empty name'} is no tree, no spec and no revision of git"
+        if kind == "other":
+            message = f"the directory {shown(against)} holds no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
+            message += "no revision of this name"
+        advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
+        raise FilesError("baseline-unknown", message, path=against, advice=advice)
+    return found
+
+
+def _settings_at(revision: Revision, settings: Settings) -> tuple[Settings, list[str]]:
+    """The settings with what the checkout said then, and a note for each that it says otherwise now."""
+
+    def read(file: str) -> bytes | None:
+        try:
+            return git.read_at(revision, Path(file))
+        except FilesError:  # there was a directory, or a link that leads away
+            return None
+
+    if not git.belongs(revision, Path.cwd() / CHECKOUT_FILES[0]):
+        return settings, []
+    then = settings.with_checkout(settings_then(read))
+    now = {(setting.name, setting.value) for setting in settings.from_checkout}
+    named = {setting.name for setting in then.from_checkout}
+    notes = [f"at {revision.name} {s}" for s in then.from_checkout if (s.name, s.value) not in now]
+    notes += [f"at {revision.name} no file sets {s.name}" for s in settings.from_checkout if s.name not in named]
+    return then, notes
+
+
+def _sources_at(
+    revision: Revision, base: Path, overlays: Sequence[Path], limit_bytes: int
+) -> tuple[list[Source], list[str]]:
+    """The spec and its overlays as they were, and a note for each overlay that was not there. Raises `FilesError`."""
+    sources, notes = [], []
+    for place in (base, *overlays):
+        if place is not base and not git.belongs(revision, place):
+            raise git.missing_at(revision, place)
+        content = git.read_at(revision, place, limit_bytes)
+        if content is None and place is base:
+            raise git.missing_at(revision, place)
+        if content is None:
+            notes.append(f"{revision.name} has no {place}, so that nothing of it is laid over the spec there")
+            continue
+        # As git spells it from here. The slash keeps the revision out of the file's own name, which trees hold.
+        name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
+        sources.append(decode_source(content, name))
+    return sources, notes
+
+
+def _tree_at(revision: Revision, recorded: Path) -> Side | None:
+    """The tree that was committed at a revision; None where there is no whole one."""
+    found = git.files_below(revision, recorded)
+    if MANIFEST not in found:
+        return None
+    name = f"{revision.name}:{recorded}"
+    try:
+        entries = parse_manifest(found[MANIFEST], name)
+    except FilesError:
+        return None
+    manifest = manifest_artifact(found.pop(MANIFEST))
+    kept = {path: entry for path, entry in entries.items() if path in found}
+    artifacts = (Artifact(path, found[path], entry.mode, entry.origins) for path, entry in kept.items())
+    return of_recorded(name, tree_of([manifest, *artifacts]))
+
+
+def _copies(side: Side) -> dict[str, str]:
+    """The texts that a recorded tree says it was compiled from, by path; none where one was edited."""
+    paths = [path for path in side.files if path.startswith(SPEC_FOLDER)]
+    edited = any(map(side.edited, paths))
+    return {} if edited else {path: side.files[path].decode(errors="replace") for path in paths}
+
+
+# --- what does not pass the checks of today -------------------------------------------------------
+
+
+def unchecked(
+    name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
+) -> Side | None:
+    """A spec compiled in spite of its errors, as an older fleetc may have done; None where that fails."""
+    document, found = source.parse(sources)
+    fleet, more = model.parse(document) if document is not None and not has_errors(found) else (None, [])
+    if fleet is None or has_errors(more):
+        return None
+    try:
+        plan = lower.lower(fleet)
+        tree = backends.emit(plan, *shipped, sources)
+    except Exception:  # what rules refuse, lowering may trip over in any way
+        return None
+    side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))
+    return _noted(side, [f"{name} is compared as if it were sound: {unsound.message}"])
+
+
+def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
+    """The files of the tree that was committed at a revision; None where there is none."""
+    side = _tree_at(revision, recorded)
+    if side is None:
+        return None
+    note = f"only files are compared, with those of the tree that was committed at {revision.name}: {unsound.message}"
+    return _noted(replace(side, document=None, fleet=None, notes=()), [note])
+
+
+def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
+    """The sources alone, see `like`."""
+    texts = {copy_of(index): text.text.encode() for index, text in enumerate(sources)}
+    note = f"only the texts of the spec are compared, and what they mean is not known: {unsound.message}"
+    return Side(name, texts, {}, None, None, notes=(note,))
+
+
+def _noted(side: Side, notes: Sequence[str]) -> Side:
+    return replace(side, notes=(*side.notes, *notes))
+
+
+# --- paths and specs ------------------------------------------------------------------------------
+
+
+def _kind(path: Path) -> str:
+    """What a path that exists is: tree or spec, or "other"; "" where there is nothing."""
+    try:
+        if path.is_dir():
+            tree, spec = (path / MANIFEST).exists(), files.find_spec(path).exists()
+            return "tree" if tree else "spec" if spec else "other"
+        return "spec" if path.exists() else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _compiled(name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]]) -> Side:
+    compiled = compile_spec(sources, *shipped)
+    if compiled.tree is None:
+        checked = compiled.checked
+        first = render.locate([d for d in checked.diagnostics if has_errors([d])], sources, checked.document)[0]
+        at = f"{shown(first.primary.file)}:{first.primary.line}" if first.primary.line else shown(name)
+        message = f"the spec to compare with does not compile: {at}: {first.diagnostic.message}"
+        advice = "compare with a state that compiled, or with a recorded tree"
+        raise FilesError("baseline-unsound", message, path=name, advice=advice)
+    return of_compiled(name, compiled)

@@ -1,0 +1,209 @@
+"""The command `fleetc diff`: find what a spec is compared with, compare, report, judge the limits.
+
+In: arguments, through typer. Out: the report on stdout or in a file, broken limits on stderr, exit codes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from fleetc.commands.shared import (
+    HERE,
+    PROBLEMS,
+    OverlayOption,
+    SpecArgument,
+    coloured,
+    compile_or_exit,
+    files_failure,
+    load_settings,
+    message,
+    quietly,
+    target_of,
+)
+from fleetc.formats import Format
+
+if TYPE_CHECKING:
+    from fleetc.pipeline import Compiled
+    from fleetc.review.data import Review
+    from fleetc.review.limits import Breach, Limit
+    from fleetc.review.side import Side
+    from fleetc.settings import Settings
+
+ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json"])
+
+_NAMED = 10
+"""Changes that break one limit and are named."""
+
+
+def diff(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    against: Annotated[str | None, typer.Option("--against", help="A tree, a spec, or a revision of git.")] = None,
+    max_impact: Annotated[str, typer.Option("--max-impact", help="Such as price=5%,exposure=none,restart=3.")] = "",
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 when anything would change.")] = False,
+    form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write the report to.")] = None,
+) -> None:
+    """Review what a spec would change: each change with the line that causes it and what it means."""
+    from fleetc import files
+
+    settings = load_settings(spec, overlay=overlay)
+    asked = options(against, max_impact, form, output)
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    try:
+        found = quietly(run, asked, spec, compiled, settings)
+        typer.echo(found.text(output is None and coloured(settings, sys.stdout)), nl=False)
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    for line in found.broken:
+        message(line)
+    if found.broken or (exit_code and found.differs):
+        raise typer.Exit(PROBLEMS)
+
+
+class Options(NamedTuple):
+    """What a user asks for; `form` is text, markdown, html or json."""
+
+    against: str | None
+    limits: tuple[Limit, ...]
+    form: str
+    output: Path | None
+
+
+def options(against: str | None, max_impact: str, form: str, output: Path | None) -> Options:
+    """Understand the options before any work is done. Raises typer.BadParameter."""
+    from fleetc.review.limits import LimitError, parse_limits
+
+    try:
+        return Options(against, parse_limits(max_impact) if max_impact else (), form, output)
+    except LimitError as problem:
+        raise typer.BadParameter(str(problem), param_hint="--max-impact") from problem
+
+
+class Found(NamedTuple):
+    """A review and what was asked about it."""
+
+    review: Review
+    asked: Options
+    templates: Mapping[str, str]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything would change."""
+        return bool(self.review.changes or self.review.files or self.review.foreign)
+
+    def text(self, colour: bool) -> str:
+        """The report for standard output; nothing where it was written to a file instead. Raises `FilesError`."""
+        text = _report(self.review, self.asked.form, colour, self.templates)
+        if self.asked.output is None:
+            return text
+        _write(text, self.asked.output)
+        return ""
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """A line for each limit that is broken, and for the changes that break it; one where none can be judged."""
+        from fleetc.review.limits import breaches
+
+        if self.asked.limits and self.review.foreign:
+            return ("error: no limit holds, because a rollout would use files that the spec does not compile to",)
+        if self.asked.limits and self.review.files_only:
+            return ("error: the limits cannot be judged, because only files are compared; see the notes of the review",)
+        return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
+
+
+def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Found:
+    """Compare. Raises `FilesError`, see `baseline.py`."""
+    from fleetc import files
+    from fleetc.baseline import baseline, like
+    from fleetc.review.compare import compare
+    from fleetc.review.side import of_compiled
+
+    shipped = files.read_templates(), files.read_playbooks()
+    limit = settings.max_spec_mib * 1024 * 1024
+    recorded = target_of(spec, settings)
+    old = baseline(asked.against, spec, settings, shipped, limit)
+    new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
+    review = compare(old, like(old, new))
+    mine = asked.against is None or (
+        Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
+    )
+    foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
+    return Found(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
+
+
+def _beside(
+    compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
+) -> tuple[tuple[str, ...], list[str]]:
+    """What lies in the directory of the tree and no comparison of specs shows: paths that a rollout would use, notes.
+
+    `old` is the side of that directory where the review is made against it. Files that its own spec compiles to go with
+    the next compile, and the review shows them as removed. The review against anything else says nothing of the files
+    in the directory: where they claim to be of this very spec, each must hold what it compiles to.
+    """
+    from fleetc import files
+    from fleetc.pipeline import compile_spec
+    from fleetc.recorded import shown
+    from fleetc.tree import SPEC_FOLDER, is_rolled_out
+
+    tree = compiled.tree
+    assert tree is not None  # noqa: S101  # it compiled
+    found = files.strangers(tree, recorded, reads=lambda path: old is None and _counts(path))
+    if found.foreign and old is not None and old.document is not None:
+        before = compile_spec(old.document.sources, *shipped).tree
+        found = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
+    foreign = [path for path in found.foreign if is_rolled_out(path)]
+    idle = [path for path in found.foreign if not is_rolled_out(path)]
+    notes = [f"{shown(path)} in {recorded} is not of the tree, and nothing uses it" for path in idle]
+    copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
+    if not set(copies).isdisjoint(found.changed) or not all((recorded / path).exists() for path in copies):
+        foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
+        notes.insert(0, f"the tree in {recorded} was not compiled from this spec; run fleetc compile")
+    else:
+        foreign += found.changed
+    return tuple(sorted(foreign)), notes
+
+
+def _counts(path: str) -> bool:
+    """Whether the content of a file of the tree decides what a rollout does, or which spec the tree is of."""
+    from fleetc.tree import SPEC_FOLDER, is_rolled_out
+
+    return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
+
+
+def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:
+    from fleetc.review import html, markdown, report_json, terminal  # only here: a run needs one of them
+
+    if form == "markdown":
+        return markdown.as_markdown(review)
+    if form == "html":
+        return html.as_html(review, templates)
+    return report_json.as_json(review) if form == "json" else terminal.as_text(review, colour)
+
+
+def _write(text: str, file: Path) -> None:
+    from fleetc.recorded import failure
+
+    try:
+        file.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise failure(problem, str(file), "write") from problem
+
+
+def _lines(breach: Breach) -> Iterator[str]:
+    yield f"error: the limit {breach}"
+    for change in breach.changes[:_NAMED]:
+        where = " ".join(filter(None, (change.targets[0].host, change.targets[0].node)))
+        more = f" and {len(change.targets) - 1} more" if len(change.targets) > 1 else ""
+        cause = change.causes[0] if change.causes else None
+        at = f" ({cause.file}:{cause.line}:{cause.column})" if cause is not None and cause.line else ""
+        yield f"  {change.kind} {change.what} on {where or 'the whole fleet'}{more}{at}"
+    if len(breach.changes) > _NAMED:
+        yield f"  and {len(breach.changes) - _NAMED} changes more"

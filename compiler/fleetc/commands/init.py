@@ -1,0 +1,124 @@
+"""The command `fleetc init`: a first spec, and workflows that check, review and deploy it.
+
+In: arguments, through typer. Out: new files, and on stdout what was written and what to type next; exit code 1 when
+something is there already.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fleetc.commands.shared import PROBLEMS, files_failure, load_settings, message, read_sources, report
+from fleetc.formats import Format
+from fleetc.scaffold import Service
+
+
+def init(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Directory of the new spec.", show_default=False)
+    ] = Path(),
+    ci: Annotated[
+        Service | None, typer.Option("--ci", help="Also write workflows for this service; beside a spec, only them.")
+    ] = None,
+    install_from: Annotated[
+        str | None,
+        typer.Option(
+            help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit, or sha256:HASH "
+            "of the published wheel of this version; by default the commit that this fleetc was installed from."
+        ),
+    ] = None,
+) -> None:
+    """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
+    from fleetc import files, scaffold
+    from fleetc.encoding import plain_output
+    from fleetc.model import json_schema
+
+    if install_from is not None and ci is None:
+        raise typer.BadParameter("--install-from says what workflows install; add --ci")
+    try:
+        shipped = files.read_starter()
+        here, spec = {}, directory / files.SPEC_NAME
+        if ci is None or not os.path.lexists(spec):
+            here = scaffold.first_files(shipped, json.dumps(json_schema(), indent=2) + "\n")
+        kept = here.pop(scaffold.ATTRIBUTES, "") if os.path.lexists(directory / scaffold.ATTRIBUTES) else ""
+        texts = {directory / name: text for name, text in here.items()}
+        top = files.repository_top(directory)
+        if ci is not None:
+            place = Path(os.path.relpath(spec, top)).as_posix()
+            if "$" in place:
+                raise typer.BadParameter(f"{place} holds a $, which services fill in; name it another way")
+            place = f"./{place}" if place.startswith("-") else place
+            secrets = [] if here else _named_secrets(spec)
+            found = scaffold.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
+            texts |= {Path(os.path.relpath(top / name)): text for name, text in found.items()}
+        files.write_new(texts)
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    for path in texts:
+        typer.echo(plain_output(f"wrote {path}"))
+    if kept:
+        typer.echo(
+            plain_output(f"{directory / scaffold.ATTRIBUTES} is yours and was left alone; it may want these lines:")
+        )
+        typer.echo("".join(f"    {line}\n" for line in kept.splitlines()), nl=False)
+    typer.echo("next:")
+    for line in scaffold.next_commands(str(directory), list(map(str, texts))):
+        typer.echo(plain_output(f"    {line}"))
+
+
+def _own_requirement(given: str | None) -> str:
+    """The line for pip that stands for this fleetc; exits where nothing fixed is known."""
+    from fleetc import scaffold
+
+    found = scaffold.requirement(given if given is not None else _installed_from())
+    if found is None:
+        what = "that is no fixed source" if given is not None else "this fleetc was not installed from a commit"
+        raise typer.BadParameter(
+            f"{what}, and workflows install nothing that may change: name git+https://HOST/PATH@COMMIT, with all 40 "
+            "digits of the commit and no password, or sha256:HASH of the published wheel",
+            param_hint="--install-from",
+        )
+    return found
+
+
+def _installed_from() -> str:
+    """The commit that pip installed this fleetc from, as it noted it (PEP 610); empty where it did not."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        noted = json.loads(distribution("fleetc").read_text("direct_url.json") or "{}")
+        return f"git+{noted['url']}@{noted['vcs_info']['commit_id']}"
+    except (PackageNotFoundError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _named_secrets(spec: Path) -> list[str]:
+    """The variables that a spec names as secrets; exits where it has errors."""
+    from fleetc import files, scaffold
+    from fleetc.pipeline import compile_spec
+
+    settings = load_settings(spec)
+    sources = read_sources(spec, settings, Format.text)
+    compiled = compile_spec(sources, files.read_templates(), files.read_playbooks())
+    if compiled.plan is None:
+        report(compiled.checked, sources, settings, Format.text, always=True)
+        raise typer.Exit(PROBLEMS)
+    found = {
+        secret.reference
+        for host in compiled.plan.hosts
+        for _, secrets in host.secrets()
+        for secret in secrets
+        if secret.kind == "env"
+    }
+    for name in sorted(found):
+        if reason := scaffold.unfit_secret(name):
+            message(
+                f'error: the spec names the variable {name}, which {reason}; name another one in {{ env = "NAME" }}'
+            )
+            raise typer.Exit(PROBLEMS)
+    return sorted(found)

@@ -1,0 +1,41 @@
+"""The command `fleetc merge-file`: what git starts for a file of a tree that two changes meet in.
+
+In: three temporary files of git and the path of the file, through typer. Out: the settled file in the place of ours,
+exit code 0; a line on stderr where only a compile can tell what the file should hold.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Annotated
+
+import typer
+
+from fleetc.commands.shared import files_failure, message
+from fleetc.formats import Format
+
+
+def merge_file(
+    base: Annotated[Path, typer.Argument(help="The file as it was: %O of git.", show_default=False)],
+    ours: Annotated[Path, typer.Argument(help="The file as our side has it, and the result: %A.", show_default=False)],
+    theirs: Annotated[Path, typer.Argument(help="The file as their side has it: %B.", show_default=False)],
+    path: Annotated[str, typer.Argument(help="Its path in the repository: %P.", show_default=False)],
+) -> None:
+    """Settle a file of a compiled tree in a merge; git starts this as the driver `fleetc`. Compile afterwards."""
+    from fleetc import files, git, merging
+    from fleetc.recorded import failure
+    from fleetc.tree import MANIFEST
+
+    try:
+        if PurePosixPath(path).name == MANIFEST:
+            done = merging.settle_manifest(*(file.read_bytes() for file in (base, ours, theirs)))
+        else:
+            text = git.merge_texts(base, ours, theirs)
+            done = merging.Settled(merging.PLACEHOLDER, True) if text is None else merging.Settled(text, False)
+        ours.write_bytes(done.content)
+    except files.FilesError as problem:
+        files_failure(problem, Format.text)
+    except OSError as problem:
+        files_failure(failure(problem, path, "merge"), Format.text)
+    if done.open:
+        message(f"fleetc: {path} is to be compiled anew; run fleetc compile once the merge is done, and commit")

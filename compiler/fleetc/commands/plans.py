@@ -1,0 +1,300 @@
+"""The commands of sealed plans: `fleetc plan`, and what `fleetc deploy --plan` does.
+
+In: arguments of the process, through typer. Out: a summary on stdout, messages on stderr, exit codes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from fleetc.commands.shared import (
+    PROBLEMS,
+    USAGE,
+    LimitOption,
+    SignerOption,
+    SignersOption,
+    compile_or_exit,
+    files_failure,
+    load_settings,
+    message,
+    need_fresh,
+    plain,
+    read_sources,
+    target_of,
+    tell_settings,
+)
+from fleetc.formats import Format
+
+if TYPE_CHECKING:
+    from fleetc.ops.plans import Around, Verified
+    from fleetc.pipeline import Compiled
+    from fleetc.review.side import Side
+    from fleetc.sealed.data import SettingMade
+    from fleetc.sealed.make import Effects, Inputs
+    from fleetc.settings import Settings
+
+_DAY = "24h"
+_SHORTEST = timedelta(seconds=1)
+
+
+def plan(
+    spec: Annotated[
+        Path, typer.Argument(help="Spec file, or a directory that holds a fleet.toml.", show_default=False)
+    ] = Path(),
+    write: Annotated[Path | None, typer.Option("-o", "--write", help="File to write the plan to.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Directory of the tree; by default rendered/ beside the spec.")
+    ] = None,
+    overlay: Annotated[
+        list[Path] | None, typer.Option("--overlay", help="Overlay file laid over the spec; may be given again.")
+    ] = None,
+    limit: LimitOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            help="What was rolled out last, and what hosts are taken to run: a tree or a revision.",
+        ),
+    ] = None,
+    observe: Annotated[
+        bool, typer.Option("--observe", help="Ask the hosts what they run; changes nothing there.")
+    ] = False,
+    expires: Annotated[
+        str | None, typer.Option("--expires", help="How long the plan is good, such as 90m or 2h; by default 24h.")
+    ] = None,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="SSH key that signs the plan, into a file .sig beside it.")
+    ] = None,
+    verify: Annotated[
+        Path | None, typer.Option("--verify", help="Make no plan: refuse this one when anything moved since.")
+    ] = None,
+    allowed_signers: SignersOption = None,
+    signer: SignerOption = None,
+) -> None:
+    """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
+
+    lifetime = _lifetime(_DAY if expires is None else expires)
+    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    if verify is not None:
+        if any(option is not None for option in (write, sign, against, expires)):
+            _wrong_usage("--verify makes no plan; leave out -o, --sign, --against and --expires")
+        _verify(spec, settings, verify, tuple(limit or ()), observe)
+        return
+    if allowed_signers is not None or signer is not None:
+        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name that with --verify")
+    if sign is not None and write is None:
+        _wrong_usage("a signature lies beside the plan's file; say with -o where that is written")
+    _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
+
+
+def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
+    """Roll out exactly a plan, or refuse to before any host is changed."""
+    from fleetc.ops import plans
+    from fleetc.ops.deploy import deploy_tree
+    from fleetc.ops.progress import progress
+
+    with _refusals(path):
+        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
+        message(f"the plan stands (seal {verified.seal}); asking the hosts whether they moved")
+        with progress(sys.stderr) as show:
+            verdict = plans.verify_hosts(verified, settings, show)
+        hosts = tuple(host.name for host in verified.inputs.hosts)
+        if set(verdict.reached) == set(hosts):
+            typer.echo(plain(f"nothing to do: {_count(hosts)} already run what the plan leads to"))
+            if not check:
+                _write_down(verified, settings, verdict.unmarked)
+            return
+        if verdict.reached:
+            message(f"{_count(verdict.reached)} already run what the plan leads to")
+        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
+        with progress(sys.stderr) as show:
+            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
+    for line in outcome.lines():
+        typer.echo(line)
+    if not outcome.succeeded:
+        raise typer.Exit(PROBLEMS)
+
+
+def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
+    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
+    from fleetc.ops.deploy import RECORD_PLAYBOOK, deploy_tree
+    from fleetc.ops.progress import progress
+
+    if not hosts:
+        return
+    inputs = verified.inputs
+    with progress(sys.stderr) as show:
+        mark, playbook = verified.mark, RECORD_PLAYBOOK
+        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
+    if not outcome.succeeded:
+        for line in outcome.lines():
+            typer.echo(line)
+        raise typer.Exit(PROBLEMS)
+    message(f"{_count(hosts)} wrote down that this is the newest plan")
+
+
+def _make(
+    spec: Path,
+    settings: Settings,
+    limit: tuple[str, ...],
+    against: str | None,
+    observe: bool,
+    lifetime: timedelta,
+    write: Path | None,
+    key: Path | None,
+) -> None:
+    from fleetc.ops import plans
+    from fleetc.ops.progress import progress
+    from fleetc.sealed import document, summary
+
+    inputs, compiled = _inputs(spec, settings, limit)
+    with _refusals(Path(against or spec)):
+        before = _before(spec, settings, against)
+        for note in before.notes if before else ():
+            message(f"note: {note}")
+        baseline, left = plans.recorded_baseline(inputs, before.tree() if before else None, against or "")
+        if observe:
+            with progress(sys.stderr) as show:
+                baseline = plans.observed_baseline(inputs, baseline, settings, show)
+    made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, _effects(before, spec, compiled))
+    content = document.encode(made)
+    with _refusals(write or spec):
+        removed = write is not None and plans.store(content, write, key)
+    signed = "not signed" if key is None else f"signed with {key}"
+    for line in summary.lines(made, document.seal_of(content), signed):
+        typer.echo(line)
+    if removed:
+        message(f"the signature of the plan that was in {write} before is gone with it")
+    message(f"{write} written" if write else "nothing written; -o plan.json keeps the plan")
+
+
+def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], observe: bool) -> None:
+    from fleetc.ops import plans
+    from fleetc.ops.progress import progress
+    from fleetc.sealed import summary
+
+    with _refusals(path):
+        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
+        if observe:
+            with progress(sys.stderr) as show:
+                plans.verify_hosts(verified, settings, show)
+    for line in summary.lines(verified.plan, verified.seal, _signed(verified, settings)):
+        typer.echo(line)
+    message("the plan stands: nothing moved" if observe else "the plan stands; the hosts were not asked")
+
+
+def _signed(verified: Verified, settings: Settings) -> str:
+    if verified.signer is None:
+        return "signature not looked at: allowed_signers is not set"
+    return f"signed by {verified.signer}"
+
+
+def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
+    """What was rolled out last; None when nobody said. Raises FilesError."""
+    from fleetc import files
+    from fleetc.baseline import baseline
+
+    if against is None:
+        return None
+    shipped = files.read_templates(), files.read_playbooks()
+    limit = settings.max_spec_mib * 1024 * 1024
+    return baseline(against, spec, settings, shipped, limit, rolled_out=True)
+
+
+def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
+    """What the plan means for each host and node, against what was rolled out last; nothing when nobody said."""
+    from fleetc.review.compare import compare
+    from fleetc.review.side import of_compiled
+    from fleetc.sealed.make import effects_of
+
+    return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
+
+
+def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
+    """What the plan is made from, once the tree on disk is what the spec compiles to."""
+    from fleetc import files
+    from fleetc.sealed.make import Inputs
+    from fleetc.suggestions import did_you_mean
+
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    document = compiled.checked.document
+    assert document is not None and compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
+    known = [host.name for host in compiled.plan.hosts]
+    for name in limit:
+        if name not in known:
+            _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
+    tell_settings(spec, settings)
+    need_fresh(compiled.tree, target_of(spec, settings))
+    try:
+        templates, playbooks = files.read_templates(), files.read_playbooks()
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    chosen, made = frozenset(limit), _made(settings)
+    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, made), compiled
+
+
+def _around(spec: Path, settings: Settings) -> Around:
+    from fleetc import files
+    from fleetc.ops.plans import Around
+
+    sources = read_sources(spec, settings, Format.text)
+    target = target_of(spec, settings)
+    return Around(sources, files.read_templates(), files.read_playbooks(), target, _made(settings))
+
+
+def _made(settings: Settings) -> tuple[SettingMade, ...]:
+    """The settings that the checkout makes, as plans seal them."""
+    from fleetc.sealed.data import SettingMade
+
+    return tuple(SettingMade(*setting) for setting in settings.from_checkout)
+
+
+@contextmanager
+def _refusals(path: Path) -> Iterator[None]:
+    """Print why a plan is refused, or what is wrong with a file, and exit."""
+    from fleetc.encoding import visible
+    from fleetc.files import FilesError
+    from fleetc.ops.deploy import DeployError
+    from fleetc.sealed.data import PlanRefusedError
+
+    try:
+        yield
+    except PlanRefusedError as failure:
+        for refusal in failure.refusals:
+            text = f"error[{refusal.code}]: {visible(refusal.message)}\n --> {visible(str(path))}\n"
+            sys.stderr.write(f"{text} = help: {visible(refusal.help)}\n")
+        raise typer.Exit(failure.exit_code) from None
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    except DeployError as failure:
+        message(f"error: {failure}")
+        raise typer.Exit(failure.exit_code) from None
+
+
+def _lifetime(text: str) -> timedelta:
+    from fleetc.ops.plans import LONGEST
+    from fleetc.quantities import QuantityError, parse_duration
+
+    try:
+        lifetime = timedelta(microseconds=parse_duration(text).microseconds)
+    except QuantityError as problem:
+        _wrong_usage(f"--expires: {problem.message}; {problem.help}")
+    if not _SHORTEST <= lifetime <= LONGEST:
+        _wrong_usage(f"--expires: a plan is good for a second at least and for {LONGEST.days} days at most")
+    return lifetime
+
+
+def _count(hosts: tuple[str, ...]) -> str:
+    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
+
+
+def _wrong_usage(text: str) -> NoReturn:
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)

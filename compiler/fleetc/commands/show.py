@@ -1,0 +1,43 @@
+"""The command `fleetc show`: one spec after its overlays and, when asked, with its defaults.
+
+In: arguments, through typer. Out: TOML on stdout, which is a spec itself; messages on stderr; exit code 1 when the spec
+has errors.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fleetc.commands.shared import (
+    HERE,
+    PROBLEMS,
+    OverlayOption,
+    SpecArgument,
+    load_settings,
+    quietly,
+    read_sources,
+    report,
+)
+from fleetc.formats import Format
+
+
+def show(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    with_defaults: Annotated[
+        bool, typer.Option("--resolved", help="Also write the defaults that are in force.")
+    ] = False,
+) -> None:
+    """Print a spec and its overlays as one spec, in one order and one spelling; secrets stay references."""
+    from fleetc.pipeline import check_spec
+    from fleetc.resolved import as_toml
+
+    settings = load_settings(spec, overlay=overlay)
+    sources = read_sources(spec, settings, Format.text)
+    checked = quietly(check_spec, sources)
+    report(checked, sources, settings, Format.text, always=False)
+    if checked.fleet is None or checked.document is None:
+        raise typer.Exit(PROBLEMS)
+    typer.echo(as_toml(checked.document.raw, checked.fleet, with_defaults), nl=False)

@@ -1,0 +1,72 @@
+"""Finds secrets in the comments of a spec, which are copied into the tree as the spec is.
+
+In: sources that were read. Out: diagnostics. Called by `pipeline.py`, as rules see a fleet and no comments. Lines of
+comment that follow one another are read as one text, for a key or a phrase may go over several.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fleetc import leaks
+from fleetc.diagnostics import Diagnostic, Label, Offset, Path, error
+from fleetc.source import Source
+from fleetc.spans import STRINGS, Scan
+
+_TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
+_LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
+
+
+def check(sources: Sequence[Source]) -> Iterator[Diagnostic]:
+    """One error for each comment that seems to hold a secret."""
+    for source in sources:
+        found = [(place, seems) for place, text in _comments(source.text) if (seems := leaks.find(text)) is not None]
+        if not found:
+            continue
+        beside = _Beside(source.text)
+        for (start, end), seems in found:
+            yield _problem(Offset(source.name, start, end), seems, beside.path(start, end))
+
+
+def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """The place of each comment, and its text without the marks before its lines."""
+    if "#" not in text:
+        return
+    for token in _TOKEN.finditer(text):
+        if token["comment"] is not None:
+            yield token.span(), _LINE_START.sub("", token["comment"])
+
+
+class _Beside:
+    """The keys of a text by where they stand, to name the one that a comment speaks of."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        marks = Scan(text).marks
+        named = [(min(mark.key_start, mark.start), path) for path, mark in marks.items() if isinstance(path[-1], str)]
+        keys = dict(sorted(named, key=lambda one: len(one[1])))  # of the tables that one header names, the inmost
+        self._starts = sorted(keys)
+        self._paths = [keys[start] for start in self._starts]
+
+    def path(self, start: int, end: int) -> Path:
+        """The key on the line that the comment ends; for a comment above, the next key or table; else the last one."""
+        before, after = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        on_line = bisect_left(self._starts, self._text.rfind("\n", 0, start) + 1)
+        if on_line < before:
+            return self._paths[on_line]
+        if after < len(self._starts):
+            return self._paths[after]
+        return self._paths[-1] if self._paths else ()
+
+
+def _problem(place: Offset, seems: leaks.Found, beside: Path) -> Diagnostic:
+    told = "take it out: the spec is copied into the tree with its comments; and replace the secret"
+    if seems.certain or not beside:
+        return error("inline-secret", f"a comment seems to hold {seems.kind}", Label(place, secret=True), help=told)
+    at = ".".join(map(str, beside))
+    told += f"; if it is none, silence this error at {at}, with a reason"
+    found = error("inline-secret", f"a comment seems to hold {seems.kind}", Label(place, secret=True), help=told)
+    return replace(found, doubted=beside)

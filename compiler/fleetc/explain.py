@@ -1,0 +1,33 @@
+"""The pages of `fleetc explain`: one for each code that any message of the compiler can have.
+
+In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `commands/` and
+`reference.py`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from fleetc.pages import PAGES, Page
+from fleetc.rules import rules
+
+_WIDTH = 118
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, sorted by code.
+
+    A page is a sentence, then parts that begin with "Why:", "Fix:" (where `fleetc check --fix` ever repairs it),
+    "Example:" (only pages of rules have one) and "Instead:".
+    """
+    found = {code: _text(page) for code, page in PAGES.items()}
+    found |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
+    return dict(sorted(found.items()))
+
+
+def _text(page: Page) -> str:
+    why = textwrap.fill(f"Why: {page.why}", _WIDTH)
+    instead = textwrap.indent(textwrap.fill(page.instead, _WIDTH - 4), "    ")
+    if page.fix:
+        why += "\n\n" + textwrap.fill(f"Fix: `fleetc check --fix` repairs it {page.fix}", _WIDTH)
+    return f"{page.what}\n\n{why}\n\nInstead:\n\n{instead}\n"

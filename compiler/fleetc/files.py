@@ -1,0 +1,324 @@
+"""The disk door: reads specs and what fleetc ships, reads and writes trees.
+
+In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `commands/` and `ops/`. Every
+problem is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and what ships,
+`spec_writer.py` writes repaired specs, `new_files.py` first ones,
+`recorded.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
+them change places. No other module of the core touches the disk.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from fleetc import swapping
+from fleetc.new_files import repository_top, write_new
+from fleetc.reading import (
+    SPEC_NAME,
+    answer_name,
+    find_spec,
+    has_line,
+    read_answer,
+    read_playbooks,
+    read_source,
+    read_starter,
+    read_templates,
+    recorded_sources,
+    tree_around,
+)
+from fleetc.recorded import (
+    Comparison,
+    Entry,
+    FilesError,
+    check_relative,
+    compare,
+    failure,
+    listed_entries,
+    manifest_artifact,
+    open_directory,
+    read_manifest,
+    read_regular,
+    shown,
+)
+from fleetc.spec_writer import write_sources
+from fleetc.staging import locked
+from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
+
+__all__ = [
+    "SPEC_NAME",
+    "FilesError",
+    "Strangers",
+    "WriteReport",
+    "answer_name",
+    "check_relative",
+    "find_spec",
+    "has_line",
+    "need_tree",
+    "read_answer",
+    "read_playbooks",
+    "read_source",
+    "read_starter",
+    "read_templates",
+    "read_tree",
+    "recorded_sources",
+    "repository_top",
+    "stale",
+    "strangers",
+    "tree_around",
+    "write_new",
+    "write_sources",
+    "write_tree",
+]
+
+_WAIT_SECONDS = 10.0
+_NAMED = 10  # files named in one message
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What `write_tree` did, by relative path, each sorted.
+
+    `foreign` are entries that are not ours and were kept; one that is a directory ends in a slash and stands
+    for all that it holds.
+    """
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    unchanged: int
+    foreign: tuple[str, ...]
+
+
+def write_tree(
+    tree: Tree, target: Path, *, overwrite_edited: bool = False, wait_seconds: float = _WAIT_SECONDS
+) -> WriteReport:
+    """Make the directory `target` hold exactly this tree, and everything in it that is not ours.
+
+    Readers see the old tree or the new one; when anything fails, the old one stays. Without a change nothing
+    is written, and unchanged files keep inode and times. Raises `FilesError`: output-locked, target-refused,
+    target-not-directory, target-is-mount, foreign-directory, manifest-unreadable, path-occupied,
+    path-refused, artifact-edited (unless `overwrite_edited`), leftover-not-ours, no-such-directory, and what
+    the system refuses. Raises ValueError for a tree without manifest, or with a file where another one needs
+    a directory.
+    """
+    wanted = _checked(tree)
+    with locked(target, shared=False, wait_seconds=wait_seconds) as place:
+        swapping.recover(place)
+        root = place.open()
+        try:
+            recorded = None
+            found = Comparison(missing=list(wanted))
+            if root is not None:
+                _refuse_precious(root, place.shown)
+                recorded = _recorded_entries(root, place.shown)
+            if root is not None and recorded is not None:
+                found = compare(root, place.shown, wanted, recorded)
+                _refuse_loss(found, place.shown, overwrite_edited)
+            if found.changed or found.missing or found.superfluous:
+                swapping.replace(place, root, tree, found, recorded)
+        finally:
+            if root is not None:
+                os.close(root)
+    return WriteReport(
+        written=tuple(sorted(found.changed + found.missing)),
+        removed=tuple(sorted(found.superfluous)),
+        unchanged=len(found.same),
+        foreign=tuple(sorted(map(shown, found.foreign))),
+    )
+
+
+def _checked(tree: Tree) -> dict[str, Artifact]:
+    """The tree by path, after refusing one that cannot be written."""
+    wanted = dict(tree.as_mapping())
+    if MANIFEST not in wanted:
+        raise ValueError("the tree has no manifest")
+    for path in wanted:
+        check_relative(path)
+        end = path.rfind("/")
+        while end > 0:
+            if path[:end] in wanted:
+                raise ValueError(f"{path[:end]} is a file and a directory")
+            end = path.rfind("/", 0, end)
+    return wanted
+
+
+def _refuse_precious(root: int, where: str) -> None:
+    """Refuse directories that hold somebody's life: the root, the home directory, a repository."""
+    precious = {"/": "the root of the file system"}
+    with suppress(RuntimeError):
+        precious[str(Path.home())] = "your home directory"
+    what = ""
+    mine = os.fstat(root)
+    for path, name in precious.items():
+        with suppress(OSError):
+            if os.path.samestat(mine, Path(path).stat()):
+                what = name
+    with suppress(FileNotFoundError):
+        os.stat(".git", dir_fd=root, follow_symlinks=False)
+        what = what or "the top of a git repository"
+    if what:
+        message = f"{shown(where)} is {what}, which is not a place for generated files"
+        raise FilesError("target-refused", message, path=where, advice="name a directory of its own, such as rendered")
+
+
+def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
+    """What the directory's manifest lists, None when it is empty. Refuses a directory that is somebody
+    else's."""
+    recorded = listed_entries(root, where)
+    if recorded is not None:
+        return recorded
+    with os.scandir(root) as entries:
+        first = next(entries, None)
+    if first is None:
+        return None
+    message = f"{shown(where)} holds files (such as {shown(first.name)}) and no {MANIFEST}, so it is not fleetc's"
+    advice = "name a directory that is new or empty, or one that fleetc wrote"
+    raise FilesError("foreign-directory", message, path=where, advice=advice)
+
+
+def _refuse_loss(found: Comparison, where: str, overwrite_edited: bool) -> None:
+    """Refuse to write over what somebody else made or changed."""
+    if found.occupied:
+        message = f"{_named(found.occupied, where)} must be written, but something else is there"
+        advice = "move it away, or use another output directory"
+        raise FilesError("path-occupied", message, path=f"{where}/{found.occupied[0]}", advice=advice)
+    if found.edited and not overwrite_edited:
+        message = f"{_named(found.edited, where)} was edited by hand after fleetc wrote it"
+        advice = "bring the change into the spec, and replace the file with --overwrite-edited"
+        raise FilesError("artifact-edited", message, path=f"{where}/{found.edited[0]}", advice=advice)
+
+
+def _named(paths: list[str], where: str) -> str:
+    """Some files, by name, up to a number."""
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(shown(f"{where}/{path}") for path in sorted(paths)[:_NAMED]) + more
+
+
+def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> tuple[str, ...]:
+    """How a directory differs from the tree, each as "changed PATH", "missing PATH" or "superfluous PATH";
+    writes nothing.
+
+    Of the modes only the owner's right to execute counts: version control keeps no more, and the rest of a
+    checkout's modes is its user's umask.
+    """
+    wanted = _checked(tree)
+    if not target.parent.is_dir():
+        return tuple(f"missing {path}" for path in sorted(wanted))
+    with locked(target, shared=True, wait_seconds=wait_seconds) as place:
+        root = place.open()
+        if root is None:
+            found = Comparison(missing=list(wanted))
+        else:
+            try:
+                recorded = listed_entries(root, place.shown) or {}
+                found = compare(root, place.shown, wanted, recorded, mode_mask=0o100)
+            finally:
+                os.close(root)
+    kinds = (("changed", found.changed + found.occupied), ("missing", found.missing))
+    lines = [f"{word} {path}" for word, paths in (*kinds, ("superfluous", found.superfluous)) for path in set(paths)]
+    return tuple(sorted(lines, key=lambda line: (line.partition(" ")[2], line)))
+
+
+class Strangers(NamedTuple):
+    """What a directory holds that a tree does not, by relative path, each sorted.
+
+    `foreign` are entries at paths that the tree does not have, and entries of another kind at those that it has; one
+    that is a directory ends in a slash and stands for all that it holds. `changed` are files of the tree that hold
+    something else, as far as they were read. Paths are as the system has them, not yet safe to print.
+    """
+
+    foreign: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def strangers(
+    tree: Tree,
+    target: Path,
+    *,
+    besides: Collection[str] = (),
+    reads: Callable[[str], bool] = lambda _: False,
+    wait_seconds: float = _WAIT_SECONDS,
+) -> Strangers:
+    """What a directory holds that the tree, and the paths `besides`, do not have. Only files that `reads` are opened.
+
+    The manifest on disk is not asked: whoever put a file there can have listed it. Raises `FilesError` output-locked,
+    target-not-directory, and what the system refuses; a directory that is not there holds nothing.
+    """
+    wanted = {**{path: Artifact(path, b"") for path in besides}, **tree.as_mapping()}
+    read = {path: Entry("", artifact.mode, ()) for path, artifact in wanted.items() if reads(path)}
+    try:
+        with locked(target, shared=True, wait_seconds=wait_seconds) as place:
+            root = place.open()
+            if root is None:
+                return Strangers((), ())
+            try:
+                found = compare(root, place.shown, wanted, read, mode_mask=0o100, reads=read.__contains__)
+            finally:
+                os.close(root)
+    except FilesError as problem:
+        if problem.code != "no-such-directory":
+            raise
+        return Strangers((), ())
+    return Strangers(tuple(sorted({*found.foreign, *found.occupied})), tuple(sorted(found.changed)))
+
+
+def need_tree(target: Path) -> None:
+    """Raise `FilesError` tree-missing where a directory holds no compiled tree at all."""
+    if not os.path.lexists(target / MANIFEST):
+        message = f"there is no compiled tree in {shown(str(target))} yet"
+        advice = "run fleetc compile first, and review what it writes"
+        raise FilesError("tree-missing", message, path=str(target), advice=advice)
+
+
+def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:
+    """The recorded tree: the files that the directory's manifest lists, and the manifest, with the recorded
+    modes.
+
+    Files that are gone are left out; content is not checked against its digest. Raises `FilesError`
+    tree-missing, tree-interrupted, manifest-unreadable, artifact-not-a-file.
+    """
+    with locked(target, shared=True, wait_seconds=wait_seconds) as place:
+        if swapping.is_half_applied(place):
+            message = f"{shown(place.shown)} lies between two trees, because a run that wrote it was killed"
+            raise FilesError("tree-interrupted", message, path=place.shown, advice="compile again, which mends it")
+        root = place.open()
+        try:
+            manifest = None if root is None else read_manifest(root, place.shown)
+            if root is None or manifest is None:
+                message = f"{shown(place.shown)} holds no tree that fleetc wrote"
+                raise FilesError("tree-missing", message, path=place.shown, advice="compile first")
+            content, entries = manifest
+            return tree_of([manifest_artifact(content), *_artifacts(root, place.shown, entries)])
+        finally:
+            if root is not None:
+                os.close(root)
+
+
+def _artifacts(root: int, where: str, entries: dict[str, Entry]) -> Iterator[Artifact]:
+    """Read the listed files that are there, opening each directory once."""
+    directory, inside = "", os.dup(root)
+    try:
+        for path in sorted(entries):
+            parent, _, name = path.rpartition("/")
+            try:
+                if parent != directory:
+                    opened = open_directory(root, parent)
+                    os.close(inside)
+                    directory, inside = parent, opened
+                content = read_regular(inside, name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if error.errno not in (errno.ELOOP, errno.EINVAL, errno.ENOTDIR, errno.ENXIO):
+                    raise failure(error, f"{where}/{path}", "read") from error
+                message = f"{shown(f'{where}/{path}')} is not a regular file any more"
+                advice = "move what is there away and compile again"
+                raise FilesError("artifact-not-a-file", message, path=f"{where}/{path}", advice=advice) from error
+            yield Artifact(path, content, entries[path].mode, entries[path].origins)
+    finally:
+        os.close(inside)

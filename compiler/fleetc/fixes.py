@@ -1,0 +1,239 @@
+"""Repairs a spec where the repair is certain: the work of `fleetc check --fix`.
+
+In: sources, and the fixes that diagnostics carry. Out: sources in which exactly those key paths differ, and what was
+changed. Pure; `commands/` writes the files. `edits.py` finds the text; here the result is read again and compared with
+what the edits mean, and a fix that does anything else is left out.
+"""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from fleetc import leaks
+from fleetc.diagnostics import Action, Edit, Fix
+from fleetc.edits import Sheet, TextEdit, locate
+from fleetc.pipeline import Checked, check_spec
+from fleetc.source import Document, LineMap, Source, parse
+from fleetc.spans import Layout
+
+ROUNDS = 10
+"""How often a spec is checked and repaired; what one repair uncovers is for the next round."""
+
+
+class Change(NamedTuple):
+    """One piece of text that a fix changed: its place before, and both texts; "" stands for nothing.
+
+    `hidden` says that the line may hold a secret and neither text is to be shown.
+    """
+
+    fix: Fix
+    file: str
+    line: int
+    column: int
+    before: str
+    after: str
+    hidden: bool = False
+
+    def __str__(self) -> str:
+        if self.hidden:
+            return "a line that is not shown, as it may hold a secret"
+        return f"{self.before or 'nothing'} -> {self.after or 'nothing'}"
+
+
+class Applied(NamedTuple):
+    """Sources with fixes in them. `changes` tells what was done; fixes that found no place have none."""
+
+    sources: tuple[Source, ...]
+    changes: tuple[Change, ...]
+
+
+class Repaired(NamedTuple):
+    """A spec after all rounds: its sources, what is still to say about it, and (code, change) of every repair."""
+
+    sources: tuple[Source, ...]
+    checked: Checked
+    repairs: tuple[tuple[str, Change], ...]
+
+
+def repair(sources: Sequence[Source]) -> Repaired:
+    """Check and repair until nothing is left that has a certain repair. A spec that cannot be read stays as it is."""
+    current = tuple(sources)
+    checked = check_spec(current)
+    repairs: list[tuple[str, Change]] = []
+    for _ in range(ROUNDS):
+        codes = {d.fix: d.code for d in checked.diagnostics if d.fix is not None}
+        if checked.document is None or not codes:
+            break
+        applied = apply(current, checked.document, codes)
+        if not applied.changes:
+            break
+        repairs += [(codes[change.fix], change) for change in applied.changes]
+        current, checked = applied.sources, check_spec(applied.sources)
+    return Repaired(current, checked, tuple(repairs))
+
+
+def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -> Applied:
+    """Make the fixes in the text of the sources that the document was read from. Nothing else changes.
+
+    Fixes that meet in one place wait: the first one is made.
+    """
+    wanted = list(dict.fromkeys(fixes))
+    applied = _apply(sources, document, wanted)
+    if applied is not None:
+        return applied
+    current, here = tuple(sources), document
+    changes: list[Change] = []
+    for fix in wanted:  # one of them does not do what it should: find the others
+        one = _apply(current, here, [fix])
+        if one is None or not one.changes:
+            continue
+        after, _ = parse(one.sources)
+        if after is not None:
+            current, here = one.sources, after
+            changes += one.changes
+    return Applied(current, tuple(changes))
+
+
+def replacements(
+    sources: Sequence[Source], document: Document, fixes: Iterable[Fix]
+) -> dict[Fix, tuple[TextEdit, ...]]:
+    """The pieces of text that make each fix when it is made alone; a fix that would do anything else has none."""
+    sheets = _sheets(sources)
+    found: dict[Fix, tuple[TextEdit, ...]] = {}
+    for fix in dict.fromkeys(fixes):
+        located = [locate(sheets, edit) for edit in fix.edits]
+        pieces = tuple(piece for pieces in located for piece in pieces)
+        if all(located) and not all(map(partial(_idle, sheets), pieces)):
+            found[fix] = pieces
+    return {fix: found[fix] for fix in _sound(sources, document, found, list(found))}
+
+
+def _sound(
+    sources: Sequence[Source], document: Document, pieces: Mapping[Fix, tuple[TextEdit, ...]], some: list[Fix]
+) -> list[Fix]:
+    """Those of the fixes that do what they mean: tried together and, where that fails, in halves, as few are wrong."""
+    if not some or _makes(sources, document, {fix: pieces[fix] for fix in some}):
+        return some
+    half = len(some) // 2
+    if not half:
+        return []
+    return _sound(sources, document, pieces, some[:half]) + _sound(sources, document, pieces, some[half:])
+
+
+def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, Iterable[TextEdit]]) -> bool:
+    """Whether the pieces make exactly what their fixes mean. Pieces that meet never do."""
+    taken: list[tuple[int, int, int]] = []
+    chosen = [piece for group in pieces.values() for piece in group]
+    if not _take(taken, chosen):
+        return False
+    written = [Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources)]
+    after, _ = parse(written)
+    return after is not None and _means(document.raw, [edit for fix in pieces for edit in fix.edits], after.raw)
+
+
+def _sheets(sources: Sequence[Source]) -> list[Sheet]:
+    return [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
+
+
+def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -> Applied | None:
+    """All the fixes that have a place of their own; None when the result is not what they mean."""
+    sheets = _sheets(sources)
+    maps = [LineMap(source.text) for source in sources]
+    chosen: list[TextEdit] = []
+    taken: list[tuple[int, int, int]] = []
+    made: list[Edit] = []
+    changes: list[Change] = []
+    for fix in fixes:
+        located = [locate(sheets, edit) for edit in fix.edits]
+        found = [piece for pieces in located for piece in pieces]
+        if not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
+            continue
+        chosen += found
+        made += fix.edits
+        for piece in found:
+            line, column = maps[piece.source].position(piece.start)
+            hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
+            changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
+    written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
+    after, _ = parse(written)
+    return Applied(written, tuple(changes)) if after is not None and _means(document.raw, made, after.raw) else None
+
+
+def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:
+    """Put the pieces among those that are taken, in order; False when one overlaps. Insertions never do."""
+    spans = [(piece.source, piece.start, piece.end) for piece in pieces]
+    for done, span in enumerate(spans):
+        place = bisect(taken, span)
+        around = taken[max(0, place - 1) : place + 1]
+        if any(source == span[0] and start < span[2] and span[1] < end for source, start, end in around):
+            for other in spans[:done]:
+                taken.remove(other)
+            return False
+        taken.insert(place, span)
+    return True
+
+
+def _idle(sheets: Sequence[Sheet], piece: TextEdit) -> bool:
+    return sheets[piece.source].text[piece.start : piece.end] == piece.text
+
+
+def _written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
+    """The text with its pieces replaced; those at one place in their order."""
+    parts: list[str] = []
+    end = 0
+    for piece in sorted((p for p in pieces if p.source == index), key=lambda p: (p.start, p.end)):
+        parts += [text[end : piece.start], piece.text]
+        end = piece.end
+    return "".join([*parts, text[end:]])
+
+
+# ------------------------------------------------------------------------------------------------ what edits mean
+
+
+_ORDER = {Action.SET: 0, Action.INSERT: 0, Action.RENAME: 1, Action.REMOVE: 2}
+
+
+def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) -> bool:
+    """Whether `after` is what the edits make of `raw`. A list whose last item went may be gone itself."""
+    wanted: dict[str, Any] = copy.deepcopy(raw)
+    emptied: list[tuple[dict[str, Any], str]] = []
+    for edit in sorted(edits, key=_order):
+        owner: Any = None
+        table: Any = wanted
+        try:
+            for part in edit.path[:-1]:
+                owner, table = table, table[part]
+            _change(table, edit)
+        except (KeyError, IndexError, TypeError):
+            return False
+        if table == [] and isinstance(owner, dict):
+            emptied.append((owner, str(edit.path[-2])))
+    if wanted == after:
+        return True
+    for owner, key in emptied:
+        owner.pop(key, None)
+    return wanted == after
+
+
+def _order(edit: Edit) -> tuple[int, int, list[int]]:
+    """Every path is one of the spec before: so renames come late, inner ones first, and later items go first."""
+    return _ORDER[edit.action], -len(edit.path), [-part if isinstance(part, int) else 0 for part in edit.path]
+
+
+def _change(table: Any, edit: Edit) -> None:
+    """One edit of plain values. Raises KeyError, IndexError or TypeError where it has no place."""
+    key: Any = edit.path[-1]
+    value = list(edit.value) if isinstance(edit.value, tuple) else edit.value
+    there = key in table if isinstance(table, dict) else True
+    if there == (edit.action is Action.INSERT) or (edit.action is Action.RENAME and value in table):
+        raise KeyError(key)
+    if edit.action is Action.RENAME:
+        table[value] = table.pop(key)
+    elif edit.action is Action.REMOVE:
+        del table[key]
+    else:
+        table[key] = value

@@ -1,0 +1,26 @@
+"""Text of the spec as it stands in a cell of a table.
+
+In: text. Out: text in the grammar of Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from fleetc.encoding import markdown_cell
+from fleetc.templating import Encoded, Word
+
+_PLAIN = re.compile(r"[A-Za-z0-9._/:-]+(?: [A-Za-z0-9._/:-]+)*")
+
+
+@lru_cache(maxsize=65536)
+def cell(text: str) -> Encoded:
+    """Text of the spec as code in a cell. Plain text needs no character codes and stays readable in the source."""
+    return Encoded(f"`{text}`" if _PLAIN.fullmatch(text) else markdown_cell(text))
+
+
+@lru_cache(maxsize=65536)
+def word(text: str) -> Word:
+    """A bare word; the same few stand in thousands of rows."""
+    return Word(text)

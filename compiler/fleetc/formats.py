@@ -1,0 +1,62 @@
+"""The forms that diagnostics can be printed in.
+
+In: the form, located diagnostics and what they were found in. Out: text. Called by `commands/`, which puts the text for
+people on stderr, and every other form, which is the answer, on stdout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleetc.render import Located
+    from fleetc.source import Document, Source
+
+
+class Format(StrEnum):
+    """How diagnostics are printed."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+    junit = "junit"
+
+
+class ReportFormat(StrEnum):
+    """How a report that is no list of diagnostics is printed."""
+
+    text = "text"
+    json = "json"
+
+
+def written(
+    form: Format,
+    located: Sequence[Located],
+    sources: Sequence[Source] = (),
+    document: Document | None = None,
+    colour: bool = False,
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """The diagnostics in a form. `colour` matters to text alone, and `more`, what else was done, to JSON alone."""
+    if form is Format.json:
+        from fleetc.render import as_json
+
+        return as_json(located, more)
+    if form is Format.sarif:
+        from fleetc.render_sarif import as_sarif
+
+        return as_sarif(located, sources, document)
+    if form is Format.github:
+        from fleetc.render_github import as_github
+
+        return as_github(located)
+    if form is Format.junit:
+        from fleetc.render_junit import as_junit
+
+        return as_junit(located, sources)
+    from fleetc.render import as_text
+
+    return as_text(located, colour)

@@ -1,0 +1,107 @@
+"""Lowering: from the typed fleet to the plan. All defaults, names and decisions are settled here.
+
+In: a `Fleet` without errors. Out: a `Plan` in which every argument, variable and file has an origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from fleetc.lower.avatar import lower_avatar
+from fleetc.lower.gateway import lower_gateway
+from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
+from fleetc.lower.market import lower_market
+from fleetc.lower.monitoring import lower_monitoring
+from fleetc.lower.orchestrator import lower_orchestrator
+from fleetc.lower.order import hosts_in_order, turn
+from fleetc.lower.streams import lower_streams
+from fleetc.lower.worker import lower_ai_worker, lower_transcoder
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.signer import Redeemer, RewardCaller, Signer
+from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.plan import Edge, HostPlan, Plan, Service
+
+SIGNER_ELSEWHERE = "signer elsewhere"
+"""The end of an edge from a gateway to a signer outside the fleet; no node has such a name."""
+
+
+def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
+    """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
+    edges = tuple(sorted(_edges(fleet)))
+    return Plan(
+        fleet=fleet.fleet.name,
+        network=fleet.fleet.network,
+        release=fleet.fleet.node_release,
+        hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts if hosts is None else hosts)),
+        edges=edges,
+        canary=fleet.rollout.canary,
+        batch=fleet.rollout.batch,
+        silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
+        market=lower_market(fleet),
+        streams=lower_streams(fleet),
+        monitoring=lower_monitoring(fleet),
+        order=hosts_in_order(fleet, edges),
+    )
+
+
+def _host(fleet: Fleet, name: str) -> HostPlan:
+    host = fleet.hosts[name]
+    return HostPlan(
+        name=name,
+        address=host.address,
+        public=host.public or "",
+        runtime=host.runtime,
+        region=host.region or "",
+        ssh_user=host.ssh_user,
+        ssh_port=host.ssh_port,
+        become=host.become,
+        node_user=host.node_user,
+        binary=host.binary,
+        services=tuple(_service(fleet, node) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)),
+        avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
+    )
+
+
+def _service(fleet: Fleet, node: Node) -> Service:
+    settings = node.settings
+    if isinstance(settings, Gateway):
+        return lower_gateway(fleet, node, settings)
+    if isinstance(settings, Orchestrator):
+        return lower_orchestrator(fleet, node, settings)
+    if isinstance(settings, Transcoder):
+        return lower_transcoder(fleet, node, settings)
+    if isinstance(settings, Signer):
+        return lower_signer(fleet, node, settings)
+    if isinstance(settings, Redeemer):
+        return lower_redeemer(fleet, node, settings)
+    if isinstance(settings, RewardCaller):
+        return lower_reward_caller(fleet, node, settings)
+    assert isinstance(settings, AiWorker)  # noqa: S101  # the last member of the union, for the type checker
+    return lower_ai_worker(fleet, node, settings)
+
+
+def _edges(fleet: Fleet) -> Iterator[Edge]:
+    for name, gateway in fleet.gateways.items():
+        for target in gateway.orchestrators:
+            yield Edge(name, target, "pays" if target in fleet.orchestrators else "outside")
+        signer = None if gateway.remote_signer is None else gateway.remote_signer.signer or SIGNER_ELSEWHERE
+        if isinstance(gateway.discovery, str):
+            yield Edge(name, gateway.discovery, "finds")
+        elif gateway.discovery is not None:
+            yield Edge(name, "webhook", "finds")
+        elif signer is not None and not gateway.orchestrators:
+            yield Edge(name, signer, "finds")
+        if signer is not None:
+            yield Edge(name, signer, "signs")
+    for name, orchestrator in fleet.orchestrators.items():
+        if orchestrator.redeemer in fleet.redeemers:
+            yield Edge(name, orchestrator.redeemer, "redeems")
+    for workers in (fleet.transcoders, fleet.ai_workers):
+        for name, worker in workers.items():
+            yield Edge(
+                worker.orchestrator,
+                name,
+                "serves" if worker.orchestrator in fleet.orchestrators else "outside",
+            )

@@ -1,0 +1,84 @@
+"""Lowers plain settings by the rows of `model/rows.py`, and names the settings that have no row.
+
+In: a node's settings. Out: arguments, variables and secret variables with their origins (`apply`). Settings that need a
+decision (prices, listeners, rewards, workers) are lowered by code in the file of their role; `NOT_FLAGS` names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fleetc.model.fields import SecretRef
+from fleetc.model.fleet import Node
+from fleetc.model.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
+from fleetc.origin import Origin, given
+from fleetc.plan import Argument, SecretVariable, Variable
+from fleetc.upstream import FLAGS
+
+Planned = Argument | Variable | SecretVariable
+
+NOT_FLAGS: dict[str, str] = {
+    "host": "where the process runs",
+    "node_release": "chooses the flag table, the image and the manifest entry",
+    "image": "the container image",
+    "extra_flags": "any flag that no field reaches",
+    "cli_exposed": "an acknowledgement for a rule",
+    "environment": "variables of the process",
+    "secret_environment": "secret variables of the process",
+    "mode": "decides the role flags",
+    "wallet": "names the account",
+    "expected_load": "what the report reckons costs with; the node has no such setting",
+    "http_tls": "part of -httpAddr",
+    "cli": "-cliAddr", "data_dir": "-dataDir", "http": "-httpAddr", "rtmp": "-rtmpAddr",
+    "max_price": "-maxPricePerUnit", "max_model_prices": "-maxPricePerCapability",
+    "orchestrators": "-orchAddr", "orchestrator": "-orchAddr", "discovery": "-aiServiceRegistry or -orchWebhookUrl",
+    "service": "-serviceAddr", "price": "-pricePerUnit", "gateway_prices": "-pricePerGateway",
+    "transcoding": "decides -transcoder of an orchestrator", "ai_work": "decides -aiWorker", "ai_registry":
+    "-aiServiceRegistry", "gpus": "-nvidia", "models": "-aiModels", "models_dir": "-aiModelsDir", "runner_image":
+    "-aiRunnerImageOverrides, or -aiRunnerImage before that", "redeemer": "-redeemerAddr", "ladder":
+    "-transcodingOptions", "min_runner_versions": "-aiMinRunnerVersion", "remote_signer.signer": "-remoteSignerUrl",
+}  # fmt: skip
+
+
+def apply(node: Node) -> Iterator[Planned]:
+    """Lower every plain setting of a node that the spec gives."""
+    for row, parts, value in settings_given(node):
+        yield planned(row.flag, value, given(node.table, node.name, *parts), row.write)
+
+
+def planned(flag: str, value: Any, origin: Origin, write: Callable[[Any], str] = as_text) -> Planned:
+    """One setting as the process gets it: a flag, or a variable when the node treats the value as sensitive."""
+    if isinstance(value, SecretRef):
+        return secret(flag, value, origin)
+    known = FLAGS[flag]
+    if known.secret:
+        return Variable(known.env, write(value), origin)
+    return Argument(flag, write(value), origin)
+
+
+_READ_AS_PATH = ("orchSecret", "ethPassword", "FVfailGskey")
+SECRET_PATH_VARIABLES = frozenset(FLAGS[flag].env for flag in _READ_AS_PATH)
+"""Variables in which the node takes a path in place of the secret. Only a path ever stands in a `Variable`."""
+
+
+def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:
+    """A secret setting: a host file's path where the node reads paths, else a variable filled at rollout."""
+    env = FLAGS[flag].env
+    if reference.kind == "host_file" and flag in _READ_AS_PATH:
+        return Variable(env, reference.name, origin)
+    return SecretVariable(env, reference.kind, reference.name, origin)
+
+
+__all__ = [
+    "DECIDED",
+    "NOT_FLAGS",
+    "ROWS",
+    "SECRET_PATH_VARIABLES",
+    "UNREACHED",
+    "Planned",
+    "Row",
+    "apply",
+    "planned",
+    "secret",
+]

@@ -1,0 +1,105 @@
+"""The AI part of a node: its list of models, their directory and their runner images.
+
+In: a fleet and a node with AI settings. Out: arguments and `aiModels.json`, in the exact form the node's parser takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fleetc.diagnostics import Path
+from fleetc.lower.common import account, own_file, price_entry
+from fleetc.lower.mapping import Planned
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.node import AiSettings
+from fleetc.origin import Origin, derived, given
+from fleetc.plan import Argument, PlannedFile
+
+MODELS_FILE = "aiModels.json"
+
+
+def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool) -> Iterator[Planned]:
+    """Flags of a node that offers models; `works` says whether it also runs them."""
+    if not settings.models:
+        return
+    path = (*node.path, "models")
+    yield Argument("aiModels", own_file(node, MODELS_FILE), derived("the models offered", path))
+    if not works:
+        return
+    directory = effective.models_dir(fleet, node, settings)
+    yield Argument("aiModelsDir", directory.value, directory.origin)
+    yield from _images(fleet, node, settings)
+
+
+def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[PlannedFile, ...]:
+    """The list of models; prices only where the node sells."""
+    if not settings.models:
+        return ()
+    entries: list[dict[str, Any]] = []
+    places: dict[Path, Origin] = {}
+    for index, use in enumerate(settings.models):
+        model, own = fleet.models[use.use], (*node.path, "models", index)
+        entry: dict[str, Any] = {"pipeline": model.pipeline, "model_id": model.id}
+        price = effective.model_price(fleet, node, index, use) if priced else None
+        if price is not None:
+            places |= {(len(entries), key): price.origin for key in ("price_per_unit", "pixels_per_unit", "currency")}
+            entry |= price_entry(price.value)
+        if use.warm:
+            entry["warm"] = True
+        if use.capacity is not None:
+            entry["capacity"] = use.capacity
+        if use.url is not None:
+            entry["url"] = str(use.url)
+        if use.warm and model.optimization:
+            entry["optimization_flags"] = dict(sorted(model.optimization.items()))
+        places |= _places(len(entries), entry, own, use.use)
+        entries.append(entry)
+        for name, special in sorted(use.gateway_prices.items() if priced else ()):
+            only_price = {"pipeline": model.pipeline, "model_id": model.id, **price_entry(special)}
+            places[(len(entries),)] = derived("the price for one gateway", (*own, "gateway_prices", name))
+            entries.append({**only_price, "gateway": account(fleet, name)})
+    paths = [("models", use.use) for use in settings.models]
+    origin = derived("the models offered", (*node.path, "models"), *paths)
+    return (PlannedFile(MODELS_FILE, entries, origin, places),)
+
+
+def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Path, Origin]:
+    """Where the keys of an entry come from: those of the model from its table, the others from the node's list."""
+    of_model = {"pipeline": "pipeline", "model_id": "id", "optimization_flags": "optimization"}
+    places: dict[Path, Origin] = {(index,): derived("the models offered", own, ("models", model))}
+    for key in entry:
+        if key in of_model:
+            places[index, key] = derived("the model offered", (*own, "use"), ("models", model, of_model[key]))
+        elif key in ("warm", "capacity", "url"):
+            places[index, key] = given(*own, key)
+    return places
+
+
+def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Planned]:
+    """The runner images. Releases before -aiRunnerImageOverrides have one for all, and a rule refuses more."""
+    if not effective.knows(fleet, node, "aiRunnerImageOverrides"):
+        if settings.runner_image is not None:
+            yield Argument("aiRunnerImage", settings.runner_image, given(*node.path, "runner_image"))
+        return
+    overrides = _image_overrides(fleet, settings)
+    if overrides:
+        text = json.dumps(overrides, sort_keys=True, separators=(",", ":"))
+        yield Argument("aiRunnerImageOverrides", text, derived("runner images of the node and its models", node.path))
+
+
+def _image_overrides(fleet: Fleet, settings: AiSettings) -> dict[str, Any]:
+    overrides: dict[str, Any] = {}
+    if settings.runner_image is not None:
+        overrides["default"] = settings.runner_image
+    for use in settings.models:
+        model = fleet.models[use.use]
+        if model.image is None or not effective.managed(use):
+            continue
+        if model.pipeline == "live-video-to-video":
+            overrides.setdefault("live", {})[model.id] = model.image
+        else:
+            overrides.setdefault("batch", {})[model.pipeline] = model.image
+    return overrides

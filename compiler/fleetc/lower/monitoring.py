@@ -1,0 +1,164 @@
+"""Lowers how the fleet is watched: targets with their labels, alerts, panels, and what stays unwatched.
+
+In: a fleet. Out: `Monitoring`, or None for a fleet of which nothing is to be watched. Called by `lower/__init__.py`.
+Labels stand on targets, never on the whole of Prometheus: it may watch other things too, and expands `$` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
+from fleetc.lower.alerts import alerts
+from fleetc.lower.panels import panels
+from fleetc.lower.scope import Scope, reward_caller
+from fleetc.model import monitoring
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.model.node import ChainSettings
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.origin import Chosen, default, derived, given
+from fleetc.plan_monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
+
+DEFAULT_INTERVAL = 30
+ROLES = {
+    "gateways": "gateway",
+    "orchestrators": "orchestrator",
+    "transcoders": "transcoder",
+    "ai_workers": "ai-worker",
+    "remote_signers": "remote-signer",
+    "redeemers": "redeemer",
+    "reward_callers": "reward-caller",
+}
+"""The label `role` of the nodes of each table."""
+
+
+def lower_monitoring(fleet: Fleet) -> Monitoring | None:
+    """How the fleet is watched; None when nobody asks for it and no node serves metrics."""
+    found = tuple(readings(fleet))
+    if not found and fleet.monitoring is None:
+        return None
+    settings = fleet.monitoring or monitoring.Monitoring()
+    kept = ("fleet", "host", "node", "role", "region", *sorted(settings.labels))
+    scope = Scope(fleet, settings, tuple(r for r in found if r.by != NOBODY), kept)
+    raised = tuple(alerts(scope))
+    home = prometheus_host(fleet)
+    interval = settings.scrape_interval
+    return Monitoring(
+        home=home.value if home else "",
+        interval=Chosen(DEFAULT_INTERVAL, default("the default of scrape_interval", ("monitoring",)))
+        if interval is None
+        else Chosen(interval.whole_seconds, given("monitoring", "scrape_interval")),
+        receiver=receiver(fleet),
+        token_file=_given(settings.receiver_token_file, "receiver_token_file"),
+        alertmanagers=tuple(
+            Chosen(str(address), given("monitoring", "alertmanagers", index))
+            for index, address in enumerate(settings.alertmanagers)
+        ),
+        rule_files=tuple(
+            Chosen(path, given("monitoring", "rule_files", index)) for index, path in enumerate(settings.rule_files)
+        ),
+        runbook=_given(str(settings.runbook) if settings.runbook else None, "runbook"),
+        targets=tuple(_target(fleet, settings, r) for r in found if r.by == CENTRAL),
+        agents=tuple(_agents(fleet, settings, found)),
+        alerts=raised,
+        panels=tuple(panels(scope, raised)),
+        unwatched=tuple(_unwatched(fleet, found)),
+    )
+
+
+def _given(value: str | None, field: str) -> Chosen[str] | None:
+    return None if value is None else Chosen(value, given("monitoring", field))
+
+
+def _agents(fleet: Fleet, settings: monitoring.Monitoring, found: tuple[Reading, ...]) -> Iterator[Agent]:
+    by_host: dict[str, list[Target]] = {}
+    for reading in found:
+        if reading.by == AGENT:
+            by_host.setdefault(reading.host, []).append(_target(fleet, settings, reading))
+    for host in sorted(by_host):
+        yield Agent(host, tuple(by_host[host]))
+
+
+def _target(fleet: Fleet, settings: monitoring.Monitoring, reading: Reading) -> Target:
+    labels = (*_labels(fleet, reading), *_further(settings))
+    probe = reading.probe.url if reading.probe else ""
+    return Target(reading.job, str(reading.address), tuple(sorted(labels)), reading.origin, probe)
+
+
+def _labels(fleet: Fleet, reading: Reading) -> Iterator[TargetLabel]:
+    host, node = ("hosts", reading.host), reading.node
+    yield TargetLabel("fleet", fleet.fleet.name, given("fleet", "name"))
+    yield TargetLabel("host", reading.host, derived("its host", host))
+    region = fleet.hosts[reading.host].region
+    if region is not None:
+        yield TargetLabel("region", region, given(*host, "region"))
+    if reading.probe is not None:
+        yield from _of_probe(reading, reading.probe)
+    elif node is None:
+        yield TargetLabel("instance", f"{reading.host}-{reading.job}", derived("one exporter on each host", host))
+    else:
+        yield from _of_node(fleet, node)
+
+
+def _of_node(fleet: Fleet, node: Node) -> Iterator[TargetLabel]:
+    yield TargetLabel("instance", node.name, derived("its name, as many nodes listen on one address", node.path))
+    yield TargetLabel("node", node.name, derived("its name", node.path))
+    yield TargetLabel("role", ROLES[node.table], derived("its table in the spec", node.path))
+    if isinstance(node.settings, Gateway | Orchestrator):
+        yield TargetLabel("mode", node.settings.mode, given(*node.path, "mode"))
+    yield from _of_wallet(fleet, node)
+
+
+def _of_probe(reading: Reading, probe: Probe) -> Iterator[TargetLabel]:
+    origin = reading.origin
+    yield TargetLabel("service", probe.service, derived("the service that is asked", *origin.paths))
+    if probe.slot is None:
+        yield TargetLabel("instance", f"{reading.host}-{probe.service}", derived("one on each host", *origin.paths))
+        return
+    yield TargetLabel("instance", probe.slot.project, derived("its Compose project", probe.slot.path))
+    yield TargetLabel("avatar", probe.slot.avatar, derived("its slot", probe.slot.path))
+    yield TargetLabel("slot", str(probe.slot.number), origin)
+
+
+def _of_wallet(fleet: Fleet, node: Node) -> Iterator[TargetLabel]:
+    if fleet.on_chain and isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:
+        yield TargetLabel("wallet", node.settings.wallet, given(*node.path, "wallet"))
+        caller = reward_caller(fleet, node)
+        if caller is not None:
+            yield TargetLabel("reward", "caller", caller)
+
+
+def _further(settings: monitoring.Monitoring) -> Iterator[TargetLabel]:
+    for name, value in settings.labels.items():
+        yield TargetLabel(name, value, given("monitoring", "labels", name))
+
+
+# --- what nothing watches -------------------------------------------------------------------------
+
+
+def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
+    """What a reader of the alerts may take for watched though it is not."""
+    for reading in found:
+        if reading.by == NOBODY and reading.node is not None:
+            why = f"it serves metrics on the loopback of host {reading.host} and nothing there reads them"
+            yield Unwatched(f"node {reading.node.name}", why, derived(why, reading.node.path))
+    for node in fleet.nodes:
+        if not node.settings.monitor:
+            why = "it serves no metrics without monitor = true"
+            yield Unwatched(f"node {node.name}", why, derived(why, node.path))
+    for name, host in sorted(fleet.hosts.items()):
+        if host.gpus and host.gpu_exporter is None:
+            why = "nodes serve no such metric and the host has no gpu_exporter"
+            yield Unwatched(f"GPU memory of host {name}", why, derived(why, ("hosts", name)))
+    for stack in fleet.stacks:
+        if fleet.hosts[stack.settings.host].blackbox_port is None:
+            why = "no blackbox exporter asks them as the host has no blackbox_port"
+            yield Unwatched(f"avatar slots of {stack.name}", why, derived(why, ("hosts", stack.settings.host)))
+        else:
+            why = "how to ask the matchmaker is not public and only their signaling servers are asked"
+            yield Unwatched(f"registration of the slots of {stack.name}", why, derived(why, stack.path))
+    for name, wallet in sorted(fleet.wallets.items()):
+        if fleet.on_chain and wallet.minimum_balance is not None and name in fleet.nodes_by_wallet:
+            why = "nodes serve the deposit and the reserve of those that pay but no balance"
+            yield Unwatched(f"balance of wallet {name}", why, given("wallets", name, "minimum_balance"))

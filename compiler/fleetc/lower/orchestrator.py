@@ -1,0 +1,111 @@
+"""Lowers an orchestrator: where it is found, what it asks, and who does its work.
+
+In: a fleet and one of its orchestrators. Out: a `Service`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Path
+from fleetc.lower import common
+from fleetc.lower.mapping import Planned
+from fleetc.lower.models import model_arguments, models_file
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.origin import Origin, derived, given
+from fleetc.plan import Argument, PlannedFile, Service
+
+PRICES_FILE = "prices.json"
+
+
+def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Service:
+    """The service of one orchestrator."""
+    works_ai = effective.runs_models(fleet, node).value and effective.serves_ai(node)
+    items = [
+        common.role_flag("orchestrator", node, "its table in the spec"),
+        *common.settings_of_every_node(fleet, node),
+        *common.chain(fleet, node, orchestrator),
+        *_listeners(fleet, node, orchestrator),
+        *_work(fleet, node),
+        *_prices(fleet, node, orchestrator),
+        *model_arguments(fleet, node, orchestrator, works_ai),
+        *common.gpus(fleet, node),
+        *_registry(fleet, node, orchestrator),
+        *_redeemer(fleet, node, orchestrator),
+    ]
+    files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *_price_file(fleet, node, orchestrator))
+    return common.service(fleet, node, "orchestrator", items, files, works_ai)
+
+
+def _listeners(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    http = effective.orchestrator_http(fleet, node, orchestrator)
+    scheme = "" if orchestrator.http_tls else "http://"
+    yield Argument("httpAddr", f"{scheme}{http.value}", http.origin)
+    service = effective.service_address(fleet, node, orchestrator)
+    if service is not None:
+        address = service.value
+        prefix = "http://" if address.scheme == "http" else ""
+        yield Argument("serviceAddr", f"{prefix}{address.authority}", service.origin)
+
+
+def _work(fleet: Fleet, node: Node) -> Iterator[Planned]:
+    transcodes = effective.transcodes(fleet, node)
+    if transcodes.value:
+        yield Argument("transcoder", "true", transcodes.origin)
+    runs_models = effective.runs_models(fleet, node)
+    if runs_models.value:
+        yield Argument("aiWorker", "true", runs_models.origin)
+
+
+def _prices(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    path = (*node.path, "price")
+    if orchestrator.price is not None:
+        yield Argument("pricePerUnit", common.price_text(orchestrator.price), given(*path))
+        yield Argument("pixelsPerUnit", str(orchestrator.price.pixels), derived("the pixels of the price", path))
+    elif fleet.on_chain and (runners := effective.live_runners_alone(fleet, node)).value:
+        reason = "live runners have prices of their own, and the node does not start without one"
+        yield Argument("pricePerUnit", "0", derived(reason, *runners.origin.paths))
+    if orchestrator.gateway_prices:
+        origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
+        yield Argument("pricePerGateway", common.own_file(node, PRICES_FILE), origin)
+
+
+def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[PlannedFile, ...]:
+    if not orchestrator.gateway_prices:
+        return ()
+    entries = [
+        {
+            "ethaddress": common.account(fleet, name),
+            "priceperunit": common.json_number(price.amount),
+            "pixelsperunit": price.pixels,
+            "currency": price.currency,
+        }
+        for name, price in sorted(orchestrator.gateway_prices.items())
+    ]
+    origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
+    names = sorted(orchestrator.gateway_prices)
+    places: dict[Path, Origin] = {
+        ("gateways", index): given(*node.path, "gateway_prices", name) for index, name in enumerate(names)
+    }
+    return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin, places),)
+
+
+def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    if orchestrator.ai_registry is not None:
+        value = "true" if orchestrator.ai_registry else "false"
+        yield Argument("aiServiceRegistry", value, given(*node.path, "ai_registry"))
+    elif fleet.on_chain and orchestrator.mode == "ai":
+        reason = "an AI orchestrator is found through the AI registry"
+        yield Argument("aiServiceRegistry", "true", derived(reason, (*node.path, "mode")))
+
+
+def _redeemer(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
+    name, path = orchestrator.redeemer, (*node.path, "redeemer")
+    redeemer = fleet.redeemers.get(name) if name is not None else None
+    if name is not None and redeemer is not None:
+        listener = common.helper_address(fleet, Node("redeemers", name, redeemer), redeemer, orchestrator.host)
+        yield Argument("redeemerAddr", str(listener), derived("where that redeemer listens", path))
+    elif name is not None:
+        yield Argument("redeemerAddr", name, given(*path))

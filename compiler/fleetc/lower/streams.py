@@ -1,0 +1,55 @@
+"""Lowers streams: the request that makes each of them, and what a webhook answers about it to its gateway.
+
+In: a fleet. Out: `StreamPlan`s, sorted by name. The request is that of `analysis/requests.py`, which rules measure.
+"""
+
+from __future__ import annotations
+
+from fleetc.analysis.requests import create_request
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import entries, rung_places, stream_rungs
+from fleetc.model.stream import Stream
+from fleetc.origin import derived, given
+from fleetc.plan import PlannedFile, StreamPlan
+
+REQUEST = "create.json"
+ANSWER = "auth-webhook.json"
+
+
+def lower_streams(fleet: Fleet) -> tuple[StreamPlan, ...]:
+    """Every stream of the fleet."""
+    return tuple(_stream(fleet, name, stream) for name, stream in sorted(fleet.streams.items()))
+
+
+def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamPlan:
+    path = ("streams", name)
+    request = create_request(fleet, name)
+    return StreamPlan(
+        name=name,
+        gateway=stream.gateway or "",
+        request=PlannedFile(REQUEST, request.content, given(*path), request.places),
+        answer=_answer(fleet, name, stream),
+        secrets=tuple(request.secrets),
+        suspended=stream.suspended,
+        suspended_origin=given(*path, "suspended"),
+    )
+
+
+def _answer(fleet: Fleet, name: str, stream: Stream) -> PlannedFile | None:
+    """What a webhook answers when the stream begins at its gateway: an id of letters and digits, and its renditions."""
+    if stream.gateway is None:
+        return None
+    chosen = stream_rungs(fleet, name)
+    table = ("streams", name)
+    content = {"manifestID": manifest_id(name), "profiles": entries(chosen.value)}
+    places = {
+        ("manifestID",): derived("the name of its table, in letters and digits", table),
+        ("profiles",): chosen.origin,
+        **rung_places(chosen.value, ("profiles",)),
+    }
+    return PlannedFile(ANSWER, content, derived("its gateway and its renditions", (*table, "gateway")), places)
+
+
+def manifest_id(name: str) -> str:
+    """The name of a stream in letters and digits alone, as nodes want it: no other name gives the same."""
+    return name.replace("-", "X")  # names have no capitals

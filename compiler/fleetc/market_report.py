@@ -1,0 +1,56 @@
+"""The market of a fleet as text for a terminal: who buys what from whom, and from which funds.
+
+In: the `Market` of a plan. Out: aligned tables, one line for each row. `commands/` calls it for
+`check --explain-prices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fleetc.encoding import visible
+from fleetc.plan import Market
+
+_PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")
+_SUMMARY = (
+    "GATEWAY",
+    "WORK",
+    "OFFERS",
+    "BUYS",
+    "TOO DEAR",
+    "REFUSED",
+    "UNKNOWN",
+    "CHEAPEST IT BUYS",
+    "DEAREST IT BUYS",
+)
+_FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST BY THE HOUR", "DEPOSIT LASTS")
+
+
+def as_text(market: Market) -> str:
+    """The tables, and what they assume."""
+    if not market.rows and not market.summaries and not market.funds:
+        return "no gateway of this fleet buys from an orchestrator of this fleet at a price\n"
+    lines = [f"1 {currency} = {worth}, as the spec states" for currency, worth in market.rates]
+    if market.whole:
+        lines += _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
+    else:
+        lines += _table(
+            _SUMMARY, ([*s[:2], *map(str, s[2:7]), *(text or "none" for text in s[7:])] for s in market.summaries)
+        )
+    if market.assumed:
+        gas, origin, pool = market.assumed
+        source = "as gas_price in [fleet] says" if origin.kind == "given" else "assumed, as [fleet] has no gas_price"
+        lines += ["", f"Orchestrators add the cost of redeeming a ticket to what they ask: at {gas} ({source})"]
+        lines += [f"and with {pool} orchestrators that share each reserve (assumed)."]
+    if market.funds:
+        stated = ("", "", "none", "none", "not stated", "unknown", "unknown")
+        rows = ([text or other for text, other in zip(row, stated, strict=True)] for row in market.funds)
+        lines += ["", *_table(_FUNDS, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Columns as wide as their widest text, two blanks apart."""
+    table = [heads, *([visible(text) for text in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in table]

@@ -1,0 +1,66 @@
+"""Settles the files of two trees that meet in a merge of git: the merge ends, and a compile then makes the tree right.
+
+In: a file as it was, as one side has it and as the other has it. Out: its bytes. Pure; `commands/merge.py` is the
+driver that git starts. It cannot compile: git merges file by file, and the spec may come last. So what merges as text
+does, the manifest merges entry by entry, and where lines conflict stands one line at which Ansible stops.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fleetc.backends import manifest
+
+PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
+"""What stands for a file whose lines conflict. It is neither JSON nor YAML, so that Ansible stops at it."""
+
+_Entry = Mapping[str, Any]
+
+
+class Settled(NamedTuple):
+    """A file after a merge; `open` says that only a compile can tell what it should hold."""
+
+    content: bytes
+    open: bool
+
+
+def settle_manifest(base: bytes, ours: bytes, theirs: bytes) -> Settled:
+    """The manifest of both changes.
+
+    A file that both changed has no digest, so that a compile may replace whatever the merge made of it, or remove it.
+    """
+    try:
+        before, mine, yours = (json.loads(text) if text else {"files": []} for text in (base, ours, theirs))
+        old, own, other = (_by_path(document) for document in (before, mine, yours))
+        entries, is_open = [], False
+        for path in sorted({*own, *other}):
+            found = _chosen(old.get(path), own.get(path), other.get(path))
+            is_open |= found is None
+            found = found if found is not None else {**(own.get(path) or other[path]), "sha256": ""}
+            if found:
+                entries.append(_written(found))
+        keys = [key for key in mine if key != "files"]
+        members = {key: _chosen(before.get(key), mine.get(key), yours.get(key)) or mine[key] for key in keys}
+        return Settled(manifest.written(members, entries).content, is_open)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Settled(PLACEHOLDER, True)
+
+
+def _by_path(document: Any) -> dict[str, _Entry]:
+    return {str(entry["path"]): entry for entry in document["files"]}
+
+
+def _chosen(base: Any, ours: Any, theirs: Any) -> Any:
+    """What one side made of a value while the other left it, an empty value where it is gone; None where both did."""
+    if ours == theirs or theirs == base:
+        return ours if ours is not None else {}
+    if ours == base:
+        return theirs if theirs is not None else {}
+    return None
+
+
+def _written(entry: _Entry) -> str:
+    origins = [str(origin) for origin in entry.get("origins", [])]
+    return manifest.entry(str(entry["path"]), str(entry["mode"]), origins, str(entry.get("sha256", "")))

@@ -1,0 +1,52 @@
+"""The language: every field, its type and its sentence of documentation, and the typed fleet they make.
+
+In: a `Document`. Out: a `Fleet` and diagnostics (`parse`). A fleet that comes out has sound values and references that
+lead somewhere, so rules and lowering need no defensive code.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from fleetc.diagnostics import Diagnostic, Label, error, has_errors
+from fleetc.model.fleet import NODE_TABLES, Fleet
+from fleetc.model.problems import problems_of
+from fleetc.model.references import check_references, too_many_nodes
+from fleetc.source import Document
+
+NODE_LIMIT = 100_000
+
+
+def parse(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
+    """Check the document against the language and then its references. Returns no fleet when there are errors."""
+    newer = _newer_language(document.raw.get("spec"))
+    if newer:
+        return None, newer
+    crowded = too_many_nodes(document.raw, NODE_TABLES, NODE_LIMIT)
+    if crowded:
+        return None, crowded
+    try:
+        fleet = Fleet.model_validate(document.raw)
+    except ValidationError as found:
+        return None, problems_of(found, document, Fleet)
+    diagnostics = check_references(fleet)
+    return (None if has_errors(diagnostics) else fleet), diagnostics
+
+
+def _newer_language(version: object) -> list[Diagnostic]:
+    """Refuse a spec of a language that is not written yet, alone: what else it says may mean something else there."""
+    if type(version) is not int or version <= 1:
+        return []
+    message = f"this version of fleetc reads version 1 of the spec language, and the spec is of version {version}"
+    advice = "upgrade fleetc; if the spec was never of a newer version, write spec = 1"
+    return [error("invalid-value", message, Label(("spec",)), help=advice)]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a spec file, with a description for every key."""
+    schema = Fleet.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "fleetc spec, version 1"
+    return schema

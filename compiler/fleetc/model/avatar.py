@@ -1,0 +1,322 @@
+"""What a user may write about avatars: the stack of one host, its slots, and who may reach them.
+
+In: raw `avatars` tables. Out: frozen `Avatars` values. What is in force once defaults are applied is worked out in
+`effective_avatar.py`. Ids become names of Compose projects and words of env files, so they are restricted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, StrictStr, Tag, model_validator
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc import quantities as q
+from fleetc.model.avatar_fields import (
+    AllowEntry,
+    AvatarTagField,
+    Ipv4AddressField,
+    SharedWebSocketUrl,
+    SlotMemory,
+    SlotNetworks,
+)
+from fleetc.model.avatar_tables import (
+    Edge,
+    GameFiles,
+    Images,
+    Ops,
+    Payments,
+    Registration,
+    ServiceName,
+    Turn,
+)
+from fleetc.model.fields import (
+    GPU_UUID_PATTERN,
+    AbsolutePath,
+    Base,
+    Duration,
+    Flag,
+    HostAddress,
+    Integer,
+    Listener,
+    Name,
+    Parsed,
+    Secret,
+    WholeSeconds,
+    is_gpu_uuid,
+    refuse,
+)
+from fleetc.upstream.avatar import HIGHEST_SLOT, NEIGHBOURS, SLOT_PORTS
+
+_AVATAR_ID = re.compile("[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
+_WORD = re.compile(r"[!-~]{1,200}")
+_PROJECT_PREFIX = re.compile("[a-z0-9][a-z0-9_-]{0,62}")
+MOST_OPEN_FILES = 1_048_576
+"""What Linux grants a process at most unless fs.nr_open says otherwise; Docker starts no container with more."""
+
+_API_VERSION = re.compile(r"1\.[1-9][0-9]{0,2}")
+
+
+def _avatar_id(text: str) -> str:
+    form = "write letters, digits, _ and -, a letter or digit at both ends, at most 63 characters"
+    if "." in text:
+        raise refuse(
+            "an avatar id may hold no dot: it becomes the name of a Compose project, and Compose refuses dots",
+            f'write "{text.replace(".", "-")}"' if _AVATAR_ID.fullmatch(text.replace(".", "-")) else form,
+        )
+    if not _AVATAR_ID.fullmatch(text):
+        raise refuse("this is not an avatar id that can name a Compose project", form)
+    if text.lower() == "host":
+        raise refuse(
+            'the avatar id "host" names the Compose project of the host itself, vtuber-host', "choose another one"
+        )
+    return text
+
+
+def _slot_number(value: Any) -> int:
+    form = "write a whole number such as 0; left out, it is the lowest that no other slot has"
+    if type(value) is not int:
+        raise refuse("the number of a slot is a whole number", form)
+    if value < 0:
+        raise refuse("slots are counted from 0", form)
+    if value > HIGHEST_SLOT:
+        last = max(SLOT_PORTS, key=lambda service: SLOT_PORTS[service])
+        raise refuse(
+            f"slot {value} would need the {last} port {SLOT_PORTS[last] + value}, and ports end at 65535",
+            f"write a number from 0 to {HIGHEST_SLOT}",
+        )
+    return value
+
+
+def _slot_count(value: Any) -> int:
+    form = 'write how many slots, such as 4, or list them: slots = [{ avatar = "mira" }]'
+    if type(value) is not int:
+        raise refuse("slots is a number of slots or a list of them", form)
+    if value < 1:
+        raise refuse("a stack without slots carries no avatar", f"{form}; without avatars take the table away")
+    if value > HIGHEST_SLOT + 1:
+        raise refuse(f"ports end before slot {value - 1}", f"write a number from 1 to {HIGHEST_SLOT + 1}")
+    return value
+
+
+def _slot_gpu(value: Any) -> int | str:
+    if value == "all" and isinstance(value, str):
+        return "all"
+    if (type(value) is int and 0 <= value <= 63) or is_gpu_uuid(value):
+        return value  # type: ignore[no-any-return]  # narrowed above
+    raise refuse("a slot uses one GPU", 'write its place in the list of the host, from 0, its UUID, or "all"')
+
+
+def _open_files(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_OPEN_FILES:
+        raise refuse(
+            "a limit of open files is a whole number", f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096"
+        )
+    return value
+
+
+def _word(text: str) -> str:
+    if not _WORD.fullmatch(text) or any(character in text for character in "#'\"\\$`"):
+        raise refuse(
+            "this is not one argument of plain characters",
+            "write each argument as an item of its own, without spaces, quotes, # $ ` and \\",
+        )
+    return text
+
+
+def _prefix(text: str) -> str:
+    if not _PROJECT_PREFIX.fullmatch(text):
+        raise refuse("this is not the beginning of a Compose project name", 'write it like "vtuber-"')
+    return text
+
+
+def _api_version(text: str) -> str:
+    if not _API_VERSION.fullmatch(text):
+        raise refuse("this is not a version of the Docker API", 'write it like "1.44"')
+    return text
+
+
+def _statistics_age(value: q.Duration) -> q.Duration:
+    if value.microseconds > 600_000_000 or value.microseconds % 1_000_000:
+        raise refuse("GPU statistics are kept for whole seconds, up to 600 s", 'write it like "5 s"')
+    return value
+
+
+def _some_slots(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
+    if not slots:
+        raise refuse("a stack without slots carries no avatar", "list one, or take the table away")
+    return slots
+
+
+def _is_count(value: Any) -> str:
+    return "list" if isinstance(value, list | tuple) else "count"
+
+
+SlotGpu = Annotated[
+    int | str,
+    Parsed(_slot_gpu),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 63},
+                {"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"},
+                {"const": "all"},
+            ]
+        }
+    ),
+]
+Word = Annotated[StrictStr, AfterValidator(_word)]
+
+
+class Slot(Base):
+    """One slot: an avatar on a GPU, with ports of its own."""
+
+    avatar: Annotated[StrictStr, AfterValidator(_avatar_id)] = Field(
+        description="Id of the avatar; the signaling server registers it, so it is unique among all slots of an edge."
+    )
+    slot: (
+        Annotated[
+            int,
+            Parsed(_slot_number),
+            WithJsonSchema({"type": "integer", "minimum": 0, "maximum": HIGHEST_SLOT}),
+        ]
+        | None
+    ) = Field(
+        None, description="Number of the slot, from which its ports follow; left out, the lowest that is not taken."
+    )
+    gpu: SlotGpu | None = Field(
+        None, description='GPU of the host that the slot draws and encodes on, or "all"; else that of the table.'
+    )
+    game_command: Flag | None = Field(
+        None, description="Whether the slot publishes the command port of its game; else as the table says."
+    )
+
+
+class Avatars(Base):
+    """The avatar stack of one host: its slots, and what they share."""
+
+    host: Name = Field(description="Host that the slots run on; a host has one stack.")
+    avatar_release: AvatarTagField | None = Field(
+        None, description="Release of this stack, when it differs from the fleet's."
+    )
+    image_tag: AvatarTagField | None = Field(
+        None, description="Tag of the service images, when it differs from the release."
+    )
+    brand: Literal["avatar", "embody"] = Field(
+        "avatar", description='Prefix of the settings that carry a brand: AVATAR_, or EMBODY_ for "embody".'
+    )
+    slots: Annotated[
+        Annotated[tuple[Slot, ...], AfterValidator(_some_slots), Tag("list")]
+        | Annotated[
+            int,
+            Parsed(_slot_count),
+            WithJsonSchema({"type": "integer", "minimum": 1, "maximum": HIGHEST_SLOT + 1}),
+            Tag("count"),
+        ],
+        Discriminator(_is_count),
+    ] = Field(description="The slots, or how many; their avatars are then named after the table: stage-0, stage-1.")
+    gpu: SlotGpu | None = Field(None, description='GPU of the slots that name none, or "all".')
+    game_command: Flag = Field(
+        True, description="Whether slots publish the command port of their game; nothing protects it but a firewall."
+    )
+    slot_memory: SlotMemory | None = Field(
+        None, description="GPU memory that a slot is reckoned to take; 8 GiB when left out."
+    )
+    slot_encode_sessions: Integer = Field(
+        1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, beside those of transcoding."
+    )
+    game_args: tuple[Word, ...] = Field((), description="Arguments of the game instead of the stack's own.")
+    game_files: GameFiles | None = Field(None, description="Settings files that the game starts from.")
+    game_open_files: (
+        Annotated[
+            int,
+            Parsed(_open_files),
+            WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_OPEN_FILES}),
+        ]
+        | None
+    ) = Field(None, description="How many files a game may have open; 1040 when left out.")
+    signaling_args: tuple[Word, ...] = Field((), description="Further arguments of the signaling servers.")
+    signaling_rest_api: Flag = Field(False, description="Whether signaling servers answer requests of their REST API.")
+    recorder_signaling: SharedWebSocketUrl | None = Field(
+        None, description="Signaling server that recorders watch; ws://unreal-signaling:80, that of the slot, else."
+    )
+    images: Images | None = Field(None, description="Images without a tag of a release, pinned by their digests.")
+    allow: tuple[AllowEntry, ...] = Field(
+        (), description='Who may call the host: "payments", addresses and networks. Nobody else may.'
+    )
+    payments: Payments | None = Field(None, description="The payments service that the host works for.")
+    registration: Registration | None = Field(None, description="Registration of the host with the payments service.")
+    edge: Edge | None = Field(None, description="The edge that viewers come through.")
+    turn: Turn | None = Field(None, description="The TURN server of the host; without it none is run.")
+    stun: Listener | None = Field(
+        None, description="STUN server that tells viewers their address; stun.l.google.com:19302 when left out."
+    )
+    public: HostAddress | None = Field(
+        None, description="Address under which the host is reached from outside, when it is not the host's public one."
+    )
+    remote_ops: Flag = Field(True, description="Whether the host can be upgraded remotely.")
+    remote_cluster_control: Flag | None = Field(
+        None, description="Whether slots can be started and stopped remotely; the release decides when left out."
+    )
+    cli_auto_update: Flag | None = Field(
+        None, description="Whether the command line updates its checkout; left out, not while a release is named."
+    )
+    auto_upgrade_when_sleeping: Flag | None = Field(
+        None, description="Whether a sleeping host upgrades itself; left out, not while a release is named."
+    )
+    ops: Ops | None = Field(None, description="How remote operations are signed; unsigned when left out.")
+    runner_token: Secret | None = Field(
+        None, description="Token that script runners ask for; the payments service sends none."
+    )
+    recordings_token: Secret | None = Field(
+        None, description="Token that recorders ask for; the payments service sends none."
+    )
+    health_port: Integer = Field(
+        9090, ge=1, le=65535, description="Port of orchestrator-health; the payments service knows 9090 only."
+    )
+    monitored_services: tuple[ServiceName, ...] | None = Field(
+        None, description="Services whose state decides about health; TURN, signaling and games when left out."
+    )
+    keep_running: tuple[ServiceName, ...] = Field(
+        ("orchestrator-edge-rotator",), description="Services that a sleeping host keeps running."
+    )
+    power_project_prefixes: tuple[Annotated[StrictStr, AfterValidator(_prefix)], ...] = Field(
+        ("vtuber-",), description="Beginnings of the Compose projects that may be put to sleep remotely."
+    )
+    gpu_statistics_age: Annotated[Duration, AfterValidator(_statistics_age)] | None = Field(
+        None, description="How long GPU statistics are kept before they are asked anew; 5 s when left out."
+    )
+    updater_interval: WholeSeconds | None = Field(
+        None, description="How often images are looked at for updates, in whole seconds; 900 s when left out."
+    )
+    docker_api_version: Annotated[StrictStr, AfterValidator(_api_version)] = Field(
+        "1.44", description="Version of the Docker API that the services of the stack speak."
+    )
+    slot_networks: SlotNetworks | None = Field(
+        None, description='Network that the slots share out, slot 3 as its fourth /24; "172.30.0.0/16" when left out.'
+    )
+    docker_gateways: tuple[Ipv4AddressField, ...] | None = Field(
+        None, description="Gateways of the host's Docker bridges; 172.17.0.1 and 172.18.0.1 when left out."
+    )
+    project_dir: AbsolutePath = Field(
+        "/home/ubuntu/Unreal_Vtuber", description="Directory on the host that holds the checkout of the stack."
+    )
+    session_dir: AbsolutePath = Field(
+        "/home/ubuntu/vtuber_sessions", description="Directory for sessions; each slot has its own below it."
+    )
+    recordings_dir: AbsolutePath = Field(
+        "/home/ubuntu/recordings", description="Directory for recordings; each slot has its own below it."
+    )
+    beside: tuple[Literal[NEIGHBOURS], ...] = Field(  # type: ignore[valid-type]  # the names stand in a data file
+        (), description="Known services that run on the host although the spec does not describe them, for their ports."
+    )
+
+    @model_validator(mode="after")
+    def _turn_that_is_pinned_is_run(self) -> Avatars:
+        if self.images is not None and self.images.turn is not None and self.turn is None:
+            raise refuse(
+                "images.turn pins the image of a TURN server, and this stack runs none",
+                "leave images.turn out, or add the table of turn",
+            )
+        return self

@@ -1,0 +1,259 @@
+"""The tables below an avatar stack: who pays, the edge, TURN, how calls are signed, and what its programs start from.
+
+In: raw tables such as `avatars.<name>.turn`. Out: frozen values. Used by `avatar.py`, which has the stack itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StrictStr, model_validator
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc import quantities as q
+from fleetc.model.avatar_fields import CallerAddress, Ipv4AddressField, PortRangeField, SharedUrl, shared_text
+from fleetc.model.fields import (
+    Address,
+    Base,
+    Duration,
+    Flag,
+    HostAddress,
+    Image,
+    Integer,
+    Name,
+    Secret,
+    WholeSeconds,
+    refuse,
+)
+from fleetc.model.images import split_image
+from fleetc.upstream.avatar import LIMITS
+
+_SERVICE = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_REGISTERED_ID = re.compile("[A-Za-z0-9._-]{1,64}")
+_EMAIL = re.compile(r"[^@\s]{1,64}@[A-Za-z0-9.-]{1,190}")
+_GAME_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.ini")
+_DIGEST = re.compile("sha256:[0-9a-f]{64}")
+
+
+def _service(text: str) -> str:
+    if not _SERVICE.fullmatch(text):
+        raise refuse("this is not the name of a service", 'write it like "vtuber-mira-unreal-game"')
+    return text
+
+
+def _registered_id(text: str) -> str:
+    if not _REGISTERED_ID.fullmatch(text):
+        raise refuse("this is not the id of an orchestrator", "write 1 to 64 letters, digits and . _ -")
+    return text
+
+
+def _email(text: str) -> str:
+    if not _EMAIL.fullmatch(text):
+        raise refuse("this is not an email address", 'write it like "operator@example.net"')
+    return shared_text(text)
+
+
+def _capability(text: str) -> str:
+    if len(text) > 128:
+        raise refuse("the capability has at most 128 characters", "shorten it")
+    if not text:
+        raise refuse("the capability is empty", "write one, or leave it out")
+    return shared_text(text)
+
+
+def _realm(text: str) -> str:
+    if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,126}", text):
+        raise refuse("this is not a realm", 'write letters, digits and . _ - such as "pixel-streaming"')
+    return text
+
+
+def _ops_ttl(value: q.Duration) -> q.Duration:
+    if not 10 <= value.microseconds // 1_000_000 <= 86_400:
+        raise refuse("a signature counts from 10 s to 24 h", 'write it like "300 s"')
+    return value
+
+
+def _poll_interval(value: q.Duration) -> q.Duration:
+    if value.microseconds < LIMITS["edge_poll_seconds"] * 1_000_000:
+        raise refuse(
+            f"the control plane is asked every {LIMITS['edge_poll_seconds']} s at most", 'write it like "15 s"'
+        )
+    return value
+
+
+def _health_timeout(value: q.Duration) -> q.Duration:
+    if not 100_000 <= value.microseconds <= 60_000_000:
+        raise refuse("a health check takes from 0.1 s to 60 s", 'write it like "5 s"')
+    return value
+
+
+def _some_addresses(addresses: tuple[q.IpAddress, ...]) -> tuple[q.IpAddress, ...]:
+    if not addresses:
+        raise refuse("the payments service calls from some address", 'write it like addresses = ["203.0.113.90"]')
+    return addresses
+
+
+def _host_name(text: str) -> str:
+    if not 1 <= len(text) <= 128:
+        raise refuse("the name of the host has 1 to 128 characters", 'write it like "stage-1"')
+    return shared_text(text)
+
+
+def _game_file(text: str) -> str:
+    if not _GAME_FILE.fullmatch(text):
+        raise refuse(
+            "this is not the name of a settings file of the game",
+            'write the name of a file in pixel-streaming/config of the checkout, such as "GameUserSettings.ini"',
+        )
+    return text
+
+
+def _pinned_image(text: str) -> str:
+    if not _DIGEST.fullmatch(split_image(text)[1]):
+        raise refuse(
+            "an image of an avatar stack is pinned by its digest, because its tags move",
+            'write the image with @sha256: and its 64 hexadecimal digits behind it, as "docker image inspect" shows it',
+        )
+    return text
+
+
+ServiceName = Annotated[StrictStr, AfterValidator(_service)]
+GameFile = Annotated[
+    StrictStr, AfterValidator(_game_file), WithJsonSchema({"type": "string", "pattern": f"^{_GAME_FILE.pattern}$"})
+]
+PinnedImage = Annotated[Image, AfterValidator(_pinned_image)]
+
+
+class Payments(Base):
+    """The payments service: it asks hosts for their state, puts them to sleep and wakes, upgrades and pays them."""
+
+    addresses: Annotated[tuple[CallerAddress, ...], AfterValidator(_some_addresses)] = Field(
+        description="Addresses that its calls come from; every allowlist that names payments gets them."
+    )
+    url: SharedUrl | None = Field(None, description="Address of its API, such as http://203.0.113.90:8081.")
+
+
+class Edge(Base):
+    """The edge in front of the host: it leads viewers to slots, and its control plane may steer the host."""
+
+    addresses: tuple[Ipv4AddressField, ...] = Field((), description="Addresses of the edges that viewers come through.")
+    url: SharedUrl | None = Field(
+        None, description="Control plane that the host polls; it then owns allowlists and matchmaker arguments."
+    )
+    token: Secret | None = Field(None, description="Token for the control plane.")
+    matchmaker_port: Integer = Field(8889, ge=1, le=65535, description="Port of the matchmaker of the edge.")
+    poll_interval: Annotated[WholeSeconds, AfterValidator(_poll_interval)] | None = Field(
+        None, description="How often the control plane is asked, in whole seconds; 15 s when left out, never below 5."
+    )
+    wake_settle: WholeSeconds | None = Field(
+        None, description="How long a host that wakes is left alone, in whole seconds; 60 s when left out."
+    )
+    exclusive: Flag = Field(True, description="Whether everybody but the edge is kept from the ports of the stack.")
+    update_turn: Flag = Field(
+        False, description="Whether the edge rewrites the address of TURN; it then always writes port 3478."
+    )
+
+    @model_validator(mode="after")
+    def _token_and_address_together(self) -> Edge:
+        if (self.url is None) != (self.token is None):
+            missing = "url" if self.url is None else "token"
+            raise refuse(
+                "a control plane has an address and a token", f"add {missing}, or take the other one of the two away"
+            )
+        return self
+
+
+class Turn(Base):
+    """The TURN server of the host, which relays media for viewers behind strict networks."""
+
+    address: HostAddress | None = Field(
+        None, description="Address that viewers reach it at; behind an edge that of the edge, else the public one."
+    )
+    port: Integer = Field(3478, ge=1, le=65535, description="Port for TCP and UDP.")
+    relay_ports: PortRangeField | None = Field(
+        None, description='UDP ports for relayed media; "49160-49200" when left out, which is 41 for the whole host.'
+    )
+    realm: Annotated[StrictStr, AfterValidator(_realm)] = Field(
+        "pixel-streaming", description="Realm of its credentials."
+    )
+    user: Secret = Field(description="Where the user name for TURN is found.")
+    password: Secret = Field(description="Where the password for TURN is found.")
+
+
+class Ops(Base):
+    """How remote operations are signed."""
+
+    secret: Secret = Field(description="Where the secret is found that signs calls of /ops and /cluster.")
+    required: Flag = Field(
+        False, description="Whether calls without a signature are refused; the payments service sends none."
+    )
+    ttl: Annotated[WholeSeconds, AfterValidator(_ops_ttl)] | None = Field(
+        None, description="How long a signature counts, from 10 s to 24 h; 300 s when left out."
+    )
+
+
+class Registration(Base):
+    """How the host is made known to the payments service: one registration for all its slots."""
+
+    id: Annotated[StrictStr, AfterValidator(_registered_id)] = Field(
+        description="Id under which the payments service knows the host; one address belongs to one id."
+    )
+    orchestrator: Name | None = Field(
+        None, description="Orchestrator of this fleet whose account is paid; or write its address."
+    )
+    address: Address | None = Field(None, description="Account that is paid; it must be in the active set.")
+    capability: Annotated[StrictStr, AfterValidator(_capability)] | None = Field(
+        None, description="Capability that is told, at most 128 characters."
+    )
+    contact_email: Annotated[StrictStr, AfterValidator(_email)] | None = Field(
+        None, description="Email address for the operators of the payments service."
+    )
+    host_name: Annotated[StrictStr, AfterValidator(_host_name)] | None = Field(
+        None, description="Name of the host that is told; its name in this spec when left out."
+    )
+    health_timeout: Annotated[Duration, AfterValidator(_health_timeout)] | None = Field(
+        None, description="How long a health check of the host may take, from 0.1 s to 60 s."
+    )
+    min_service_uptime: Integer | None = Field(
+        None, ge=0, le=100, description="Percent of time that monitored services must run."
+    )
+    monitored_services: tuple[ServiceName, ...] | None = Field(
+        None, description="Services that the registration names, at most 25; those of the stack when left out."
+    )
+
+    @model_validator(mode="after")
+    def _one_account(self) -> Registration:
+        if (self.orchestrator is None) == (self.address is None):
+            raise refuse(
+                "a registration names one account",
+                'write orchestrator = "<name of an orchestrator of this fleet>" or address = "0x...", not both',
+            )
+        return self
+
+
+class Images(Base):
+    """Images that have no tag of a release. The checkout starts their latest; here they are pinned by digest."""
+
+    signaling: PinnedImage | None = Field(None, description="Image of the signaling servers, with its digest.")
+    game: PinnedImage | None = Field(
+        None, description="Image of the games, with its digest; the host has to be able to pull it from its registry."
+    )
+    turn: PinnedImage | None = Field(None, description="Image of the TURN server, with its digest.")
+
+
+class GameFiles(Base):
+    """Settings files of the game, by their names in pixel-streaming/config of the checkout."""
+
+    console_variables: GameFile | None = Field(
+        None, description="File that the game gets as its ConsoleVariables.ini; that of the checkout when left out."
+    )
+    engine: GameFile | None = Field(
+        None, description="File that the game gets as its Engine.ini; that of the checkout when left out."
+    )
+    game: GameFile | None = Field(
+        None, description="File that the game gets as its Game.ini; that of the checkout when left out."
+    )
+    user_settings: GameFile | None = Field(
+        None, description="File that the game gets as its GameUserSettings.ini; that of the checkout when left out."
+    )

@@ -1,0 +1,403 @@
+"""What is in force for a node once defaults are applied: releases, listeners, directories, GPUs, who does the work.
+
+In: a sound `Fleet` and one of its nodes. Out: values with their origins. Rules and lowering both ask here, so that what
+is checked is what is emitted. Default ports are the documented ones of each role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.model.node import AiSettings, ChainSettings, GpuSettings, ModelUse
+from fleetc.model.orchestrator import Orchestrator, Service
+from fleetc.model.signer import Redeemer, RewardCaller, Signer
+from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
+from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
+
+SERVICE_PORT = 8935
+LOOPBACK = HostName("127.0.0.1")
+ANY_ADDRESS = HostName("0.0.0.0")  # noqa: S104  # an orchestrator has to be reachable
+GATEWAY_HTTP = Listener(LOOPBACK, 8935)
+GATEWAY_RTMP = Listener(LOOPBACK, 1935)
+CLI_LISTENERS = {
+    "gateways": Listener(LOOPBACK, 5935),
+    "orchestrators": Listener(LOOPBACK, 7935),
+    "transcoders": Listener(LOOPBACK, 6935),
+    "ai_workers": Listener(LOOPBACK, 4935),
+    "remote_signers": Listener(LOOPBACK, 3935),
+    "redeemers": Listener(LOOPBACK, 2935),  # these two have no port of their own in the node,
+    "reward_callers": Listener(LOOPBACK, 10935),  # which would take port 80 of all interfaces
+}
+HELPER_HTTP = Listener(LOOPBACK, SERVICE_PORT)
+
+_EVERYWHERE = (ANY_ADDRESS, "::")
+MEDIA_LISTENERS = ("LIVE_AI_WHIP_ADDR", "LIVE_AI_WHEP_ADDR")
+"""Variables that say where a gateway listens for live media."""
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class BoundPort(NamedTuple):
+    """A port that a process on a host takes: `protocol` is tcp or udp, `purpose` says what for."""
+
+    address: str
+    port: int
+    protocol: str
+    purpose: str
+    origin: Origin
+
+
+def once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
+    """Keep the answer about each node of a fleet: lowering and dozens of rules ask the same."""
+
+    def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
+        answers: dict[str, T] = fleet.answers[ask]
+        if node.name not in answers:
+            answers[node.name] = ask(fleet, node, *more, **named)
+        return answers[node.name]
+
+    update_wrapper(answer, ask)
+    return answer
+
+
+@once
+def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
+    """The node's own release, else the fleet's."""
+    own = node.settings.node_release
+    if own is not None:
+        return Chosen(own, given(*node.path, "node_release"))
+    return Chosen(fleet.fleet.node_release, given("fleet", "node_release"))
+
+
+def gas_price(fleet: Fleet) -> Chosen[Wei]:
+    """The gas price that payments are judged by."""
+    if fleet.fleet.gas_price is not None:
+        return Chosen(fleet.fleet.gas_price, given("fleet", "gas_price"))
+    return Chosen(Wei(GAS_PRICE), default("a gas price of an ordinary busy hour on Arbitrum One", ("fleet",)))
+
+
+def min_gas_price(fleet: Fleet, settings: ChainSettings) -> int:
+    """The gas price in wei that a node never goes below: its own, else that of the network."""
+    if settings.min_gas_price is not None:
+        return settings.min_gas_price.wei
+    network = NETWORKS.get(fleet.fleet.network)
+    return network.min_gas_price if network else 0
+
+
+def can(fleet: Fleet, node: Node, ability: str) -> bool:
+    """Whether the node's release can do what `upstream.ABILITIES` has under this name."""
+    return release_of(fleet, node).value >= ABILITIES[ability]
+
+
+def knows(fleet: Fleet, node: Node, flag: str) -> bool:
+    """Whether the node's release has a flag."""
+    return FLAGS[flag].known_to(release_of(fleet, node).value)
+
+
+def warm_containers(fleet: Fleet, node: Node, use: ModelUse) -> int:
+    """How many containers the node itself keeps warm for one model; in older releases its capacity does not count."""
+    if not use.warm or not managed(use):
+        return 0
+    return use.capacity or 1 if can(fleet, node, "warm-capacity") else 1
+
+
+def cli_listener(node: Node) -> Chosen[Listener]:
+    """The administration listener; on loopback unless the spec says otherwise."""
+    if node.settings.cli is not None:
+        return Chosen(node.settings.cli, given(*node.path, "cli"))
+    return Chosen(CLI_LISTENERS[node.table], default("the role's own administration port, on loopback", node.path))
+
+
+def gateway_http(node: Node, gateway: Gateway) -> Chosen[Listener]:
+    """The gateway's HTTP listener."""
+    if gateway.http is not None:
+        return Chosen(gateway.http, given(*node.path, "http"))
+    return Chosen(GATEWAY_HTTP, default("the documented HTTP port, on loopback until the spec opens it", node.path))
+
+
+def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
+    """The gateway's RTMP listener. The node cannot switch it off, so AI gateways have one too."""
+    if gateway.rtmp is not None:
+        return Chosen(gateway.rtmp, given(*node.path, "rtmp"))
+    return Chosen(GATEWAY_RTMP, default("the documented RTMP port, on loopback until the spec opens it", node.path))
+
+
+@once
+def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Service] | None:
+    """The public address of an orchestrator, or None when neither it nor its host names one."""
+    if orchestrator.service is not None:
+        return Chosen(orchestrator.service, given(*node.path, "service"))
+    public = fleet.hosts[orchestrator.host].public
+    if public is None:
+        return None
+    host = f"[{public}]" if ":" in public else public
+    path = ("hosts", orchestrator.host, "public")
+    return Chosen(Service("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path))
+
+
+@once
+def orchestrator_http(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Listener]:
+    """The listener for gateways: all interfaces, at the port of the service address."""
+    if orchestrator.http is not None:
+        return Chosen(orchestrator.http, given(*node.path, "http"))
+    service = service_address(fleet, node, orchestrator)
+    port = service.value.port if service and service.value.port else SERVICE_PORT
+    where = service.origin.paths if service else (node.path,)
+    return Chosen(Listener(ANY_ADDRESS, port), derived("all interfaces, at the port of the service address", *where))
+
+
+def media_listener(text: str) -> Listener | None:
+    """Where a gateway listens by one of `MEDIA_LISTENERS`; ":7280" is all addresses. None when it cannot."""
+    try:
+        return parse_listener(f"{ANY_ADDRESS}{text}" if text.startswith(":") else text)
+    except QuantityError:
+        return None
+
+
+def helper_http(node: Node, helper: Signer | Redeemer) -> Chosen[Listener]:
+    """The listener of a remote signer or a redeemer."""
+    if helper.http is not None:
+        return Chosen(helper.http, given(*node.path, "http"))
+    return Chosen(HELPER_HTTP, default("the documented port, on loopback until the spec opens it", node.path))
+
+
+def reached_at(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener | None:
+    """Where a node on a host reaches a signer or redeemer of this fleet; None when that one listens elsewhere only."""
+    listener = helper_http(helper, settings).value
+    if listener.host not in _EVERYWHERE:
+        return listener if settings.host == from_host or not listener.is_loopback else None
+    if settings.host == from_host:
+        return Listener(LOOPBACK, listener.port)
+    host = fleet.hosts[settings.host]
+    return Listener(HostName(host.public or host.address), listener.port)
+
+
+def calls_reward(fleet: Fleet, node: Node, settings: ChainSettings) -> Chosen[bool] | None:
+    """Whether the node calls reward; None where that is left to the node, because it alone holds the wallet."""
+    if settings.wallet is None:
+        return None
+    caller = fleet.wallets[settings.wallet].reward_by
+    if caller is not None:
+        origin = derived("exactly one process of a wallet calls reward", ("wallets", settings.wallet, "reward_by"))
+        return Chosen(caller == node.name, origin)
+    if isinstance(settings, RewardCaller):
+        return Chosen(True, derived("it is there to call reward", node.path))
+    return None
+
+
+@once
+def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
+    """The node's data directory: one of its own, because two processes must never share one."""
+    if node.settings.data_dir is not None:
+        return Chosen(node.settings.data_dir, given(*node.path, "data_dir"))
+    host = fleet.hosts[node.settings.host]
+    return Chosen(
+        f"{host.state_dir}/{node.name}",
+        default("a directory of its own under the host's state_dir", ("hosts", node.settings.host, "state_dir")),
+    )
+
+
+def models_dir(fleet: Fleet, node: Node, settings: AiSettings) -> Chosen[str]:
+    """Where model weights lie; the same path on the host and in the container, as runner containers mount it."""
+    if settings.models_dir is not None:
+        return Chosen(settings.models_dir, given(*node.path, "models_dir"))
+    base = data_dir(fleet, node)
+    return Chosen(f"{base.value}/models", derived("the node's own choice, written out", *base.origin.paths))
+
+
+def serves_video(node: Node) -> bool:
+    """Whether the node sells, buys or transcodes video."""
+    settings = node.settings
+    return isinstance(settings, Transcoder) or (
+        isinstance(settings, Gateway | Orchestrator) and settings.mode in ("video", "dual")
+    )
+
+
+def serves_ai(node: Node) -> bool:
+    """Whether the node sells, buys or runs AI work."""
+    settings = node.settings
+    return isinstance(settings, AiWorker) or (
+        isinstance(settings, Gateway | Orchestrator) and settings.mode in ("ai", "dual")
+    )
+
+
+@once
+def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether video is transcoded inside this process. A process that does so accepts no remote transcoders."""
+    settings = node.settings
+    if isinstance(settings, Orchestrator) and serves_video(node):
+        if settings.transcoding is not None:
+            return Chosen(settings.transcoding == "local", given(*node.path, "transcoding"))
+        remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "transcoders"]
+        if remote:
+            return Chosen(False, derived("remote transcoders serve it", *[(*path, "orchestrator") for path in remote]))
+        return Chosen(
+            True,
+            default("no transcoder names this orchestrator, so it transcodes itself", (*node.path, "mode")),
+        )
+    return Chosen(isinstance(settings, Transcoder), derived("its role and mode", node.path))
+
+
+def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether live runners do all AI work of an orchestrator: it lists no models, and no AI worker names it.
+
+    They come to the node by themselves, or from its list of them. Source: the node's own source at release v0.9.1.
+    """
+    settings = node.settings
+    workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))
+    if not isinstance(settings, Orchestrator) or settings.models or settings.ai_work or "ai_workers" in workers:
+        return Chosen(False, derived("its role, its models and its workers", node.path))
+    field = "live_runners" if settings.live_runners else "live_runner_config"
+    found = serves_ai(node) and (settings.live_runners is True or settings.live_runner_config is not None)
+    return Chosen(found, derived("live runners do its AI work", (*node.path, field) if found else node.path))
+
+
+@once
+def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
+    """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
+    settings = node.settings
+    if isinstance(settings, Orchestrator) and serves_ai(node):
+        if settings.ai_work is not None:
+            return Chosen(settings.ai_work == "local", given(*node.path, "ai_work"))
+        remote = [n.path for n in fleet.workers_by_orchestrator.get(node.name, ()) if n.table == "ai_workers"]
+        if remote:
+            return Chosen(False, derived("remote AI workers serve it", *[(*path, "orchestrator") for path in remote]))
+        runners = live_runners_alone(fleet, node)
+        if runners.value:
+            return Chosen(False, runners.origin)
+        return Chosen(
+            True,
+            default("no AI worker names this orchestrator, so it runs models itself", (*node.path, "mode")),
+        )
+    return Chosen(isinstance(settings, AiWorker), derived("its role and mode", node.path))
+
+
+@once
+def gpu_ids(fleet: Fleet, node: Node) -> tuple[int, ...] | str:
+    """The GPU ids that a node uses: () for the CPU, "all" when the host does not list its GPUs."""
+    settings = node.settings
+    if not isinstance(settings, GpuSettings | AiWorker) or settings.gpus is None:
+        return ()
+    if settings.gpus == "all":
+        listed = len(fleet.hosts[settings.host].gpus)
+        return tuple(range(listed)) if listed else "all"
+    return tuple(gpu_index(fleet, settings.host, gpu) for gpu in settings.gpus)
+
+
+def gpu_index(fleet: Fleet, host: str, gpu: int | str) -> int:
+    """The id of a GPU that is named by id or UUID; a UUID is known to be one of the host's list.
+
+    The node itself gets ids only: it takes a UUID too, and then transcodes on GPU 0 and starts no runner container.
+    """
+    if isinstance(gpu, int):
+        return gpu
+    return next(index for index, listed in enumerate(fleet.hosts[host].gpus) if listed.uuid == gpu)
+
+
+def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
+    """The fields of a node that its spec may leave out, and what is in force for it: writing it changes nothing."""
+    settings = node.settings
+    found: dict[str, Chosen[Any]] = {"cli": cli_listener(node), "data_dir": data_dir(fleet, node)}
+    if isinstance(settings, Gateway):
+        found |= {"http": gateway_http(node, settings), "rtmp": gateway_rtmp(node, settings)}
+    elif isinstance(settings, Orchestrator):
+        service = service_address(fleet, node, settings)
+        found["http"] = orchestrator_http(fleet, node, settings)
+        if service is not None:
+            found["service"] = Chosen(_service_text(service.value), service.origin)
+        if serves_video(node):
+            found["transcoding"] = _who_works(transcodes(fleet, node))
+        if serves_ai(node):
+            found["ai_work"] = _who_works(runs_models(fleet, node))
+    elif isinstance(settings, Signer | Redeemer):
+        found["http"] = helper_http(node, settings)
+    if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
+        found["models_dir"] = models_dir(fleet, node, settings)
+    return found
+
+
+def _who_works(here: Chosen[bool]) -> Chosen[str]:
+    return Chosen("local" if here.value else "remote", here.origin)
+
+
+def _service_text(service: Service) -> str:
+    """A service address as the spec has it: https goes without saying."""
+    port = "" if service.port is None else f":{service.port}"
+    return f"{'http://' if service.scheme == 'http' else ''}{service.host}{port}"
+
+
+def model_price(fleet: Fleet, node: Node, index: int, use: ModelUse) -> Chosen[Price] | None:
+    """The price of one offered model: the node's own, else the model's."""
+    if use.price is not None:
+        return Chosen(use.price, given(*node.path, "models", index, "price"))
+    price = fleet.models[use.use].price
+    return Chosen(price, given("models", use.use, "price")) if price is not None else None
+
+
+def managed(use: ModelUse) -> bool:
+    """Whether the node itself starts containers for the model, rather than calling one managed elsewhere."""
+    return use.url is None
+
+
+@once
+def bound_ports(fleet: Fleet, node: Node) -> tuple[BoundPort, ...]:
+    """Every port that the node takes on its host, implied listeners included."""
+    return tuple(_bound_ports(fleet, node))
+
+
+def _bound_ports(fleet: Fleet, node: Node) -> Iterator[BoundPort]:
+    settings = node.settings
+    yield _bound(cli_listener(node), "administration")
+    if isinstance(settings, Gateway):
+        yield _bound(gateway_http(node, settings), "HTTP")
+        yield _bound(gateway_rtmp(node, settings), "RTMP")
+        yield from _media_ports(node)
+    elif isinstance(settings, Orchestrator):
+        yield _bound(orchestrator_http(fleet, node, settings), "service")
+    elif isinstance(settings, Signer):
+        yield _bound(helper_http(node, settings), "signing")
+    elif isinstance(settings, Redeemer):
+        yield _bound(helper_http(node, settings), "ticket redemption")
+    if isinstance(settings, AiSettings) and runs_models(fleet, node).value:
+        yield from _runner_ports(fleet, node, settings)
+
+
+def _bound(chosen: Chosen[Listener], purpose: str) -> BoundPort:
+    return BoundPort(chosen.value.host, chosen.value.port, "tcp", purpose, chosen.origin)
+
+
+def _media_ports(node: Node) -> Iterator[BoundPort]:
+    for variable in MEDIA_LISTENERS:
+        listener = media_listener(node.settings.environment.get(variable, ""))
+        if listener is not None:
+            purpose = "WHIP" if "WHIP" in variable else "WHEP"
+            origin = given(*node.path, "environment", variable)
+            yield BoundPort(listener.host, listener.port, "udp", purpose, origin)
+
+
+def _runner_ports(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[BoundPort]:
+    """Runner containers listen at <pipeline's two digits><container on the GPU><GPU id>."""
+    address = LOOPBACK if can(fleet, node, "runners-on-loopback") else ANY_ADDRESS
+    gpus = gpu_ids(fleet, node)
+    ids = gpus if isinstance(gpus, tuple) and gpus else (0,)
+    containers = settings.containers_per_gpu or 1
+    seen: set[int] = set()
+    for index, use in enumerate(settings.models):
+        pipeline = PIPELINES.get(fleet.models[use.use].pipeline)
+        if pipeline is None or not managed(use):
+            continue
+        origin = derived("runner containers of this pipeline", (*node.path, "models", index, "use"))
+        for gpu in ids:
+            for container in range(containers):
+                port = pipeline.port_prefix * 100 + container * 10 + gpu
+                if gpu <= 9 and port not in seen:
+                    seen.add(port)
+                    yield BoundPort(address, port, "tcp", f"{pipeline.name} runner", origin)

@@ -1,0 +1,431 @@
+"""The types that fields of the spec have: names, quantities, paths and secret references.
+
+In: raw TOML values. Out: frozen typed values, or a pydantic error whose type `spec` carries a sentence and a help line
+for people (`model/problems.py` turns it into a diagnostic). Used by every other file of this package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+)
+from pydantic.json_schema import WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from fleetc import quantities as q
+from fleetc.diagnostics import Value
+from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
+
+T = TypeVar("T")
+
+NAME_PATTERN = "[a-z](-?[a-z0-9])*"
+NAME_LIMIT = 40
+RESERVED_NAMES = frozenset(
+    [
+        "all",
+        "ungrouped",
+        "localhost",
+        "hostvars",
+        "groups",
+        "vars",
+        "environment",
+        "omit",
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        "any",
+        "none",
+        "manifest",
+        "ansible",
+        "avatar",
+    ]
+) | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)}
+
+_NAME = re.compile(NAME_PATTERN)
+_PATH = re.compile(r"(/[A-Za-z0-9_@+][A-Za-z0-9._@+-]*|/\.[A-Za-z0-9_][A-Za-z0-9._@+-]*)+")
+_ENV_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_STEERS_A_RUN = re.compile(
+    r"(?:ANSIBLE|LD|DYLD|LC|BASH|PYTHON|RUNNER)(?:_.*)?|PYTHON.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TMPDIR"
+    r"|TERM|PWD|IFS|ENV|VIRTUAL_ENV|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS|ASKPASS_REQUIRE)",
+    re.IGNORECASE,
+)
+_IMAGE = re.compile(
+    r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_WEIGHT = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
+_USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
+
+
+class Base(BaseModel):
+    """A table of the spec: closed, frozen, and silent about the values it refuses."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        arbitrary_types_allowed=True,
+        defer_build=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Says that `parse` alone makes the value of a field.
+
+    It is pydantic's PlainValidator without the serializer of the field's type: a fleet is never written back, and each
+    start would pay for it.
+    """
+
+    parse: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+
+def refuse(message: str, help: str = "", secret: bool = False, repair: Value | None = None) -> PydanticCustomError:
+    """The error a field raises: one sentence, and what to write instead. The value of a `secret` one is never shown.
+
+    `repair` is the value that was meant, where there can be no doubt about it.
+    """
+    context = {"message": message, "help": help, "secret": secret, "repair": repair}
+    return PydanticCustomError("spec", "{message}", context)
+
+
+def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
+    """The error for a quantity that `parse` does not read, with the spelling that it would read if there is one."""
+    repair = q.respelled(parse, value) if isinstance(value, str) else ""
+    return refuse(problem.message, problem.help, secret=problem.secret, repair=repair or None)
+
+
+def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
+    known = lru_cache(maxsize=4096)(parse)  # fleets repeat their prices, listeners and sizes a thousand times
+
+    def validate(value: Any) -> T:
+        try:
+            return known(value) if type(value) is str else parse(value)
+        except q.QuantityError as problem:
+            raise refuse_quantity(problem, parse, value) from None
+
+    return validate
+
+
+def check_name(text: str) -> str:
+    """Check the name of a host, node, wallet, model or fleet: names become paths, unit names and Ansible hosts."""
+    if len(text) > NAME_LIMIT or not _NAME.fullmatch(text):
+        raise refuse(
+            "this is not a name that can be used for files, units and hosts",
+            f"write lower-case letters, digits and single hyphens, a letter first, at most {NAME_LIMIT} characters",
+        )
+    if text in RESERVED_NAMES:
+        raise refuse(f'"{text}" is a reserved name', "choose another one")
+    return text
+
+
+def _path(text: str) -> str:
+    if not _PATH.fullmatch(text) or len(text) > 1024:
+        raise refuse(
+            "this is not an absolute path of plain characters",
+            "write /like/this: letters, digits and . _ @ + - only, no . or .. parts",
+        )
+    if any(part in ("", ".", "..") for part in text[1:].split("/")):
+        raise refuse("a path may hold no empty, . or .. part", "write the path without them")
+    return text
+
+
+def _env_name(text: str) -> str:
+    if not _ENV_NAME.fullmatch(text) or len(text) > 128:
+        raise refuse("this is not the name of an environment variable", "write letters, digits and _, no digit first")
+    return text
+
+
+def _reference_variable(text: str) -> str:
+    """The name of a variable that a deployment takes a secret from, and hands to Ansible under the same name."""
+    if _STEERS_A_RUN.fullmatch(text):
+        raise refuse(
+            "this variable steers the programs of a deployment, so it cannot hold a secret",
+            "give the secret a variable of its own, such as ORCHESTRATOR_SECRET",
+        )
+    return _env_name(text)
+
+
+def _variable_name(text: str) -> str:
+    if text.startswith("LP_"):
+        raise refuse(
+            "the node reads variables named LP_... as flags, past every check",
+            "write the setting itself; a variable would silently win over it",
+        )
+    return _env_name(text)
+
+
+def _whole_seconds(value: Any) -> q.Duration:
+    duration = q.parse_duration(value)
+    if duration.microseconds < 1_000_000 or duration.microseconds % 1_000_000:
+        raise q.QuantityError("the node counts this in whole seconds, from 1", 'write it like "20s"')
+    return duration
+
+
+def _positive_duration(value: Any) -> q.Duration:
+    duration = q.parse_duration(value)
+    if duration.microseconds == 0:
+        raise q.QuantityError("the node stops on an interval of zero", 'write it like "10 s"')
+    return duration
+
+
+def _gas_price(value: Any) -> q.Wei:
+    price = q.parse_wei(value)
+    if not 0 < price.wei < 2**63:
+        raise q.QuantityError("the node takes gas prices from 1 wei to below 2^63 wei", 'write it like "5 gwei"')
+    return price
+
+
+def _cap_price(value: Any) -> q.Price:
+    price = q.parse_price(value)
+    if price.is_zero:
+        raise q.QuantityError("the node takes a cap of zero for no cap at all", "write the highest price you would pay")
+    return price
+
+
+def _rate(value: Any) -> q.Wei:
+    rate = q.parse_wei(value)
+    if not rate.wei:
+        raise q.QuantityError("a currency is worth something", 'write it like "0.00042 ETH"')
+    return rate
+
+
+def _image(text: str) -> str:
+    if not _IMAGE.fullmatch(text) or len(text) > 255:
+        raise refuse(
+            "this is not a container image",
+            'write "registry/name:tag", such as "livepeer/go-livepeer:v0.9.1"',
+        )
+    return text
+
+
+def _user(text: str) -> str:
+    if not _USER.fullmatch(text):
+        raise refuse("this is not the name of a Unix user", "write lower-case letters, digits, _ and -, a letter first")
+    return text
+
+
+_HIGHEST_PART = 9999
+"""A higher number in a release is a slip."""
+
+
+def _release(value: Any) -> Release:
+    form = f'write a release from "{format_release(OLDEST_RELEASE)}" on, such as "{format_release(NEWEST_RELEASE)}"'
+    if not isinstance(value, str):
+        raise refuse("a release is text", form)
+    try:
+        release = parse_release(value)
+    except ValueError:
+        meant = "v" + value.strip().lower().removeprefix("v")
+        known = meant in map(format_release, RELEASES)
+        raise refuse("this is not a node release", form, repair=meant if known else None) from None
+    written = format_release(release)
+    if written != value or any(part > _HIGHEST_PART for part in release):
+        raise refuse("this is not a node release", form, repair=written if release in RELEASES else None)
+    if release < OLDEST_RELEASE:
+        raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
+    if release < NEWEST_RELEASE and release not in RELEASES:
+        before = max(known for known in RELEASES if known < release)
+        after = min(known for known in RELEASES if known > release)
+        around = f'"{format_release(before)}" before it and "{format_release(after)}" behind it'
+        raise refuse(f"there is no release {value} of the node", f"there are {around}")
+    return release
+
+
+GPU_UUID_PATTERN = "GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+def _gpu_uuid(text: str) -> str:
+    if not is_gpu_uuid(text):
+        raise refuse("this is not the UUID of a GPU", "copy it from nvidia-smi -L: GPU- and a UUID in lower case")
+    return text
+
+
+def is_gpu_uuid(value: object) -> bool:
+    """Whether a value is the UUID of a whole GPU, as `nvidia-smi -L` prints it."""
+    return isinstance(value, str) and re.fullmatch(GPU_UUID_PATTERN, value) is not None
+
+
+def read_release(text: str) -> Release | None:
+    """The release that a spec may name by this text, or None."""
+    try:
+        return _release(text)
+    except PydanticCustomError:
+        return None
+
+
+def _text(text: str) -> str:
+    if not text:
+        raise refuse("the text is empty, which the node takes for unset", "leave the key out, or write a value")
+    if len(text.encode()) > 131_000:
+        raise refuse("the text is longer than a process argument may be", "shorten it")
+    return text
+
+
+def _weight(value: Any) -> Decimal:
+    plain = not isinstance(value, bool) and _WEIGHT.fullmatch(str(value))
+    if not isinstance(value, str) or not plain:
+        repair = str(value) if plain else None
+        raise refuse("this is not a plain decimal number", 'write it as text, such as "0.3"', repair=repair)
+    return Decimal(value)
+
+
+class SecretRef(Base):
+    """Where a secret is found when a rollout needs it.
+
+    Exactly one of the three keys; the value itself is never written.
+    """
+
+    env: Annotated[StrictStr, AfterValidator(_reference_variable)] | None = Field(
+        None, description="Name of an environment variable on the machine that runs the deployment."
+    )
+    host_file: Annotated[StrictStr, AfterValidator(_path)] | None = Field(
+        None, description="Path of a file on the host that holds the secret and nothing else."
+    )
+    vault: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
+        None, description="Key under `fleet_vault` in an Ansible Vault file that the deployment is given."
+    )
+
+    @property
+    def kind(self) -> str:
+        """Which of the three it is: env, host_file or vault."""
+        return "env" if self.env is not None else "host_file" if self.host_file is not None else "vault"
+
+    @property
+    def name(self) -> str:
+        """The variable, path or key that it names."""
+        return self.env or self.host_file or self.vault or ""
+
+
+_REFERENCE_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+
+
+def parse_secret(value: Any) -> SecretRef:
+    """Read a secret reference. What stands in its place may be the secret, so that no message shows it."""
+    if isinstance(value, SecretRef):
+        return value
+    if not isinstance(value, dict):
+        raise refuse("a secret is never written into the spec", _REFERENCE_FORM, secret=True)
+    if len(value) != 1 or next(iter(value)) not in SecretRef.model_fields:
+        message = "a secret reference has exactly one of the keys env, host_file and vault"
+        raise refuse(message, _REFERENCE_FORM, secret=True)
+    kind, name = next(iter(value.items()))
+    if not isinstance(name, str):
+        raise refuse(f"{kind} names the secret as text", _REFERENCE_FORM, secret=True)
+    check = {"env": _reference_variable, "host_file": _path, "vault": _env_name}[kind]
+    try:
+        checked = check(name)
+    except PydanticCustomError as problem:  # what is no name may be the secret itself
+        context = problem.context or {}
+        raise refuse(context["message"], context["help"], secret=True) from None
+    names: dict[str, Any] = {"env": None, "host_file": None, "vault": None, kind: checked}
+    return SecretRef.model_construct(**names)
+
+
+def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRef]:
+    def validate(value: Any) -> q.Url | SecretRef:
+        if isinstance(value, str):
+            return _parsed(lambda text: q.parse_url(text, schemes))(value)
+        return parse_secret(value)
+
+    return validate
+
+
+def _url(schemes: tuple[str, ...]) -> Callable[[Any], q.Url]:
+    return _parsed(lambda text: q.parse_url(text, schemes))
+
+
+SECRET_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "minProperties": 1,
+    "maxProperties": 1,
+    "properties": {
+        name: {"type": "string", "description": field.description or ""}
+        for name, field in SecretRef.model_fields.items()
+    },
+}
+
+
+def _text_schema(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "examples": [example]})
+
+
+Name = Annotated[
+    StrictStr,
+    AfterValidator(check_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{NAME_PATTERN}$", "maxLength": NAME_LIMIT}),
+]
+Text = Annotated[StrictStr, AfterValidator(_text)]
+GpuUuid = Annotated[
+    StrictStr, AfterValidator(_gpu_uuid), WithJsonSchema({"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"})
+]
+Integer = StrictInt
+Flag = StrictBool
+AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
+VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
+Image = Annotated[StrictStr, AfterValidator(_image)]
+UserName = Annotated[StrictStr, AfterValidator(_user)]
+ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
+Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
+CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
+Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
+Throughput = Annotated[q.Throughput, Parsed(_parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s")]
+Currency = Annotated[str, Parsed(_parsed(q.parse_currency)), _text_schema("USD")]
+Rate = Annotated[q.Wei, Parsed(_parsed(_rate)), _text_schema("0.00042 ETH")]
+Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
+Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s")]
+PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s")]
+WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s")]
+GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei")]
+Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
+Address = Annotated[q.EthAddress, Parsed(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
+HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
+Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
+Secret = Annotated[SecretRef, Parsed(parse_secret), WithJsonSchema(SECRET_SCHEMA)]
+HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
+WebSocketUrl = Annotated[q.Url, Parsed(_url(("ws", "wss"))), _text_schema("ws://192.0.2.1:80")]
+
+
+def _or_secret(example: str) -> WithJsonSchema:
+    return WithJsonSchema({"anyOf": [{"type": "string", "examples": [example]}, SECRET_SCHEMA]})
+
+
+HttpUrlOrSecret = Annotated[
+    q.Url | SecretRef,
+    Parsed(_url_or_secret(("http", "https"))),
+    _or_secret("https://example.net/hook"),
+]
+RpcUrlOrSecret = Annotated[
+    q.Url | SecretRef,
+    Parsed(_url_or_secret(("http", "https", "ws", "wss"))),
+    _or_secret("https://rpc.example.net"),
+]
+StoreUrlOrSecret = Annotated[
+    q.Url | SecretRef,
+    Parsed(_url_or_secret(("s3", "s3+http", "s3+https", "gs", "ipfs", "file", "w3s"))),
+    _or_secret("s3+https://storage.example.net/bucket"),
+]
+QueueUrlOrSecret = Annotated[
+    q.Url | SecretRef,
+    Parsed(_url_or_secret(("amqp", "amqps"))),
+    _or_secret("amqps://queue.example.net/live"),
+]

@@ -1,0 +1,185 @@
+"""The typed fleet: the root of the spec language and the ways to walk it.
+
+In: tables typed by the files beside this one. Out: `Fleet`, frozen, with its nodes by name, host and wallet.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from fleetc.diagnostics import Path
+from fleetc.model.avatar import Avatars
+from fleetc.model.fields import Base, Currency, Name, Rate, refuse
+from fleetc.model.gateway import Gateway
+from fleetc.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
+from fleetc.model.ladder import Ladder
+from fleetc.model.monitoring import Monitoring
+from fleetc.model.node import ChainSettings
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.signer import Redeemer, RewardCaller, Signer
+from fleetc.model.stream import Stream
+from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.suggestions import Suggestions
+
+NODE_TABLES = (
+    "gateways",
+    "orchestrators",
+    "transcoders",
+    "ai_workers",
+    "remote_signers",
+    "redeemers",
+    "reward_callers",
+)
+
+AnyNode = Gateway | Orchestrator | Transcoder | AiWorker | Signer | Redeemer | RewardCaller
+
+
+class Node(NamedTuple):
+    """A node where it stands in the spec: its table, its name and its settings."""
+
+    table: str
+    name: str
+    settings: AnyNode
+
+    @property
+    def path(self) -> Path:
+        """The key path of the node's table."""
+        return (self.table, self.name)
+
+
+class Stack(NamedTuple):
+    """The avatar stack of a host where it stands in the spec: its name and its settings."""
+
+    name: str
+    settings: Avatars
+
+    @property
+    def path(self) -> Path:
+        """The key path of the stack's table."""
+        return ("avatars", self.name)
+
+
+def _version(value: int) -> int:
+    if value != 1:
+        raise refuse("this version of fleetc reads version 1 of the spec language", "write spec = 1")
+    return value
+
+
+class Fleet(Base):
+    """A whole fleet, as one spec and its overlays describe it."""
+
+    spec: Annotated[int, Field(strict=True), AfterValidator(_version)] = Field(
+        description="Version of the spec language; this is version 1."
+    )
+    fleet: FleetSettings = Field(description="The fleet as a whole.")
+    rates: dict[Currency, Rate] = Field(
+        default_factory=dict,
+        description='What one unit of a currency is worth, such as USD = "0.00042 ETH": only `check` and the report '
+        "compare prices by it, nodes convert by their own feed.",
+    )
+    hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
+    wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
+    models: dict[Name, Model] = Field(default_factory=dict, description="AI models, by name.")
+    gateways: dict[Name, Gateway] = Field(default_factory=dict, description="Gateways, by name.")
+    orchestrators: dict[Name, Orchestrator] = Field(default_factory=dict, description="Orchestrators, by name.")
+    transcoders: dict[Name, Transcoder] = Field(default_factory=dict, description="Remote transcoders, by name.")
+    ai_workers: dict[Name, AiWorker] = Field(default_factory=dict, description="Remote AI workers, by name.")
+    remote_signers: dict[Name, Signer] = Field(default_factory=dict, description="Remote signers, by name.")
+    redeemers: dict[Name, Redeemer] = Field(default_factory=dict, description="Redeemers of tickets, by name.")
+    reward_callers: dict[Name, RewardCaller] = Field(
+        default_factory=dict, description="Processes that only call reward or initialize rounds, by name."
+    )
+    avatars: dict[Name, Avatars] = Field(default_factory=dict, description="Avatar stacks of hosts, by name.")
+    ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
+    streams: dict[Name, Stream] = Field(
+        default_factory=dict, description="Streams of the stream API, by a name of their own in this spec."
+    )
+    rollout: Rollout = Field(default_factory=Rollout, description="In which steps a new release reaches the hosts.")
+    monitoring: Monitoring | None = Field(
+        None,
+        description="How the fleet is watched; without this table it is watched as soon as a node has monitor = true.",
+    )
+    silence: tuple[Silence, ...] = Field((), description="Warnings that the owners have decided to live with.")
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes, sorted by name. Names are unique over the tables of nodes."""
+        tables: tuple[tuple[str, dict[str, Any]], ...] = tuple((table, getattr(self, table)) for table in NODE_TABLES)
+        return tuple(
+            sorted(
+                (Node(table, name, node) for table, nodes in tables for name, node in nodes.items()),
+                key=lambda n: n.name,
+            )
+        )
+
+    @cached_property
+    def nodes_by_host(self) -> dict[str, tuple[Node, ...]]:
+        """The nodes of each host that has any, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            found.setdefault(node.settings.host, []).append(node)
+        return {host: tuple(nodes) for host, nodes in sorted(found.items())}
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """All avatar stacks, sorted by name."""
+        return tuple(Stack(name, settings) for name, settings in sorted(self.avatars.items()))
+
+    @cached_property
+    def stacks_by_host(self) -> dict[str, tuple[Stack, ...]]:
+        """The avatar stacks of each host that has any, sorted by name; a rule refuses a second one."""
+        found: dict[str, list[Stack]] = {}
+        for stack in self.stacks:
+            found.setdefault(stack.settings.host, []).append(stack)
+        return {host: tuple(stacks) for host, stacks in sorted(found.items())}
+
+    @cached_property
+    def nodes_by_wallet(self) -> dict[str, tuple[Node, ...]]:
+        """The nodes that hold each wallet, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            if isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:
+                found.setdefault(node.settings.wallet, []).append(node)
+        return {wallet: tuple(nodes) for wallet, nodes in sorted(found.items())}
+
+    @cached_property
+    def workers_by_orchestrator(self) -> dict[str, tuple[Node, ...]]:
+        """The remote workers that name each orchestrator of this fleet, sorted by name."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            if isinstance(node.settings, Transcoder | AiWorker) and node.settings.orchestrator in self.orchestrators:
+                found.setdefault(node.settings.orchestrator, []).append(node)
+        return {name: tuple(nodes) for name, nodes in sorted(found.items())}
+
+    @cached_property
+    def streams_by_gateway(self) -> dict[str, tuple[str, ...]]:
+        """The names of the streams that are sent to each gateway of this fleet, sorted."""
+        found: dict[str, list[str]] = {}
+        for name, stream in sorted(self.streams.items()):
+            if stream.gateway in self.gateways:
+                found.setdefault(str(stream.gateway), []).append(name)
+        return {gateway: tuple(names) for gateway, names in found.items()}
+
+    @cached_property
+    def answers(self) -> defaultdict[object, dict[str, Any]]:
+        """What was worked out about nodes and stacks, by question and name; `effective.py` and its sibling keep it."""
+        return defaultdict(dict)
+
+    @cached_property
+    def nodes_by_name(self) -> dict[str, Node]:
+        """The node of each name."""
+        return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def suggestions(self) -> Suggestions:
+        """Near names for unknown ones; the checks of references and the rules restart it, each for a run of its own."""
+        return Suggestions()
+
+    @property
+    def on_chain(self) -> bool:
+        """Whether payments run on a chain."""
+        return self.fleet.network != "offchain"

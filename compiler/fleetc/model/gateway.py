@@ -1,0 +1,301 @@
+"""What a user may write about a gateway: the node that accepts streams and AI requests and pays for the work.
+
+In: raw `gateways` tables. Out: frozen `Gateway` values. `Buyer` has the fields that a remote signer shares.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StrictStr, model_validator
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc import quantities as q
+from fleetc.model.fields import (
+    AbsolutePath,
+    Address,
+    Base,
+    CapPrice,
+    Duration,
+    Flag,
+    HttpUrl,
+    HttpUrlOrSecret,
+    Integer,
+    Listener,
+    Name,
+    Parsed,
+    PositiveDuration,
+    QueueUrlOrSecret,
+    Secret,
+    StoreUrlOrSecret,
+    Text,
+    Throughput,
+    Wei,
+    Weight,
+    refuse,
+    refuse_quantity,
+)
+from fleetc.model.node import ChainSettings, Mode
+
+
+def _cap(value: Any) -> q.Price | str:
+    if value == "any":
+        return "any"
+    if isinstance(value, str) and value.strip().lower() == "any":
+        raise refuse("this is not a price", 'write "any"', repair="any")
+    try:
+        price = q.parse_price(value)
+    except q.QuantityError as problem:
+        raise refuse_quantity(problem, q.parse_price, value) from None
+    if price.amount == 0:
+        raise refuse("the node takes a cap of zero for no cap at all", 'write "any" if every price is fine')
+    return price
+
+
+def _broker(value: Any) -> q.Listener:
+    form = 'write "kafka.example.net:9092"'
+    if isinstance(value, str) and "," in value:
+        raise refuse("the node takes one broker, not a list", form)
+    try:
+        return q.parse_listener(value)
+    except q.QuantityError as problem:
+        raise refuse(problem.message, form) from None
+
+
+_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?")
+
+
+def _version(text: str) -> str:
+    if not _VERSION.fullmatch(text):
+        raise refuse("this is not the version of a runner", 'write three numbers, such as "0.14.1"')
+    return text
+
+
+def _discovery(value: Any) -> str | Webhook:
+    if value in ("registry", "ai-registry"):
+        return str(value)
+    if isinstance(value, dict) and set(value) == {"webhook"}:
+        return Webhook.model_validate(value)
+    raise refuse(
+        "this is no way to find orchestrators",
+        'write "registry", "ai-registry" or { webhook = { env = "NAME" } }, or list them: orchestrators = ["orch-a"]',
+    )
+
+
+class Webhook(Base):
+    """A service that answers with the list of orchestrators."""
+
+    webhook: HttpUrlOrSecret = Field(description="Address that returns the list of orchestrators.")
+
+
+class Reach(Base):
+    """How orchestrators are asked and which of them are left out."""
+
+    blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
+    extra_nodes: Integer | None = Field(
+        None, ge=0, le=1000, description="Further instances of each orchestrator to ask during discovery."
+    )
+    timeout: Duration | None = Field(None, description="How long the first answers of orchestrators are waited for.")
+
+
+class Selection(Reach):
+    """How a gateway chooses among the orchestrators that it can pay."""
+
+    random: Weight | None = Field(None, description="Weight of chance; the three weights add up to 1.")
+    stake: Weight | None = Field(None, description="Weight of stake; the three weights add up to 1.")
+    price: Weight | None = Field(None, description="Weight of a low price; the three weights add up to 1.")
+    price_exponent: Weight | None = Field(None, description="How sharply a higher price lowers the chance; above 0.")
+    min_performance: Weight | None = Field(None, description="Lowest performance score, from 0 to 1.")
+    performance_url: HttpUrl | None = Field(None, description="Feed of performance scores.")
+    performance_region: Text | None = Field(
+        None, description="Region that is looked up in the feed of performance scores."
+    )
+    min_release: Text | None = Field(None, description="Oldest node release that is accepted from an orchestrator.")
+
+
+class Tickets(Base):
+    """Bounds of the probabilistic payments that a gateway makes."""
+
+    max_ev: Wei | None = Field(None, description="Highest expected value of one ticket.")
+    max_total_ev: Wei | None = Field(None, description="Highest expected value of one payment.")
+    deposit_multiplier: Integer | None = Field(
+        None, ge=1, le=1_000_000, description="How many times a ticket's face value the deposit has to cover."
+    )
+
+
+class LiveAi(Base):
+    """Live AI video: authentication, heartbeats and payments."""
+
+    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits live AI streams.")
+    auth_key: Secret | None = Field(None, description="API key sent to that webhook.")
+    heartbeat_url: HttpUrl | None = Field(None, description="Address that receives heartbeats.")
+    heartbeat_headers: Secret | None = Field(
+        None, description="Headers sent with heartbeats, as name:value,name:value."
+    )
+    heartbeat_interval: PositiveDuration | None = Field(None, description="Time between heartbeats.")
+    mediamtx_password: Secret | None = Field(None, description="Password for the MediaMTX API.")
+    out_segment_timeout: Duration | None = Field(None, description="How long output may stall before the stream ends.")
+    save_segments: Integer | None = Field(
+        None, ge=0, le=10_000, description="How many segments stay on disk for debugging."
+    )
+    report_interval: PositiveDuration | None = Field(
+        None, description="How often orchestrators are asked for their capabilities."
+    )
+
+
+class Kafka(Base):
+    """Where events of a gateway or the signed tickets of a signer are published; only with monitor = true."""
+
+    broker: Annotated[
+        q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
+    ] = Field(description="One broker as host:port; the node takes no list.")
+    topic: Text = Field(description="Topic of the events.")
+    user: Text | None = Field(None, description="User; only together with a password, and it also switches TLS on.")
+    password: Secret | None = Field(None, description="Password of the user.")
+
+
+class MetadataQueue(Base):
+    """Message broker for stream metadata."""
+
+    uri: QueueUrlOrSecret = Field(description="AMQP address of the broker.")
+    exchange: Text | None = Field(None, description="Exchange that receives the metadata.")
+    timeout: Duration | None = Field(None, description="How long publishing may take.")
+
+
+class RemoteSigner(Base):
+    """A signing service that holds the wallet in the gateway's place: one of this fleet, or one elsewhere."""
+
+    signer: Name | None = Field(None, description="Name of a remote signer of this fleet.")
+    url: HttpUrl | None = Field(
+        None,
+        description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: https only "
+        "where a proxy before it does.",
+    )
+    headers: Secret | None = Field(None, description="Headers sent to the signer, as name:value,name:value.")
+
+    @model_validator(mode="after")
+    def _one_signer(self) -> RemoteSigner:
+        if (self.signer is None) == (self.url is None):
+            raise refuse(
+                "a remote signer is either one of this fleet or an address",
+                'write { signer = "name" } or { url = "http://signer.example.net:8935" }',
+            )
+        if self.url is not None and self.url.path not in ("", "/"):
+            raise refuse(
+                "the node drops the path of a signer's address and asks for its own at the root",
+                f'write {{ url = "{str(self.url).removesuffix(self.url.path)}" }}',
+            )
+        return self
+
+
+class Buyer(ChainSettings):
+    """Fields of the nodes that decide what is paid: gateways, and remote signers in their place."""
+
+    max_price: (
+        Annotated[
+            q.Price | str,
+            Parsed(_cap),
+            WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description='Highest price it pays for video and for models without a cap of their own; or "any".',
+    )
+    max_model_prices: dict[Text, CapPrice] = Field(
+        default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
+    )
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
+    orchestrators: tuple[Text, ...] = Field(
+        (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
+    )
+    discovery: (
+        Annotated[
+            str | Webhook,
+            Parsed(_discovery),
+            WithJsonSchema(
+                {
+                    "anyOf": [
+                        {"enum": ["registry", "ai-registry"]},
+                        {
+                            "type": "object",
+                            "required": ["webhook"],
+                            "additionalProperties": False,
+                            "properties": {"webhook": {}},
+                        },
+                    ]
+                }
+            ),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook.",
+    )
+    tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")
+    kafka: Kafka | None = Field(None, description="Where events are published.")
+
+
+class Gateway(Buyer):
+    """A gateway accepts streams and AI requests, finds orchestrators and pays them."""
+
+    mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
+    http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
+    rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
+    http_ingest: Flag | None = Field(
+        None,
+        description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener.",
+    )
+    public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
+    auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
+    ignore_max_price_if_needed: Flag | None = Field(
+        None, description="Whether a dearer orchestrator is used when none is within the caps."
+    )
+    expected_load: Throughput | None = Field(
+        None,
+        description="What it expects to buy at max_price, such as 2000000000 pixels / s; FLEET.md then tells the cost "
+        "by the hour and how long the deposit lasts.",
+    )
+    selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
+    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
+    max_attempts: Integer | None = Field(None, ge=1, le=100, description="How often a segment is tried.")
+    transcoding: tuple[Text, ...] = Field((), description="Names of the node's built-in renditions for streams.")
+    ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
+    local_verify: Flag | None = Field(None, description="Whether results are verified; left out, on a chain only.")
+    verifier_url: HttpUrl | None = Field(None, description="External verifier of results.")
+    verifier_path: AbsolutePath | None = Field(None, description="Volume shared with the verifier.")
+    current_manifest: Flag | None = Field(None, description="Whether the newest stream is served under a fixed name.")
+    object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
+    record_store: StoreUrlOrSecret | None = Field(None, description="Where recordings are stored.")
+    failed_verification_bucket: Text | None = Field(None, description="Bucket for segments that failed verification.")
+    failed_verification_key: Secret | None = Field(None, description="Key of that bucket.")
+    live: LiveAi = Field(default_factory=LiveAi, description="Settings of live AI video.")
+    live_payment_interval: Duration | None = Field(
+        None, description="Time between payments of live AI streams; the same on both sides."
+    )
+    min_runner_versions: dict[Name, Annotated[StrictStr, AfterValidator(_version)]] = Field(
+        default_factory=dict,
+        description="Lowest version of the runner by model; orchestrators with older ones are left out.",
+    )
+    ai_retry_timeout: Duration | None = Field(None, description="How long starting an AI request is retried.")
+    metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
+    remote_signer: RemoteSigner | None = Field(
+        None,
+        description="Signing service that holds the wallet instead: the gateway then runs off-chain, and wallet, caps "
+        "and tickets are the signer's. Without orchestrators or a webhook of its own it asks the signer for them.",
+    )
+
+
+__all__ = [
+    "Buyer",
+    "Gateway",
+    "Kafka",
+    "LiveAi",
+    "MetadataQueue",
+    "Reach",
+    "RemoteSigner",
+    "Selection",
+    "Tickets",
+    "Webhook",
+]

@@ -1,0 +1,190 @@
+"""What a user may write about the fleet as a whole, its hosts, wallets and models.
+
+In: raw tables `fleet`, `hosts`, `wallets`, `models`, `rollout`, `silence`. Out: frozen typed values.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc.model.avatar_fields import AvatarTagField
+from fleetc.model.fields import (
+    AbsolutePath,
+    Address,
+    Base,
+    Bytes,
+    Flag,
+    GasPrice,
+    GpuUuid,
+    HostAddress,
+    Image,
+    Integer,
+    Name,
+    Parsed,
+    Price,
+    ReleaseField,
+    RpcUrlOrSecret,
+    Secret,
+    SecretRef,
+    Text,
+    UserName,
+    Wei,
+    refuse,
+)
+from fleetc.model.monitoring import GpuExporter
+
+
+class FleetSettings(Base):
+    """The fleet as a whole: its name, its network and the releases it runs."""
+
+    name: Name = Field(description="Name of the fleet; it appears in file headings and in the Ansible inventory.")
+    network: Name = Field(description='"offchain", or the chain that payments run on, such as "arbitrum-one-mainnet".')
+    rpc: RpcUrlOrSecret | None = Field(
+        None, description="JSON-RPC address of the chain; a secret reference when the address holds a key."
+    )
+    controller: Address | None = Field(
+        None,
+        description="Protocol controller contract; needed for a network the node has no built-in value for.",
+    )
+    gas_price: GasPrice | None = Field(
+        None,
+        description="Gas price of the chain that payments are judged by: orchestrators add the cost of redeeming "
+        "tickets to their prices. Only `check` and the reports use it, nodes ask the chain; 0.05 gwei when left out.",
+    )
+    node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
+    image: Image | None = Field(
+        None, description="Container image of the node without a tag; the node release becomes its tag."
+    )
+    avatar_release: AvatarTagField | None = Field(
+        None, description="Release of the avatar stack that the fleet runs, such as v1.3.6; needed where avatars are."
+    )
+
+
+class Gpu(Base):
+    """One GPU of a host. Its place in the list is the id that the node sees."""
+
+    model: Text = Field(description="Name of the GPU model, such as RTX 4090.")
+    uuid: GpuUuid | None = Field(
+        None, description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then name it by that."
+    )
+    memory: Bytes | None = Field(None, description="Memory of the GPU.")
+    encode_sessions: Integer | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="How many hardware encode sessions the driver allows at once; 3 to 8 on consumer GPUs.",
+    )
+
+
+class Host(Base):
+    """One machine: where Ansible reaches it, where the network reaches it, and how processes run on it."""
+
+    address: HostAddress = Field(description="Address that Ansible connects to.")
+    public: HostAddress | None = Field(None, description="Name or address under which the network reaches this host.")
+    runtime: Literal["docker", "systemd"] = Field(description="How nodes run here: in containers or as systemd units.")
+    region: Name | None = Field(None, description="Region label, used for grouping and monitoring.")
+    gpus: tuple[Gpu, ...] = Field((), description="The GPUs of this host, in the order of their ids.")
+    gpu_exporter: GpuExporter | None = Field(
+        None, description="Program on this host that serves metrics of its GPUs; the node serves none of their memory."
+    )
+    blackbox_port: Integer | None = Field(
+        None,
+        ge=1,
+        le=65535,
+        description="Port of a blackbox exporter on this host, such as 9115; through it avatar slots are asked whether "
+        "they answer. fleetc does not install it.",
+    )
+    ssh_user: UserName = Field("root", description="User that Ansible logs in as.")
+    ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
+    become: Flag = Field(False, description="Whether Ansible has to become root with sudo after logging in.")
+    node_user: UserName = Field("livepeer", description="User that nodes run as on a systemd host; created if missing.")
+    binary: AbsolutePath = Field("/usr/local/bin/livepeer", description="Path of the node program on a systemd host.")
+    state_dir: AbsolutePath = Field(
+        "/var/lib/livepeer", description="Directory in which each node of this host gets its data directory."
+    )
+
+
+def _reward_by(value: Any) -> str:
+    if not isinstance(value, str):
+        raise refuse("reward_by is the name of a node", 'write the name of one node, or "none"')
+    return value
+
+
+class Wallet(Base):
+    """One chain account, shared by the nodes that name it."""
+
+    address: Address = Field(description="Account address.")
+    keystore: AbsolutePath = Field(description="Directory on the hosts that holds the encrypted key file.")
+    password: Secret = Field(description="Where the password of the key file is found.")
+    minimum_balance: Wei | None = Field(
+        None,
+        description="Balance below which the account must be topped up. The node serves no metric of it, so no alert "
+        "watches it.",
+    )
+    deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
+    reserve: Wei | None = Field(None, description="Reserve that backs the tickets of a gateway with this account.")
+    reward_by: (
+        Annotated[str, Parsed(_reward_by), WithJsonSchema({"anyOf": [{"const": "none"}, {"type": "string"}]})] | None
+    ) = Field(None, description='The one node that calls reward for this account; "none" when no node does.')
+
+
+class Model(Base):
+    """One AI model that orchestrators offer."""
+
+    pipeline: Text = Field(description="AI pipeline that the model serves, such as text-to-image.")
+    id: Text = Field(description="Model id, case-sensitive and with its organisation prefix.")
+    memory: Bytes | None = Field(None, description="GPU memory that one warm copy takes.")
+    price: Price | None = Field(None, description="Price that orchestrators ask unless they name their own.")
+    image: Image | None = Field(None, description="Runner image for this model instead of the node's own choice.")
+    optimization: dict[Text, Flag | Text] = Field(
+        default_factory=dict, description="Optimization switches handed to warm runner containers."
+    )
+
+
+def _batch(value: Any) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10_000:
+        return value
+    if isinstance(value, str) and value.endswith("%") and value[:-1].isascii() and value[:-1].isdigit():
+        percent = int(value[:-1][:4])
+        if 1 <= percent <= 100 and value == f"{percent}%":
+            return value
+    number = isinstance(value, str) and re.fullmatch("[1-9][0-9]{0,3}", value)
+    form = 'write 2 or "25%"'
+    raise refuse("a batch is a number of hosts or a share of them", form, repair=int(value) if number else None)
+
+
+class Rollout(Base):
+    """In which steps a new release reaches the hosts.
+
+    What others use goes first: remote signers, redeemers and reward callers, then orchestrators, then workers and
+    avatar stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end
+    the rollout. The hosts of one batch change together.
+    """
+
+    canary: Integer = Field(
+        1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use."
+    )
+    batch: Annotated[
+        int | str,
+        Parsed(_batch),
+        WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]}),
+    ] = Field("25%", description="How many hosts follow at a time, as a number or a share.")
+
+
+class Silence(Base):
+    """One warning that the fleet's owners have decided to live with, or one false alarm of `inline-secret`."""
+
+    code: Text = Field(description="Code of the warning.")
+    reason: Text = Field(description="Why it is fine here; shown to reviewers.")
+    at: Text | None = Field(
+        None,
+        description='Only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of inline-secret, '
+        "the one place that it names.",
+    )
+
+
+__all__ = ["FleetSettings", "Gpu", "Host", "Model", "Rollout", "SecretRef", "Silence", "Wallet"]

@@ -1,0 +1,229 @@
+"""What every node has in common, whatever its role.
+
+In: raw tables of nodes. Out: frozen typed values that the files of the roles extend.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StrictStr
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc.model.fields import (
+    GPU_UUID_PATTERN,
+    AbsolutePath,
+    Base,
+    Duration,
+    Flag,
+    GasPrice,
+    Image,
+    Integer,
+    Listener,
+    Name,
+    Parsed,
+    Price,
+    ReleaseField,
+    Secret,
+    Text,
+    VariableName,
+    WholeSeconds,
+    is_gpu_uuid,
+    refuse,
+)
+from fleetc.quantities import QuantityError, Url, parse_url
+
+Mode = Literal["video", "ai", "dual"]
+
+
+def _gpu_ids(value: Any) -> tuple[int | str, ...] | str:
+    if value == "all":
+        return "all"
+    if isinstance(value, list) and value and all(type(i) is int or is_gpu_uuid(i) for i in value):
+        if all(isinstance(i, str) or 0 <= i <= 63 for i in value):
+            return tuple(value)
+        raise refuse("a GPU id is out of range", "write the places of the GPUs in the host's list, from 0")
+    raise refuse(
+        "this is not a list of GPUs", 'write [0, 1], UUIDs from nvidia-smi -L, or "all"; leave the key out for the CPU'
+    )
+
+
+GpuIds = Annotated[
+    tuple[int | str, ...] | str,
+    Parsed(_gpu_ids),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "array",
+                    "items": {
+                        "anyOf": [
+                            {"type": "integer", "minimum": 0},
+                            {"type": "string", "pattern": f"^{GPU_UUID_PATTERN}$"},
+                        ]
+                    },
+                },
+                {"const": "all"},
+            ]
+        }
+    ),
+]
+
+
+def _extra_value(value: Any) -> bool | int | str:
+    if isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**63):
+        return value
+    if isinstance(value, str) and 0 < len(value) <= 100_000:
+        return value
+    raise refuse("a flag takes true or false, a whole number or text", 'write numbers with a point as text: "0.5"')
+
+
+ExtraValue = Annotated[
+    bool | int | str,
+    Parsed(_extra_value),
+    WithJsonSchema({"type": ["boolean", "integer", "string"]}),
+]
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,100}", text):
+        raise refuse("this is not the id of one device", 'write each id as an item of its own: netint = ["0", "1"]')
+    return text
+
+
+def _runner_url(value: Any) -> Url:
+    try:
+        url = parse_url(value, ("http", "https", "ws", "wss"))
+    except QuantityError as problem:
+        raise refuse(problem.message, problem.help) from None
+    if url.scheme in ("http", "https") and url.port is None:
+        raise refuse("the address of a runner needs a port", f'write "{url.scheme}://{url.host}:8000"')
+    return url
+
+
+class NodeSettings(Base):
+    """Fields that every node may have, whatever its role."""
+
+    host: Name = Field(description="Host that the node runs on.")
+    node_release: ReleaseField | None = Field(
+        None, description="Release of this node, when it differs from the fleet's."
+    )
+    image: Image | None = Field(
+        None, description="Container image of this node; with a tag or digest it is taken as it is."
+    )
+    cli: Listener | None = Field(
+        None,
+        description="Administration listener. It can move funds without a password, so it belongs on loopback.",
+    )
+    cli_exposed: Flag = Field(
+        False,
+        description="Says aloud that the administration listener may stand beyond loopback, behind a firewall.",
+    )
+    data_dir: AbsolutePath | None = Field(
+        None, description="Data directory; by default one of its own under the host's state_dir."
+    )
+    verbosity: Integer | None = Field(None, ge=0, le=99, description="Log verbosity; 6 is verbose.")
+    monitor: Flag | None = Field(
+        None, description="Whether the node serves Prometheus metrics on its administration listener."
+    )
+    metrics_per_stream: Flag | None = Field(None, description="Whether metrics carry a label for each stream.")
+    metrics_client_ip: Flag | None = Field(
+        None, description="Whether metrics carry the client's address; this implies a label for each stream."
+    )
+    environment: dict[VariableName, Text] = Field(
+        default_factory=dict,
+        description="Further environment variables of the process, such as LD_LIBRARY_PATH for a program with GPU "
+        "support whose libraries lie elsewhere; never secrets.",
+    )
+    secret_environment: dict[VariableName, Secret] = Field(
+        default_factory=dict,
+        description="Further environment variables whose values are secrets, as references.",
+    )
+    extra_flags: dict[Text, ExtraValue] = Field(
+        default_factory=dict,
+        description="Flags of the node's release that no field reaches, by name: true or false, a number, or text; "
+        "every flag known to this version of fleetc has a field, is replaced or is for testing. Those of a newer "
+        "release pass as they are written.",
+    )
+
+
+class ChainSettings(NodeSettings):
+    """Fields of the nodes that talk to the chain and hold a wallet: all but remote workers."""
+
+    wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
+    cli_transactions: Flag | None = Field(
+        None,
+        description="Whether the administration listener takes transactions and changes of registration and gas "
+        "prices; from v0.9.2 on it does not when left out, and before it always does.",
+    )
+    block_polling_interval: WholeSeconds | None = Field(
+        None, description="How often the chain is polled, in whole seconds."
+    )
+    transaction_timeout: Duration | None = Field(None, description="How long to wait before a transaction is replaced.")
+    max_transaction_replacements: Integer | None = Field(
+        None, ge=0, le=100, description="How often a transaction is replaced at most."
+    )
+    gas_limit: Integer | None = Field(None, ge=1, description="Gas limit of transactions; estimated when left out.")
+    min_gas_price: GasPrice | None = Field(None, description="Lowest gas price that is offered.")
+    max_gas_price: GasPrice | None = Field(None, description="Highest gas price that is paid; no limit when left out.")
+    initialize_round: Flag | None = Field(None, description="Whether the node initializes protocol rounds.")
+    initialize_round_max_delay: Duration | None = Field(
+        None, description="Upper bound of the random wait before a round is initialized."
+    )
+
+
+class GpuSettings(Base):
+    """Fields of the nodes that use GPUs."""
+
+    gpus: GpuIds | None = Field(
+        None, description='GPU ids of the host that the node uses, or "all"; left out, it works on the CPU.'
+    )
+    netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = Field(
+        (), description="NetInt devices for transcoding, by id; instead of GPUs."
+    )
+    test_gpu: Flag | None = Field(None, description="Whether GPUs are tested by encoding and decoding at the start.")
+    hevc_decoding: Flag | None = Field(
+        None, description="Whether HEVC input is decoded; left out, the node finds out by itself."
+    )
+
+
+class ModelUse(Base):
+    """One model that a node offers or runs."""
+
+    use: Name = Field(description="Name of the model in the models table.")
+    warm: Flag = Field(
+        False,
+        description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s.",
+    )
+    capacity: Integer | None = Field(
+        None, ge=1, le=1000, description="How many requests at once; each warm one is a container."
+    )
+    price: Price | None = Field(None, description="Price of this node for the model instead of the model's own.")
+    gateway_prices: dict[Text, Price] = Field(
+        default_factory=dict,
+        description="Prices of the model for single gateways, by name or account; only where remote workers run it.",
+    )
+    url: (
+        Annotated[
+            Url,
+            Parsed(_runner_url),
+            WithJsonSchema({"type": "string", "examples": ["http://203.0.113.50:8000"]}),
+        ]
+        | None
+    ) = Field(None, description="Address of a runner container that is managed elsewhere; the node sends it no token.")
+
+
+class AiSettings(Base):
+    """Fields of the nodes that run AI models in containers."""
+
+    models: tuple[ModelUse, ...] = Field((), description="Models that the node offers.")
+    models_dir: AbsolutePath | None = Field(
+        None,
+        description="Directory on the host that holds model weights; by default beside the data directory.",
+    )
+    containers_per_gpu: Integer | None = Field(
+        None, ge=1, le=10, description="Runner containers that may share one GPU."
+    )
+    runner_image: Image | None = Field(None, description="Runner image for pipelines that have no image of their own.")
+    runner_logs: Flag | None = Field(None, description="Whether runner containers log verbosely.")

@@ -1,0 +1,186 @@
+"""What a user may write about an orchestrator: the node that is found, paid, and does or hands on the work.
+
+In: raw `orchestrators` tables. Out: frozen `Orchestrator` values.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field, StrictStr
+from pydantic.json_schema import WithJsonSchema
+
+from fleetc.model.fields import (
+    AbsolutePath,
+    Address,
+    Duration,
+    Flag,
+    HttpUrl,
+    HttpUrlOrSecret,
+    Listener,
+    Parsed,
+    Price,
+    Secret,
+    StoreUrlOrSecret,
+    Text,
+    Wei,
+    refuse,
+)
+from fleetc.model.node import AiSettings, ChainSettings, GpuSettings, Mode
+from fleetc.quantities import QuantityError, Url, parse_host, parse_url
+
+_COUNT = re.compile("[1-9][0-9]{0,5}")
+
+
+class Service(NamedTuple):
+    """A public service address: scheme http or https, host, and the port where one is written."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+    @property
+    def authority(self) -> str:
+        """Host and port as they stand in a URL; the host alone where no port is written."""
+        return self.host if self.port is None else f"{self.host}:{self.port}"
+
+
+def _service(value: Any) -> Service:
+    form = 'write "orch.example.net:8935"'
+    if not isinstance(value, str):
+        raise refuse("a service address is text", form)
+    scheme, _, rest = value.partition("://") if "://" in value else ("https", "", value)
+    if scheme not in ("http", "https"):
+        raise refuse(f'the node would read "{value}" as https://{value}', form)
+    host, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")
+    if not colon:
+        host, port = rest, ""
+    try:
+        parse_host(host.removeprefix("[").removesuffix("]"))
+    except QuantityError as problem:
+        raise refuse(problem.message, form) from None
+    if colon and not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= 65535 and port == str(int(port[:6]))):
+        raise refuse("the port of the service address is not a number from 1 to 65535", form)
+    return Service(scheme, host, int(port) if colon else None)
+
+
+ServiceAddress = Annotated[
+    Service,
+    Parsed(_service),
+    WithJsonSchema({"type": "string", "examples": ["orch.example.net:8935"]}),
+]
+
+
+def _instance(value: Any) -> Url:
+    try:
+        url = parse_url(value, ("https",))
+    except QuantityError as problem:
+        raise refuse(problem.message, 'write "https://orch-2.example.net:8935"') from None
+    if url.port is None:
+        raise refuse(
+            "the address of an instance needs a port: without one, gateways ask 443",
+            f'write the port too, such as "https://{url.host}:8935"',
+        )
+    return url
+
+
+InstanceUrl = Annotated[
+    Url,
+    Parsed(_instance),
+    WithJsonSchema({"type": "string", "examples": ["https://orch-2.example.net:8935"]}),
+]
+
+
+def _proxy(text: str) -> str:
+    form = 'write "https://{proxy}.example.net"'
+    if text.count("{proxy}") != 1:
+        raise refuse("the template of live runners holds {proxy} exactly once", form)
+    try:
+        parse_url(text.replace("{proxy}", "proxy"), ("http", "https"))
+    except QuantityError as problem:
+        raise refuse(problem.message, form) from None
+    return text
+
+
+ProxyTemplate = Annotated[StrictStr, AfterValidator(_proxy)]
+
+
+def _sessions(value: Any) -> int | str:
+    if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000):
+        return value  # type: ignore[no-any-return]  # narrowed above
+    form = 'write a number, or "auto" where remote transcoders do the work'
+    meant: int | str | None = None
+    if isinstance(value, str):
+        meant = int(value) if _COUNT.fullmatch(value) else "auto" if value.strip().lower() == "auto" else None
+    raise refuse("max_sessions is a positive number", form, repair=meant)
+
+
+class Orchestrator(ChainSettings, GpuSettings, AiSettings):
+    """An orchestrator sells transcoding and AI work to gateways."""
+
+    mode: Mode = Field(description="What it sells: video, ai, or dual for both from one process.")
+    service: ServiceAddress | None = Field(
+        None,
+        description="Public address with its port, as registered; by default the host's public name and port 8935.",
+    )
+    http: Listener | None = Field(
+        None, description="Listener for gateways; by default all interfaces at the service port."
+    )
+    http_tls: Flag = Field(True, description="Whether the listener speaks TLS; off only behind a proxy that does.")
+    instances: tuple[InstanceUrl, ...] = Field((), description="Further instances that this orchestrator advertises.")
+    availability_check: Flag | None = Field(None, description="Whether it tests its own public address at the start.")
+    orchestrator_address: Address | None = Field(
+        None, description="Registered account that receives the tickets, when it differs from the wallet's."
+    )
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
+    price: Price | None = Field(None, description="Price of video, and of models that have none of their own.")
+    gateway_prices: dict[Text, Price] = Field(
+        default_factory=dict, description="Prices for single gateways: by name, or by account address."
+    )
+    auto_adjust_price: Flag | None = Field(
+        None, description="Whether the cost of redeeming tickets is added to the price."
+    )
+    ticket_ev: Wei | None = Field(None, description="Expected value of one ticket.")
+    max_face_value: Wei | None = Field(None, description="Highest face value of one ticket.")
+    redeemer: Text | None = Field(
+        None, description="Ticket redemption service to use: a redeemer of this fleet, or host:port outside it."
+    )
+    max_sessions: (
+        Annotated[
+            int | str,
+            Parsed(_sessions),
+            WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}]}),
+        ]
+        | None
+    ) = Field(None, description='How many streams at once; "auto" where remote transcoders do the work.')
+    transcoding: Literal["local", "remote"] | None = Field(
+        None,
+        description="Where video is transcoded; left out, remote exactly when a transcoder names this orchestrator.",
+    )
+    ai_work: Literal["local", "remote"] | None = Field(
+        None,
+        description="Where AI models run; left out, remote exactly when an AI worker names this orchestrator.",
+    )
+    secret: Secret | None = Field(None, description="Secret that remote transcoders and AI workers present.")
+    auth_webhook: HttpUrlOrSecret | None = Field(
+        None, description="Webhook that admits gateways and sets their prices."
+    )
+    ai_registry: Flag | None = Field(
+        None, description="Whether the AI registry is used; left out, on for mode ai on a chain."
+    )
+    object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
+    live_payment_interval: Duration | None = Field(
+        None, description="Time between payments of live AI streams; the same on both sides."
+    )
+    trickle_host: Listener | None = Field(
+        None, description="Address that runners use for live data instead of the public one."
+    )
+    live_runners: Flag | None = Field(None, description="Whether live runners may register.")
+    live_runner_address: HttpUrl | None = Field(None, description="Base address at which live runners call back.")
+    live_runner_config: AbsolutePath | None = Field(
+        None, description="File on the host that lists static live runners."
+    )
+    live_runner_proxy: ProxyTemplate | None = Field(
+        None, description="Public address template of live runners, with one {proxy}."
+    )

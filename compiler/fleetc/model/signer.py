@@ -1,0 +1,67 @@
+"""What a user may write about the helpers that hold a wallet for others: signers, redeemers and reward callers.
+
+In: raw `remote_signers`, `redeemers` and `reward_callers` tables. Out: frozen `Signer`, `Redeemer` and `RewardCaller`
+values.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from fleetc.model.fields import (
+    Address,
+    Flag,
+    HttpUrlOrSecret,
+    Listener,
+    PositiveDuration,
+    Secret,
+    refuse,
+)
+from fleetc.model.gateway import Buyer, Reach
+from fleetc.model.node import ChainSettings
+
+_ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interval")
+
+
+class Signer(Buyer):
+    """A remote signer holds the wallet of gateways: it signs their tickets within its caps, and may find orchestrators.
+
+    The node compares every price with the number of max_price, whatever the price is for: a pixel, a second or a call.
+    """
+
+    http: Listener | None = Field(
+        None, description="Listener for gateways, plain HTTP; loopback by default. Whoever reaches it can spend."
+    )
+    webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits the requests of gateways.")
+    webhook_headers: Secret | None = Field(None, description="Headers sent to that webhook, as name:value,name:value.")
+    allow_no_auth: Flag | None = Field(
+        None, description="States explicitly that a listener beyond loopback admits everybody who reaches it."
+    )
+    remote_discovery: Flag | None = Field(None, description="Whether it also finds orchestrators for its gateways.")
+    selection: Reach = Field(default_factory=Reach, description="How it asks orchestrators.")
+    report_interval: PositiveDuration | None = Field(
+        None, description="How often orchestrators are asked for their capabilities."
+    )
+
+    @model_validator(mode="after")
+    def _discovers_only_when_asked(self) -> Signer:
+        useless = sorted(self.model_fields_set.intersection(_ONLY_FOR_DISCOVERY))
+        if useless and not self.remote_discovery:
+            raise refuse(
+                f"only a signer that finds orchestrators for its gateways uses {' and '.join(useless)}",
+                f"write remote_discovery = true, or remove {' and '.join(useless)}",
+            )
+        return self
+
+
+class Redeemer(ChainSettings):
+    """A redeemer turns the winning tickets of orchestrators into money on the chain."""
+
+    http: Listener | None = Field(None, description="Listener for orchestrators, gRPC over TLS; loopback by default.")
+    orchestrator_address: Address | None = Field(
+        None, description="Registered account that receives the tickets, when it differs from the wallet's."
+    )
+
+
+class RewardCaller(ChainSettings):
+    """A reward caller does nothing but call reward for its wallet, or initialize rounds."""

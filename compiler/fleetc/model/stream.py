@@ -1,0 +1,415 @@
+"""What a user may write about streams: the resource of the stream API, and the gateway and ladder of this fleet.
+
+In: raw `streams` tables. Out: frozen `Stream` values. Keys are spelled as the API spells them; `gateway` and `ladder`
+are ours. Types, words, bounds and required keys are those of the API; what needs several fields is in `rules/`. A value
+that would be a secret is a reference, and the request has a placeholder for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, StrictStr
+from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
+from pydantic_core import CoreSchema, core_schema
+
+from fleetc import quantities as q
+from fleetc.model.fields import (
+    SECRET_SCHEMA,
+    Base,
+    Flag,
+    Integer,
+    Name,
+    Parsed,
+    SecretRef,
+    parse_secret,
+    refuse,
+)
+from fleetc.upstream.stream_api import SERVER_OWNED
+
+_EXACT = 2**53
+_ORIGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(\[[^\]]*\]|[^/?#@:\[\]]+)(?::([0-9]+))?")
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
+_KILO = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,6}))? ?([kKmM])(?:bps|bit/s|b/s)?")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")
+_REFERENCE = 'write { env = "NAME" } or { vault = "key" }'
+
+PLACEHOLDER = "$secret"
+"""The one key of the table that stands in a request where a secret belongs; no text of the API has that form."""
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _exact(value: Any, what: str) -> Any:
+    """A number that the service, which keeps all numbers as doubles, gives back as it was."""
+    if abs(value) > _EXACT:
+        raise refuse(f"{what} is too large for the service, which keeps numbers exactly up to 2^53", "write it as text")
+    if value and not float(value):
+        raise refuse(f"{what} is so close to zero that the service, which keeps numbers as doubles, reads 0", "write 0")
+    return value
+
+
+def _no_placeholder(key: str) -> str:
+    """A key of a table that goes into the request as it stands, where one key is taken."""
+    if key == PLACEHOLDER:
+        raise refuse(f"the key {PLACEHOLDER} marks a secret in a request", "give the key another name")
+    return key
+
+
+def _tag(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
+    if _number(value):
+        return _exact(value, "this tag")
+    if isinstance(value, list) and all(isinstance(item, str) or _number(item) for item in value):
+        return tuple(item if isinstance(item, str) else _exact(item, "this tag") for item in value)
+    raise refuse(
+        "a user tag is text, a number, or a list of texts and numbers",
+        'write it in quotes, such as "true", or as a list, such as ["news", 2026]',
+    )
+
+
+def _context(value: Any) -> Any:
+    """Any value that JSON has, with tuples for lists."""
+    if isinstance(value, dict):
+        return {_no_placeholder(key): _context(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return tuple(map(_context, value))
+    return _exact(value, "this number") if _number(value) else value
+
+
+def _context_table(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise refuse("webhookContext is a table", "write a table of what the webhook shall be told")
+    return _context(value)
+
+
+def _degrees(limit: int, what: str, key: str, positive: str) -> Callable[[Any], int | Decimal]:
+    def parse(value: Any) -> int | Decimal:
+        if not _number(value):
+            raise refuse(f"a {what} is a number of degrees", f"write {key} = 52.5, without quotes")
+        if abs(value) > limit:
+            raise refuse(
+                f"a {what} lies from -{limit} to {limit} degrees", f"{positive} is positive: write {key} = 52.5"
+            )
+        number: int | Decimal = _exact(value, f"this {what}")
+        return number
+
+    return parse
+
+
+def _is_mobile(value: Any) -> bool | int:
+    if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1, 2)):
+        return value
+    raise refuse(
+        "isMobile is true, false, 0, 1 or 2", "write 0 for no mobile source, 1 for a shared screen, 2 for a camera"
+    )
+
+
+def _interval(value: Any) -> int | Decimal:
+    if not _number(value):
+        raise refuse("refreshInterval is a number of seconds", "write refreshInterval = 600, without quotes")
+    number: int | Decimal = _exact(value, "this interval")
+    return number
+
+
+def _origin(value: Any) -> str:
+    form = 'write scheme and host, such as "https://player.example.net" or "https://player.example.net:8443"'
+    if not isinstance(value, str):
+        raise refuse("an origin is text", form)
+    found = _ORIGIN.fullmatch(value)
+    if found is None:
+        bare = _ORIGIN.match(value)
+        if "*" in value:
+            raise refuse("an origin has no wildcard", f"{form}; list each origin that plays the stream")
+        if bare and value[bare.end() :] == "/":
+            raise refuse("an origin ends without a slash", f'write "{bare[0]}"', repair=bare[0])
+        if "@" in value:
+            raise refuse("an origin holds no user name and no password", form, secret=True)
+        if bare and value[bare.end()] in "/?#":
+            raise refuse("an origin holds no path, query or fragment", f'write "{bare[0]}"')
+        raise refuse("this is not an origin", form)
+    host, port = found[2], found[3]
+    if port is not None and not (re.fullmatch("[1-9][0-9]{0,4}", port) and int(port) <= 65535):
+        raise refuse("the port of an origin is a number from 1 to 65535", form)
+    try:
+        q.parse_host(host[1:-1] if host.startswith("[") else host)
+    except q.QuantityError as problem:
+        raise refuse(problem.message, problem.help) from None
+    return value
+
+
+def _stream_secret(value: Any) -> SecretRef:
+    """A reference that the machine which talks to the service can follow."""
+    if not isinstance(value, dict):
+        raise refuse("a secret is never written into the spec", _REFERENCE, secret=True)
+    if set(value) == {"host_file"}:
+        raise refuse("a stream is on no host, so that no file of a host can hold its secret", _REFERENCE, secret=True)
+    if set(value) not in ({"env"}, {"vault"}):
+        raise refuse("a secret of a stream has exactly one of the keys env and vault", _REFERENCE, secret=True)
+    return parse_secret(value)
+
+
+def _source(value: Any) -> q.Url | SecretRef:
+    if not isinstance(value, str):
+        return _stream_secret(value)
+    scheme = _SCHEME.match(value)
+    if scheme is None:
+        raise refuse("this is not a whole URL", 'write it like "https://studio.example.net/live/index.m3u8"')
+    try:
+        return q.parse_url(value, (scheme[1],))
+    except q.QuantityError as problem:
+        held = "@" in value
+        raise refuse(problem.message, _REFERENCE if held else problem.help, secret=held) from None
+
+
+def _header(name: str) -> str:
+    if not _HEADER.fullmatch(name):
+        raise refuse("this is not the name of a header", "write letters, digits and -, such as Authorization")
+    return _no_placeholder(name)
+
+
+def _headers(found: dict[str, SecretRef]) -> dict[str, SecretRef]:
+    """Headers by name, of which HTTP takes any capitals for the same."""
+    known: set[str] = set()
+    for name in found:
+        if name.lower() in known:
+            raise refuse(
+                f"the header {name} stands here twice, as capitals make no difference in names of headers",
+                "keep one of them; a request has one value for each header",
+            )
+        known.add(name.lower())
+    return found
+
+
+def parse_bitrate(value: Any) -> Any:
+    """Refuse a text such as "3000k" with the number that it means; anything else is judged by the type of the field."""
+    found = _KILO.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        return value
+    digits = 3 if found[3] in "kK" else 6
+    bits = int(found[1] + (found[2] or "").ljust(digits, "0")[:digits])
+    raise refuse("a bit rate is a whole number of bits a second", f"write {bits}, without quotes", repair=bits)
+
+
+def _creator(value: Any) -> Any:
+    return {"type": "unverified", "value": value} if isinstance(value, str) else value
+
+
+class _TextForTable:
+    """Lets a plain text stand for a table: `make` turns it into one, and the schema shows both."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make = make
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self._make, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(schema), {"type": "string"}]}
+
+
+_STREAM_SECRET_SCHEMA: dict[str, Any] = {
+    **SECRET_SCHEMA,
+    "properties": {name: SECRET_SCHEMA["properties"][name] for name in ("env", "vault")},
+}
+StreamSecret = Annotated[SecretRef, Parsed(_stream_secret), WithJsonSchema(_STREAM_SECRET_SCHEMA)]
+Tag = Annotated[
+    Any,
+    Parsed(_tag),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "number"},
+                {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}},
+            ]
+        }
+    ),
+]
+Context = Annotated[Any, Parsed(_context_table), WithJsonSchema({"type": "object", "additionalProperties": True})]
+Bitrate = Annotated[Integer, BeforeValidator(parse_bitrate)]
+ProfileName = Annotated[StrictStr, Field(min_length=1, max_length=500)]
+H264 = Literal["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"]
+
+
+class CreatorId(Base):
+    """Whom of the developer's own users the stream belongs to."""
+
+    type: Literal["unverified"] = Field(description="How sure the service is of it; there is one kind.")
+    value: StrictStr = Field(description="The user, as the developer's own records name him.")
+
+
+class Location(Base):
+    """Roughly where the source of a pulled stream is; the service takes the region that is closest."""
+
+    lat: Annotated[
+        int | Decimal,
+        Parsed(_degrees(90, "latitude", "lat", "north")),
+        WithJsonSchema({"type": "number", "minimum": -90, "maximum": 90}),
+    ] = Field(description="Degrees north of the equator; south is negative.")
+    lon: Annotated[
+        int | Decimal,
+        Parsed(_degrees(180, "longitude", "lon", "east")),
+        WithJsonSchema({"type": "number", "minimum": -180, "maximum": 180}),
+    ] = Field(description="Degrees east of Greenwich; west is negative.")
+
+
+class Pull(Base):
+    """Where the service fetches a stream that nobody sends to it. Another source needs another stream."""
+
+    source: Annotated[
+        q.Url | SecretRef,
+        Parsed(_source),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "string", "examples": ["https://studio.example.net/live/index.m3u8"]},
+                    _STREAM_SECRET_SCHEMA,
+                ]
+            }
+        ),
+    ] = Field(description="URL that is fetched; a secret reference when it holds credentials.")
+    headers: (
+        Annotated[
+            dict[Annotated[StrictStr, BeforeValidator(_header)], StreamSecret],
+            AfterValidator(_headers),
+        ]
+        | None
+    ) = Field(None, description="Headers of the request, by name; each value is a secret reference.")
+    isMobile: (  # spelled as the stream API does, like all below
+        Annotated[
+            bool | int,
+            Parsed(_is_mobile),
+            WithJsonSchema({"anyOf": [{"type": "boolean"}, {"type": "integer", "enum": [0, 1, 2]}]}),
+        ]
+        | None
+    ) = Field(None, description="Mobile source: 0 is none, 1 a shared screen, 2 a camera; true is any mobile source.")
+    location: Location | None = Field(None, description="Roughly where the source is.")
+
+
+class PlaybackPolicy(Base):
+    """Who may play the stream."""
+
+    type: Literal["public", "jwt", "webhook"] = Field(
+        description="public for everybody, jwt for holders of a signed token, webhook for whom a webhook admits."
+    )
+    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; needed by type webhook.")
+    webhookContext: Context | None = Field(None, description="What that webhook is told about the stream.")
+    refreshInterval: (
+        Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600]})] | None
+    ) = Field(None, description="Seconds after which viewers are judged again; 600 when left out.")
+    allowedOrigins: (
+        tuple[
+            Annotated[
+                str, Parsed(_origin), WithJsonSchema({"type": "string", "examples": ["https://player.example.net"]})
+            ],
+            ...,
+        ]
+        | None
+    ) = Field(None, description="Origins of web pages that may play it: scheme, host and, if need be, port.")
+
+
+class Profile(Base):
+    """One rendition that the service makes of a stream."""
+
+    name: ProfileName = Field(description="Name of the rendition, 1 to 500 characters, which targets refer to.")
+    width: Integer = Field(ge=128, description="Width in pixels, 128 or more.")
+    height: Integer = Field(ge=128, description="Height in pixels, 128 or more.")
+    bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
+    fps: Integer = Field(ge=0, description="Frames a second as a whole number; 0 keeps those of the source.")
+    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
+    quality: Integer | None = Field(
+        None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
+    )
+    gop: StrictStr | None = Field(
+        None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
+    )
+    profile: H264 | None = Field(None, description="Profile of H.264.")
+    encoder: Literal["H.264"] | None = Field(None, description="Codec; live renditions have this one only.")
+
+
+class RecordingProfile(Base):
+    """One rendition that a recording is made into."""
+
+    name: ProfileName | None = Field(None, description="Name of the rendition, 1 to 500 characters.")
+    width: Integer | None = Field(None, ge=128, description="Width in pixels, 128 or more.")
+    height: Integer | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
+    bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
+    fps: Integer | None = Field(
+        None, ge=0, description="Frames a second; 0 keeps those of the source. 29.97 is fps 30000, fpsDen 1001."
+    )
+    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
+    quality: Integer | None = Field(
+        None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
+    )
+    gop: StrictStr | None = Field(
+        None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
+    )
+    profile: H264 | None = Field(None, description="Profile of H.264.")
+    encoder: Literal["H.264", "HEVC", "VP8", "VP9"] | None = Field(None, description="Codec of the rendition.")
+
+
+class RecordingSpec(Base):
+    """What a recording is made into; a stream with one says record = true."""
+
+    profiles: tuple[RecordingProfile, ...] | None = Field(
+        None, description="Renditions of the recording; made from the source when left out. The source is always kept."
+    )
+
+
+class TargetSpec(Base):
+    """A place elsewhere that does not exist for the service yet; it makes a target of it."""
+
+    url: StreamSecret = Field(
+        description="Address to push to, srt, rtmp or rtmps; a secret reference, as it holds a stream key."
+    )
+    name: StrictStr | None = Field(None, description="Name of the new target.")
+
+
+class Target(Base):
+    """A place elsewhere that one rendition is pushed to: an existing one by `id`, or a new one by `spec`."""
+
+    profile: ProfileName = Field(description='Name of the rendition to push; "source" is the stream as it comes.')
+    videoOnly: Flag | None = Field(None, description="Whether the sound is left out; false when left out.")
+    id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target of the service.")
+    spec: TargetSpec | None = Field(None, description="A new target; it is sent once, then its id stands for it.")
+
+
+class Multistream(Base):
+    """Where else the stream is pushed to."""
+
+    targets: tuple[Target, ...] | None = Field(None, description="The targets, each with a rendition.")
+
+
+class Stream(Base):
+    """One stream of the stream API, as it shall be; keys are spelled as the API spells them."""
+
+    assigned: ClassVar[dict[str, str]] = SERVER_OWNED
+    """Keys of the resource that the service writes alone, and what to do about one; `problems.py` asks here."""
+
+    name: StrictStr | None = Field(None, description="Name of the stream; by default that of its table.")
+    gateway: Name | None = Field(None, description="Gateway of this fleet that the stream is sent to.")
+    ladder: Name | None = Field(None, description="Ladder of this spec, as another way to write profiles.")
+    creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(
+        None, description="Whom the stream belongs to; a text is the value of an unverified one."
+    )
+    userTags: dict[Annotated[StrictStr, BeforeValidator(_no_placeholder)], Tag] | None = Field(
+        None, description="Tags by name: text, a number, or a list of texts and numbers."
+    )
+    pull: Pull | None = Field(None, description="Where the service fetches the stream; left out, somebody sends it.")
+    playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody when left out.")
+    profiles: tuple[Profile, ...] | None = Field(
+        None, description="Renditions; left out, the default ladder of the service, and [] none but the source."
+    )
+    record: Flag | None = Field(None, description="Whether the stream is recorded; false when left out.")
+    recordingSpec: RecordingSpec | None = Field(None, description="What a recording is made into; needs record = true.")
+    multistream: Multistream | None = Field(None, description="Where else the stream is pushed to.")
+    suspended: Flag | None = Field(
+        None, description="Whether the stream is switched off; the service takes it for an existing stream only."
+    )

@@ -1,0 +1,35 @@
+"""What a user may write about remote workers: the transcoders and AI workers that serve an orchestrator elsewhere.
+
+In: raw `transcoders` and `ai_workers` tables. Out: frozen `Transcoder` and `AiWorker` values.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from fleetc.model.fields import Flag, Integer, Secret, Text
+from fleetc.model.node import AiSettings, GpuIds, GpuSettings, NodeSettings
+
+
+class Worker(NodeSettings):
+    """Fields that both kinds of remote workers have."""
+
+    orchestrator: Text = Field(description="Orchestrator it serves: a name in this fleet, or host:port outside it.")
+    secret: Secret | None = Field(None, description="Secret it presents; by default the orchestrator's own.")
+
+
+class Transcoder(Worker, GpuSettings):
+    """A transcoder does the video work of an orchestrator on another host."""
+
+    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
+
+
+class AiWorker(Worker, AiSettings):
+    """An AI worker runs the models of an orchestrator on another host."""
+
+    gpus: GpuIds | None = Field(None, description='GPU ids of the host that it uses, or "all"; left out, one CPU slot.')
+    service: Text | None = Field(
+        None,
+        description="Name that marks its runner containers; by default its own, so that two workers never meet.",
+    )
+    serverless: Flag | None = Field(None, description="Whether it hands work to a serverless provider.")

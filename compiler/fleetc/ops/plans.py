@@ -1,0 +1,324 @@
+"""Makes, stores, checks and carries out sealed plans: the disk, the clock and the hosts around `sealed/`.
+
+In: sources, what ships, the tree's directory, settings. Out: a stored plan, or a verified one; `PlanRefusedError` with
+every reason why a plan is not carried out. The time is a parameter, read at the very door.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from fleetc import files
+from fleetc.encoding import visible
+from fleetc.ops import signatures
+from fleetc.ops.observe import SSH_SAYS, observe
+from fleetc.ops.runner import Event
+from fleetc.pipeline import compile_spec
+from fleetc.plan import HostPlan
+from fleetc.recorded import failure, read_opened
+from fleetc.sealed import judge
+from fleetc.sealed.data import (
+    RECORDED,
+    UNKNOWN,
+    Baseline,
+    HostState,
+    NewestPlan,
+    PlanRefusedError,
+    Refusal,
+    SealedPlan,
+    SettingMade,
+)
+from fleetc.sealed.document import decode, seal_of
+from fleetc.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
+from fleetc.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
+from fleetc.settings import Settings
+from fleetc.source import Source
+from fleetc.tree import MANIFEST, Tree, is_rolled_out
+
+SIGNATURE_ENDING = ".sig"
+_LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+LONGEST = timedelta(days=31)
+"""How long a plan may be good, when it is made and when it is carried out."""
+
+_AHEAD = timedelta(minutes=5)
+"""How far the clock of the machine that made a plan may be ahead of this one's."""
+
+
+def clock() -> datetime:
+    """The time now."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a plan is made from and held against: sources, what ships, the tree's directory, the checkout's settings."""
+
+    sources: Sequence[Source]
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+    target: Path
+    settings: tuple[SettingMade, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A plan that nothing on this machine speaks against, with what it was compiled from once more."""
+
+    plan: SealedPlan
+    seal: str
+    inputs: Inputs
+    signer: str | None
+
+    @property
+    def mark(self) -> NewestPlan:
+        """What hosts write down that are given the plan."""
+        return NewestPlan(self.plan.created, self.seal)
+
+
+def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Baseline, tuple[str, ...]]:
+    """What the hosts run when `tree` is what was rolled out last, and hosts that only that tree has.
+
+    `name` is what people call it. Without a tree nothing is known, nor of a host that may be another machine now.
+    Raises PlanRefusedError plan-baseline-unreadable.
+    """
+    if tree is None:
+        return Baseline("", tuple(_unknown(host, "nobody looked") for host in inputs.hosts)), ()
+    try:
+        states, places = recorded_states(tree), recorded_places(tree)
+    except RecordError as problem:
+        message = f"the tree of {visible(name)} cannot be a baseline: {problem}"
+        advice = "name the tree that was rolled out last, as it was written"
+        raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
+    manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
+    hosts = tuple(_recorded(host, states, places) for host in inputs.hosts)
+    known = {host.name for host in inputs.plan.hosts}
+    reached = {(host.address, host.ssh_port) for host in inputs.plan.hosts}  # a host that has another name now
+    left = (name for name in states if name not in known and places[name] not in reached)
+    return Baseline(manifest, hosts), tuple(sorted(left))
+
+
+def _recorded(host: HostPlan, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:
+    """What a tree says of the machine that a host's name means now: by name and place, not by name alone."""
+    now = (host.address, host.ssh_port)
+    then = places.get(host.name)
+    if then == now:
+        return states[host.name]
+    if then is not None:
+        was = f"{then[0]} port {then[1]}"
+        return _unknown(host, visible(f"it was at {was}; if that is another machine, nothing is stopped there"))
+    other = next((name for name, place in places.items() if place == now), None)
+    if other is not None:
+        return _unknown(host, visible(f"its machine was the host {other}"))
+    return HostState(host.name, RECORDED)  # not part of the fleet then: it runs nothing of it
+
+
+def observed_baseline(
+    inputs: Inputs, baseline: Baseline, settings: Settings, on_event: Callable[[Event], None]
+) -> Baseline:
+    """The baseline as the hosts themselves say; one that does not answer is unknown."""
+    states = observe(inputs.tree, [host.name for host in inputs.hosts], settings, on_event)
+    recorded = {state.host: state for state in baseline.hosts}
+    noted = {name: replace(seen.state, note=seen.state.note.partition(SSH_SAYS)[0]) for name, seen in states.items()}
+    told = (with_places_of_secrets(noted[host.name], recorded[host.name]) for host in inputs.hosts)
+    return replace(baseline, hosts=tuple(told))
+
+
+def _unknown(host: HostPlan, note: str) -> HostState:
+    return HostState(host.name, UNKNOWN, note=note)
+
+
+def make_plan(
+    inputs: Inputs, baseline: Baseline, left: Sequence[str], now: datetime, lifetime: timedelta, effects: Effects
+) -> SealedPlan:
+    """A plan made at `now`, good for `lifetime`."""
+    return make(inputs, baseline, left, now.strftime(_TIME), (now + lifetime).strftime(_TIME), effects)
+
+
+def store(content: bytes, path: Path, key: Path | None) -> bool:
+    """Write an encoded plan, and its signature beside it when there is a key; return whether an old one was removed.
+
+    Nothing is written when it cannot be signed. Raises FilesError and PlanRefusedError.
+    """
+    _need_file(path)
+    signature = None if key is None else signatures.sign(content, key)
+    beside = _signature_file(path)
+    removed = False
+    # The signature of the plan that lay here goes first: at no time does it stand beside a plan that it is not of.
+    try:
+        with suppress(FileNotFoundError):
+            beside.unlink()
+            removed = signature is None
+    except OSError as problem:
+        raise failure(problem, str(beside), "replace") from problem
+    _write(path, content)
+    if signature is not None:
+        _write(beside, signature)
+    return removed
+
+
+def _need_file(path: Path) -> None:
+    """Refuse to put a plan in the place of a directory, a link or a device: root could replace /dev/null."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise failure(problem, str(path), "write") from problem
+    except ValueError as problem:  # a NUL in the path
+        raise failure(OSError(errno.EINVAL, str(problem)), str(path), "write") from problem
+    if not stat.S_ISREG(mode):
+        message = f"{visible(str(path))} is there and is not a regular file"
+        advice = "name a file to write; without -o the plan is made and shown only"
+        raise files.FilesError("plan-not-a-file", message, path=str(path), advice=advice)
+
+
+def _signature_file(path: Path) -> Path:
+    return path.with_name(path.name + SIGNATURE_ENDING)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put a file in place whole: readers see the old content or the new."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(descriptor, 0o644)
+                file.write(content)
+                file.flush()
+                os.fsync(descriptor)
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink()
+            raise
+    except OSError as problem:
+        raise failure(problem, str(path), "write") from problem
+
+
+def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str], now: datetime) -> Verified:
+    """The plan in a file, once everything on this machine has been held against it. No host is asked.
+
+    Raises FilesError and PlanRefusedError, which has all differences of the first kind of thing that differs.
+    """
+    content = _read(path, "plan-unreadable", "name the file that fleetc plan -o wrote")
+    plan = decode(content)
+    signer = _signer(path, content, settings)
+    _refuse(
+        judge.of_times(plan, now.strftime(_TIME), (now + _AHEAD).strftime(_TIME), _latest_end(plan)),
+        judge.of_tool(plan, tool_of(around.templates, around.playbooks)),
+        judge.of_settings(plan, around.settings),
+        judge.of_spec(plan, spec_of(around.sources)),
+    )
+    compiled = compile_spec(around.sources, around.templates, around.playbooks)
+    if compiled.plan is None or compiled.tree is None:
+        message = "this fleetc finds errors in the spec, which the one that made the plan did not"
+        raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
+    _refuse(judge.of_hosts(plan, [host.name for host in compiled.plan.hosts], limit))
+    chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
+    inputs = Inputs(
+        around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen, around.settings
+    )
+    _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
+    remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
+    _refuse(judge.of_contents(plan, remade), _of_tree(compiled.tree, around.target))
+    return Verified(plan, seal_of(content), inputs, signer)
+
+
+def _latest_end(plan: SealedPlan) -> str:
+    """The latest time at which the plan may expire; "" where its times are no dates, or not written as plans are."""
+    try:
+        created, expires = (datetime.strptime(time, _TIME).replace(tzinfo=UTC) for time in (plan.created, plan.expires))
+        latest = created + LONGEST
+    except (ValueError, OverflowError):
+        return ""
+    exact = (created.strftime(_TIME), expires.strftime(_TIME)) == (plan.created, plan.expires)
+    return latest.strftime(_TIME) if exact else ""
+
+
+class HostsVerdict(NamedTuple):
+    """What the hosts say of a plan that stands: `reached` are those that already run what it leads to, `unmarked` those
+    that do not have it as the newest plan they were given."""
+
+    reached: tuple[str, ...]
+    unmarked: tuple[str, ...]
+
+
+def verify_hosts(verified: Verified, settings: Settings, on_event: Callable[[Event], None]) -> HostsVerdict:
+    """Ask the hosts, and hold what they say against the plan.
+
+    Raises PlanRefusedError when a host moved, was given a newer plan, or cannot be asked.
+    """
+    plan = verified.plan
+    hosts = [host.name for host in verified.inputs.hosts]
+    seen = observe(verified.inputs.tree, hosts, settings, on_event)
+    newest = {host: seen[host].newest for host in hosts}
+    verdict = judge.of_baseline(plan, wanted_states(verified.inputs), {host: seen[host].state for host in hosts})
+    _refuse(judge.of_newest(plan, verified.seal, newest), list(verdict.refusals))
+    unmarked = tuple(host for host, given in newest.items() if given is None or given.seal != verified.seal)
+    return HostsVerdict(verdict.reached, unmarked)
+
+
+def _refuse(*found: list[Refusal]) -> None:
+    refusals = [refusal for group in found for refusal in group]
+    if refusals:
+        raise PlanRefusedError(*refusals)
+
+
+def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
+    """Who signed the plan; None where nobody has to."""
+    if settings.allowed_signers is None and settings.signer is None:
+        return None
+    if settings.allowed_signers is None:
+        message = f"{visible(str(settings.signer))} must have signed the plan, and allowed_signers is not set: "
+        advice = "set allowed_signers to the file with the keys of the people who may sign, or take the signer away"
+        raise PlanRefusedError(
+            Refusal("plan-signers-missing", f"{message}whose signature it is cannot be told", advice)
+        )
+    allowed = settings.allowed_signers.expanduser()
+    beside = _signature_file(path)
+    if not os.path.lexists(beside):
+        message = f"the plan is not signed: there is no {visible(beside.name)} beside it, and allowed_signers is set"
+        raise PlanRefusedError(Refusal("plan-not-signed", message, "make the plan with --sign KEY, or have it signed"))
+    signature = _read(beside, "plan-signature-bad", "store the signature beside the plan as it was written")
+    return signatures.check(content, signature, allowed, settings.signer)
+
+
+def _of_tree(tree: Tree, target: Path) -> list[Refusal]:
+    """Why a plan of this tree is not carried out from a directory."""
+    used = [path for path in files.strangers(tree, target).foreign if is_rolled_out(path)]
+    return [*judge.of_foreign(used), *judge.of_tree(_stale(tree, target))]
+
+
+def _stale(tree: Tree, target: Path) -> tuple[str, ...]:
+    """How the tree on disk differs; a manifest that cannot be read is one of the differences. Raises FilesError."""
+    files.need_tree(target)
+    try:
+        return files.stale(tree, target)
+    except files.FilesError as problem:
+        if problem.code != "manifest-unreadable":
+            raise
+        return (f"changed {MANIFEST}",)
+
+
+def _read(path: Path, code: str, advice: str) -> bytes:
+    """All of a regular file, never waiting for a FIFO or a device. Raises PlanRefusedError with `code`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            return read_opened(descriptor, _LIMIT_BYTES)
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as problem:
+        reason = os.strerror(problem.errno or 0) if isinstance(problem, OSError) else "not a path"
+        raise PlanRefusedError(Refusal(code, f"{visible(str(path))} cannot be read: {reason}", advice)) from None

@@ -1,0 +1,358 @@
+"""Runs one playbook through ansible_runner, and is the only module that imports it.
+
+In: a tree with a stock Ansible project, and the values of secrets. Out: `RunResult`, and events while it runs.
+Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the run. The run
+has directories of its own, one of them in memory, and connections of its own; nothing of it stays behind. Its processes
+get the variables of this module and no others, so that no value of a secret stands in an environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fleetc.files import write_tree
+from fleetc.ops.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
+from fleetc.tree import Tree
+
+ANSIBLE_DIRECTORY = "ansible"
+
+_KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "SSH_AUTH_SOCK", "TMPDIR")
+"""Variables of fleetc's own environment that Ansible and ssh get too."""
+_OF_THE_RUNNER = (
+    "ANSIBLE_CALLBACK_PLUGINS",
+    "ANSIBLE_RETRY_FILES_ENABLED",
+    "ANSIBLE_STDOUT_CALLBACK",
+    "AWX_ISOLATED_DATA_DIR",
+)
+"""Variables by which ansible_runner hears from Ansible."""
+_VALUES = "values.json"
+_LINUX_LAUNCHER = """
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+if os.getppid() == int(sys.argv[1]):
+    os.execvp(sys.argv[2], sys.argv[2:])
+"""
+"""Starts a program that gets SIGTERM when fleetc dies; else Ansible may wait for ever for a terminal that is gone."""
+_TERM_SECONDS = 20.0
+_MESSAGE_LIMIT = 2000
+_LAST_WORDS = 15
+
+
+class Event(NamedTuple):
+    """Something that happened: `kind` is task, ok, changed, skipped, failed or unreachable; or warning, of no host."""
+
+    kind: str
+    host: str
+    task: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What the runner reported.
+
+    `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
+    what the tasks that were asked for returned, by host and task.
+    """
+
+    status: str
+    rc: int | None
+    stats: Mapping[str, Mapping[str, int]] | None
+    failures: tuple[Event, ...] = ()
+    changed: tuple[str, ...] = ()
+    last_words: tuple[str, ...] = ()
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to reach the hosts. Paths are absolute. `vault_password` is what a program said, instead of a file."""
+
+    limit: tuple[str, ...] = ()
+    check: bool = False
+    forks: int = 10
+    connect_timeout: int = 15
+    ssh_key: Path | None = None
+    ssh_known_hosts: Path | None = None
+    vault_file: Path | None = None
+    vault_password_file: Path | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of Ansible that are stronger than all others."""
+    vault_password: bytes | None = field(default=None, repr=False)
+
+
+class InterruptedRunError(Exception):
+    """The operator interrupted the run; hosts may be in the middle of a change."""
+
+
+def run_playbook(
+    tree: Tree,
+    playbook: str,
+    options: RunOptions,
+    values: Mapping[str, str],
+    on_event: Callable[[Event], None],
+    asked: Collection[str] = (),
+) -> RunResult:
+    """Run `playbook` of the Ansible project of `tree`.
+
+    `values` are those of the secrets that the spec names by a variable, by its name. Ansible reads them from a file in
+    memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
+    whose results are wanted. Before anything else, what runs left that died is removed.
+    """
+    sweep()
+    memory = memory_place()
+    if memory is None and (values or options.vault_file):
+        on_event(Event("warning", "", "", _NO_MEMORY))
+    with private_directory(memory) as work, private_directory() as place:
+        copy = place / "copies/tree"  # where a tree is written, the directory that holds it is locked
+        copy.parent.mkdir()
+        write_tree(tree, copy)
+        own_umask = os.umask(0o077)
+        try:
+            return _run(copy / ANSIBLE_DIRECTORY, work, playbook, options, values, on_event, asked)
+        finally:
+            os.umask(own_umask)
+            _close_connections(work)
+
+
+_NO_MEMORY = (
+    "neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory that only this user can use, so values of secrets "
+    "lie in a file among the temporary files while Ansible starts, readable by this user alone"
+)
+
+
+def _run(
+    project: Path,
+    work: Path,
+    playbook: str,
+    options: RunOptions,
+    values: Mapping[str, str],
+    on_event: Callable[[Event], None],
+    asked: Collection[str],
+) -> RunResult:
+    import ansible_runner
+
+    _end_gently(ansible_runner)
+    interrupted = threading.Event()
+    notes = _Notes(on_event, asked, work / _VALUES)
+    environment = _environment(project, work, options)
+
+    def handle_status(data: dict[str, Any], runner_config: Any) -> None:
+        """Take out what ansible_runner copied from fleetc's environment before it starts Ansible, and bind the two."""
+        if data["status"] == "starting":
+            kept = {*environment, *_OF_THE_RUNNER}
+            runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
+            if sys.platform == "linux":
+                launcher = [sys.executable, "-I", "-c", _LINUX_LAUNCHER, str(os.getpid())]
+                runner_config.command = [*launcher, *runner_config.command]
+
+    previous = _on_interrupt(interrupted)
+    try:
+        runner = ansible_runner.run(
+            private_data_dir=str(work),
+            project_dir=str(project),
+            playbook=playbook,
+            inventory=str(project / "inventory.json"),
+            ident=secrets.token_hex(8),
+            quiet=True,
+            cmdline=_command_line(work, options, values),
+            envvars=environment,
+            fact_cache_type="",
+            suppress_env_files=True,
+            settings={"pexpect_timeout": 1, "suppress_env_files": True},
+            event_handler=notes.take,
+            status_handler=handle_status,
+            cancel_callback=interrupted.is_set,
+        )
+        last_words = () if notes.stats else _last_words(Path(runner.config.artifact_dir))
+    finally:
+        _restore(previous)
+    if interrupted.is_set():
+        raise InterruptedRunError
+    return notes.result(runner.status, runner.rc, last_words)
+
+
+class _Notes:
+    """What the events of one run said."""
+
+    def __init__(self, on_event: Callable[[Event], None], asked: Collection[str], values: Path) -> None:
+        self._on_event, self._asked, self._values = on_event, asked, values
+        self._failures: list[Event] = []
+        self._changed: list[str] = []
+        self._answers: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self.stats: dict[str, Mapping[str, int]] = {}
+
+    def take(self, data: dict[str, Any]) -> bool:
+        """Take note, and keep the runner from writing the event to disk."""
+        self._values.unlink(missing_ok=True)  # Ansible speaks once it has read its variables
+        if data.get("event") == "playbook_on_stats":
+            self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
+        event = _event(data)
+        if event is not None:
+            if event.kind in ("ok", "changed") and event.task in self._asked:
+                self._answers.setdefault(event.host, {})[event.task] = data["event_data"].get("res") or {}
+            if event.kind in ("failed", "unreachable"):
+                self._failures.append(event)
+            if event.kind == "changed":
+                self._changed.append(f"{event.host}: {event.task}")
+            self._on_event(event)
+        return False
+
+    def result(self, status: str, rc: int | None, last_words: tuple[str, ...]) -> RunResult:
+        """All of it, at the end."""
+        failures, changed = tuple(self._failures), tuple(self._changed)
+        return RunResult(status, rc, self.stats or None, failures, changed, last_words, self._answers)
+
+
+def _command_line(work: Path, options: RunOptions, values: Mapping[str, str]) -> str:
+    """Options of ansible-playbook, once the files that they name are written.
+
+    Every word is of this module, a checked host name or a path of the settings.
+    """
+    words: list[str] = []
+    if options.limit:
+        words += ["--limit", ",".join(options.limit)]
+    if options.check:
+        words += ["--check", "--diff"]
+    if options.ssh_key:
+        words += ["--private-key", str(options.ssh_key)]
+    if options.vault_file:
+        words += ["--extra-vars", f"@{options.vault_file}"]
+    password_file = options.vault_password_file
+    if options.vault_password is not None:
+        password_file = work / "vault-password"
+        write_private(password_file, options.vault_password)
+    if password_file:
+        words += ["--vault-password-file", str(password_file)]
+    if values:
+        texts = {name: {"__ansible_unsafe": value} for name, value in values.items()}  # never taken for a template
+        write_private(work / _VALUES, json.dumps({"fleet_environment": texts}).encode())
+        words += ["--extra-vars", f"@{work / _VALUES}"]
+    if options.variables:  # the last ones count
+        words += ["--extra-vars", json.dumps(dict(options.variables))]
+    return shlex.join(words)
+
+
+def _kept() -> dict[str, str]:
+    return {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+
+
+def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, str]:
+    """All that Ansible, and whoever it starts, has in its environment, but for _OF_THE_RUNNER."""
+    kept = _kept()
+    # fleetc's own ansible-playbook, also when its virtual environment is not activated.
+    kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
+    control = work / "cp"
+    control.mkdir(mode=0o700)
+    ssh = ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "BatchMode=yes"]
+    if options.ssh_known_hosts:
+        ssh += ["-o", f"UserKnownHostsFile={_ssh_quoted(options.ssh_known_hosts)}"]
+        ssh += ["-o", "GlobalKnownHostsFile=/dev/null"]
+    return kept | {
+        "ANSIBLE_CONFIG": str(project / "ansible.cfg"),
+        RUN_VARIABLE: str(work / "home"),
+        "ANSIBLE_LOCAL_TEMP": str(work / "tmp"),
+        "ANSIBLE_FORKS": str(options.forks),
+        "ANSIBLE_TIMEOUT": str(options.connect_timeout),
+        "ANSIBLE_NOCOLOR": "1",
+        # ansible_runner would add these to its own.
+        "ANSIBLE_CALLBACK_PLUGINS": "",
+        "AWX_LIB_DIRECTORY": "",
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(control),
+        "ANSIBLE_SSH_EXTRA_ARGS": shlex.join(ssh),
+        "ANSIBLE_HOST_KEY_CHECKING": "True",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _ssh_quoted(path: Path) -> str:
+    """A path as ssh reads it in an option: it splits at spaces outside double quotes and fills in % tokens."""
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{text}"'
+
+
+def _event(data: dict[str, Any]) -> Event | None:
+    details = data.get("event_data") or {}
+    host, task = str(details.get("host", "")), str(details.get("task", ""))
+    result = details.get("res") or {}
+    name = data.get("event")
+    if name == "playbook_on_task_start":
+        return Event("task", "", task, "")
+    if name == "runner_on_ok":
+        return Event("changed" if result.get("changed") else "ok", host, task, "")
+    if name == "runner_on_skipped":
+        return Event("skipped", host, task, "")
+    if name in ("runner_on_failed", "runner_on_unreachable"):
+        kind = "unreachable" if name == "runner_on_unreachable" else "failed"
+        if kind == "failed" and details.get("ignore_errors"):
+            return None
+        return Event(kind, host, task, _message(result))
+    return None
+
+
+def _message(result: dict[str, Any]) -> str:
+    parts = [str(result[key]) for key in ("msg", "stderr") if result.get(key)]
+    parts += [
+        str(item["msg"])
+        for item in result.get("results", [])
+        if isinstance(item, dict) and item.get("failed") and item.get("msg")
+    ]
+    return "\n".join(dict.fromkeys(part.strip() for part in parts))[:_MESSAGE_LIMIT]
+
+
+def _last_words(artifacts: Path) -> tuple[str, ...]:
+    """The end of what Ansible printed before any task: a broken inventory, a missing vault file, a wrong option."""
+    lines = [
+        line for name in ("stdout", "stderr") for line in (artifacts / name).read_text(errors="replace").splitlines()
+    ]
+    return tuple(line for line in lines if line.strip())[-_LAST_WORDS:]
+
+
+def _end_gently(module: Any) -> None:
+    """Make a cancelled run end with SIGTERM first: the runner's own SIGKILL leaves Ansible's workers running."""
+
+    def handle_termination(cls: Any, pid: int, is_cancel: bool = True) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+            end = time.monotonic() + _TERM_SECONDS
+            while time.monotonic() < end:
+                # WNOWAIT: the runner's own library collects the exit status.
+                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    return
+                time.sleep(0.1)
+            os.killpg(os.getpgid(pid), signal.SIGKILL)
+
+    module.Runner.handle_termination = classmethod(handle_termination)
+
+
+def _on_interrupt(interrupted: threading.Event) -> list[tuple[signal.Signals, Any]]:
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    return [(sig, signal.signal(sig, lambda *_: interrupted.set())) for sig in (signal.SIGINT, signal.SIGTERM)]
+
+
+def _restore(previous: Sequence[tuple[signal.Signals, Any]]) -> None:
+    for sig, handler in previous:
+        signal.signal(sig, handler)
+
+
+def _close_connections(work: Path) -> None:
+    """End the ssh masters of this run: they outlive the play and would keep its options for the next one."""
+    import subprocess
+
+    for socket in (work / "cp").glob("*"):
+        command = ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", "fleetc"]
+        subprocess.run(command, env=_kept(), check=False, capture_output=True, timeout=10)

@@ -1,0 +1,43 @@
+"""Where a planned value came from: written in the spec, a named default, or derived from other values.
+
+Made by `model/effective.py` and `lower/`; carried by every argument, variable and file of the plan; printed by people's
+questions about the output. Holds key paths, never lines.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, TypeVar
+
+from fleetc.diagnostics import Path
+
+T = TypeVar("T")
+
+
+class Origin(NamedTuple):
+    """`kind` is given, default or derived; `paths` the spec places; `reason` why, for defaults and derivations."""
+
+    kind: str
+    paths: tuple[Path, ...]
+    reason: str = ""
+
+
+class Chosen(NamedTuple, Generic[T]):
+    """A value that is in force, and its origin."""
+
+    value: T
+    origin: Origin
+
+
+def given(*path: str | int) -> Origin:
+    """The value stands in the spec at this path."""
+    return Origin("given", (path,))
+
+
+def default(reason: str, *near: Path) -> Origin:
+    """The spec is silent; `near` are the tables that the default belongs to."""
+    return Origin("default", near, reason)
+
+
+def derived(reason: str, *paths: Path) -> Origin:
+    """The value follows from those at `paths`."""
+    return Origin("derived", paths, reason)

@@ -1,0 +1,16 @@
+"""What `fleetc explain` says about messages that come from no rule.
+
+In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead. `explain.py`
+gives them the form that the pages of rules have.
+"""
+
+from __future__ import annotations
+
+from fleetc.pages.page import Page
+from fleetc.pages.reviews import REVIEW_PAGES
+from fleetc.pages.specs import SPEC_PAGES
+
+__all__ = ["PAGES", "Page"]
+
+PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES
+"""The pages by code."""

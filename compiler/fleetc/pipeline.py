@@ -1,0 +1,68 @@
+"""The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
+
+In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors,
+and every diagnostic in a total order. Pure; `commands/` reads the files before and writes the tree after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fleetc import comments, model, rules, source
+from fleetc.diagnostics import Diagnostic, Label, error, has_errors
+from fleetc.model.fleet import Fleet
+from fleetc.source import Document, Source
+
+if TYPE_CHECKING:
+    from fleetc.plan import Plan  # `check` makes neither
+    from fleetc.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What `check` leaves: the document and the fleet as far as they came, and all diagnostics."""
+
+    document: Document | None
+    fleet: Fleet | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What `compile_spec` leaves: the plan and the tree when there was no error."""
+
+    checked: Checked
+    plan: Plan | None
+    tree: Tree | None
+
+
+def check_spec(sources: Sequence[Source]) -> Checked:
+    """Source, model and rules. Each stage sees only what the one before found sound."""
+    document, diagnostics = source.parse(sources)
+    if document is None or has_errors(diagnostics):
+        return Checked(document, None, tuple(diagnostics))
+    fleet, found = model.parse(document)
+    diagnostics += found
+    if fleet is None:
+        return Checked(document, None, tuple(diagnostics))
+    diagnostics += rules.check(fleet, comments.check(document.sources))
+    return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics))
+
+
+def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Compiled:
+    """The spine: source, model, rules, lowering, backends."""
+    checked = check_spec(sources)
+    if checked.fleet is None:
+        return Compiled(checked, None, None)
+    from fleetc import backends, lower  # only here: `check` needs neither
+
+    plan = lower.lower(checked.fleet)
+    try:
+        tree = backends.emit(plan, templates, playbooks, sources)
+    except backends.UnfitError as problem:
+        message = f"something on host {problem.host} cannot be written exactly: {problem}"
+        unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
+        return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)
+    return Compiled(checked, plan, tree)

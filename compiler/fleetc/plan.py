@@ -1,0 +1,411 @@
+"""The intermediate representation: hosts, services, arguments and files, each with an origin.
+
+Made by `lower/`, read by `backends/`. Nothing here is decided any more and nothing here is formatted yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from fleetc.diagnostics import Path
+from fleetc.model.effective import BoundPort
+from fleetc.origin import Origin
+from fleetc.plan_monitoring import Monitoring
+from fleetc.upstream import Release
+
+DOCKER_SOCKET = "/var/run/docker.sock"
+"""Through it a node starts containers."""
+
+RELEASE_ROOT = "/opt/fleetc"
+"""Where releases live on a host: <root>/releases/<digest> and the link <root>/current."""
+
+SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
+"""Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
+
+
+class Argument(NamedTuple):
+    """One flag of a process: `-flag=value`."""
+
+    flag: str
+    value: str
+    origin: Origin
+
+    @property
+    def text(self) -> str:
+        """The argument as the process receives it: one word, whatever the value holds."""
+        return f"-{self.flag}={self.value}"
+
+
+class Variable(NamedTuple):
+    """One environment variable that holds no secret."""
+
+    name: str
+    value: str
+    origin: Origin
+
+
+class SecretVariable(NamedTuple):
+    """One environment variable whose value is found at rollout; `kind` is env, host_file or vault."""
+
+    name: str
+    kind: str
+    reference: str
+    origin: Origin
+
+
+class PlannedFile(NamedTuple):
+    """A JSON file that the process reads: its name in the service's directory and its content as plain values.
+
+    `places` has the origins of parts of the content, by key path; what is below a part shares its origin.
+    """
+
+    name: str
+    content: Any
+    origin: Origin
+    places: Mapping[Path, Origin] = MappingProxyType({})
+
+    def origins_at(self, place: Path) -> tuple[Origin, ...]:
+        """The origin of the nearest part that has one, else that of the whole file."""
+        for length in range(len(place), 0, -1):
+            found = self.places.get(place[:length])
+            if found is not None:
+                return (found,)
+        return (self.origin,)
+
+
+class Mount(NamedTuple):
+    """A path of the host that a container sees under the same name."""
+
+    path: str
+    read_only: bool
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One process on one host. `table` and `name` are the node's place in the spec."""
+
+    name: str
+    table: str
+    role: str
+    mode: str
+    release: Release
+    image: str
+    data_dir: str
+    arguments: tuple[Argument, ...]
+    variables: tuple[Variable, ...]
+    secrets: tuple[SecretVariable, ...]
+    files: tuple[PlannedFile, ...]
+    mounts: tuple[Mount, ...]
+    ports: tuple[BoundPort, ...]
+    gpus: tuple[int, ...] | str | None
+    manages_containers: bool
+    monitored: bool
+
+    @property
+    def unit(self) -> str:
+        """Name of the systemd unit, of the Compose project and of the container."""
+        return f"livepeer-{self.name}"
+
+    @property
+    def directory(self) -> str:
+        """Directory of the service's files on the host, through the link to the current release."""
+        return f"{RELEASE_ROOT}/current/{self.name}"
+
+    @property
+    def secret_file(self) -> str:
+        """File on the host into which a rollout writes the secret variables."""
+        return f"{SECRET_ROOT}/{self.name}/secrets.env"
+
+
+AVATAR_DIRECTORY = "avatar"
+"""Directory of the avatar stack's files beside those of services; no service may have this name."""
+
+
+class AllowedNetwork(NamedTuple):
+    """One entry of an allowlist, as its reader writes it: a network with its prefix, or a bare address."""
+
+    text: str
+    origin: Origin
+
+
+class Allowlist(NamedTuple):
+    """Who may call, for one reader: `file` is its name below `allow/`."""
+
+    file: str
+    entries: tuple[AllowedNetwork, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The entries alone."""
+        return tuple(entry.text for entry in self.entries)
+
+
+class FirewallRow(NamedTuple):
+    """Ports of a stack and who reaches them: `reach` is callers (the firewall's allowlist), everyone or nobody.
+
+    Of what is for nobody, only programs of the host itself remain.
+    """
+
+    protocol: str
+    first: int
+    last: int
+    purpose: str
+    reach: str
+    origin: Origin
+
+
+class StackImage(NamedTuple):
+    """The image of a service that follows no tag of a release: with its digest, or "" for the checkout's latest."""
+
+    service: str
+    image: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarSlot:
+    """One slot: a Compose project of its own. `variables` are its whole environment, secrets aside.
+
+    `arguments` are those of the signaling server that name the slot, one text; `network` is empty where Docker chooses
+    one; `gpu` an id or "all"; `ports` maps signaling, runner, recorder and, unless absent, game.
+    """
+
+    number: int
+    avatar: str
+    project: str
+    gpu: str
+    network: str
+    ports: tuple[tuple[str, int], ...]
+    arguments: str
+    variables: tuple[Variable, ...]
+    directories: tuple[str, ...]
+    origin: Origin
+
+    @property
+    def name(self) -> str:
+        """Name of its files and of its marker on the host."""
+        return f"slot-{self.number:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarPlan:
+    """The avatar stack of a host. `name` is its place in the spec below `avatars`.
+
+    `services` are those of the host's own Compose project; `game_arguments` is empty where the game keeps its own;
+    `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
+    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line;
+    `checkout_files` are files of the checkout, below it, that slots are started with.
+    """
+
+    name: str
+    release: str
+    image_tag: str
+    prefix: str
+    checkout: str
+    checkout_files: tuple[str, ...]
+    services: tuple[str, ...]
+    host_variables: tuple[Variable, ...]
+    steered: bool
+    host_secrets: tuple[SecretVariable, ...]
+    turn_variables: tuple[Variable, ...]
+    turn_secrets: tuple[SecretVariable, ...]
+    game_arguments: str
+    images: tuple[StackImage, ...]
+    slots: tuple[AvatarSlot, ...]
+    cluster: PlannedFile
+    allowlists: tuple[Allowlist, ...]
+    firewall: tuple[FirewallRow, ...]
+    relay: tuple[int, int] | None
+
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """The networks of the slots."""
+        return tuple(slot.network for slot in self.slots if slot.network)
+
+    @property
+    def secrets(self) -> tuple[SecretVariable, ...]:
+        """All secrets of the stack."""
+        return (*self.host_secrets, *self.turn_secrets)
+
+    @property
+    def shell_variables(self) -> tuple[Variable, ...]:
+        """The settings of the stack's command line, which reads them from the environment of its caller alone."""
+        read = (f"{self.prefix}_CLI_", f"{self.prefix}_CLUSTER_FILE")
+        return tuple(v for v in self.host_variables if v.name.startswith(read))
+
+    def pinned(self, service: str) -> str:
+        """The image that a service is pinned to, "" where it is not."""
+        return next((image.image for image in self.images if image.service == service), "")
+
+    def callers(self) -> Allowlist:
+        """The allowlist of the firewall."""
+        return next(listed for listed in self.allowlists if listed.file == FIREWALL_ALLOWLIST)
+
+
+SIGNALING_SERVICE, GAME_SERVICE, TURN_SERVICE = "unreal-signaling", "unreal-game", "turn-server"
+"""Services of a stack whose images have no tag of a release."""
+
+CLUSTER_FILE = "cluster.json"
+HOST_COMPOSE = "host.compose.yaml"
+"""Lies over the Compose file of the host's services, where their images are pinned."""
+
+FIREWALL_ALLOWLIST = "firewall.cidr"
+POWER_ALLOWLIST = "power.cidr"
+RUNNER_ALLOWLIST = "runner.txt"
+RECORDER_ALLOWLIST = "recorder.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class HostPlan:
+    """One machine and what runs on it."""
+
+    name: str
+    address: str
+    public: str
+    runtime: str
+    region: str
+    ssh_user: str
+    ssh_port: int
+    become: bool
+    node_user: str
+    binary: str
+    services: tuple[Service, ...]
+    avatar: AvatarPlan | None = None
+
+    def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
+        """The secrets of each service of the host and of its avatar stack, with the name of who needs them."""
+        for service in self.services:
+            yield service.name, service.secrets
+        if self.avatar is not None:
+            yield AVATAR_DIRECTORY, self.avatar.secrets
+
+
+class RequestSecret(NamedTuple):
+    """A secret in the request that makes a stream: the place of its placeholder, and the reference to resolve.
+
+    `kind` is env or vault; `form` is a regular expression that the value has to match, or "".
+    """
+
+    place: tuple[str | int, ...]
+    kind: str
+    reference: str
+    form: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """One stream of the stream API.
+
+    `request` is the payload that makes it, `answer` what an authentication webhook tells its gateway (None without a
+    gateway). `suspended` is None when it is not declared; the API takes it for a stream that exists only.
+    """
+
+    name: str
+    gateway: str
+    request: PlannedFile
+    answer: PlannedFile | None
+    secrets: tuple[RequestSecret, ...]
+    suspended: bool | None
+    suspended_origin: Origin
+
+
+class Edge(NamedTuple):
+    """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
+
+    For helpers it is signs (a gateway has tickets signed) or redeems (an orchestrator has them redeemed).
+    """
+
+    source: str
+    target: str
+    kind: str
+
+
+class MarketRow(NamedTuple):
+    """One gateway against one offer, as text; `wallet` is what pays, empty where that is not known."""
+
+    gateway: str
+    work: str
+    orchestrator: str
+    asks: str
+    pays: str
+    outcome: str
+    wallet: str = ""
+
+
+class MarketSummary(NamedTuple):
+    """What one gateway can buy of video or of models: offers by how they stand, and the prices of those it buys."""
+
+    gateway: str
+    work: str
+    offers: int
+    within: int
+    above: int
+    refused: int
+    unknown: int
+    cheapest: str
+    dearest: str
+
+
+class FundsRow(NamedTuple):
+    """What one node pays from, as text; an empty text is not stated."""
+
+    node: str
+    wallet: str
+    deposit: str
+    reserve: str
+    load: str
+    cost: str
+    runway: str
+
+
+class Assumed(NamedTuple):
+    """What the market goes by and only the chain knows: the gas price, where it is from, the size of the active set."""
+
+    gas_price: str
+    origin: Origin
+    active_set: int
+
+
+class Market(NamedTuple):
+    """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
+
+    `gateways` and `offers` count what a fleet at most has for `whole`; `rates` are (currency, worth).
+    """
+
+    whole: bool = True
+    gateways: int = 0
+    offers: int = 0
+    rows: tuple[MarketRow, ...] = ()
+    summaries: tuple[MarketSummary, ...] = ()
+    funds: tuple[FundsRow, ...] = ()
+    rates: tuple[tuple[str, str], ...] = ()
+    assumed: Assumed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole fleet, ready to be emitted. `order` names all its hosts in the order in which a rollout takes them."""
+
+    fleet: str
+    network: str
+    release: Release
+    hosts: tuple[HostPlan, ...]
+    edges: tuple[Edge, ...]
+    canary: int
+    batch: int | str
+    silenced: tuple[tuple[str, str, str], ...]
+    market: Market
+    streams: tuple[StreamPlan, ...] = ()
+    monitoring: Monitoring | None = None
+    order: tuple[str, ...] = ()
+
+    @property
+    def in_order(self) -> tuple[HostPlan, ...]:
+        """The hosts as a rollout takes them; those that `order` does not name are last, as they are."""
+        places = {name: place for place, name in enumerate(self.order)}
+        return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

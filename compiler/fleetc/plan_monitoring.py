@@ -1,0 +1,119 @@
+"""The part of the plan that watches the fleet: targets, alerts, panels, and what stays unwatched.
+
+Made by `lower/monitoring.py` and its neighbours, read by `backends/`. Nothing here is decided any more; texts are still
+apart from the template code between them, so that no word of a spec is ever evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+from fleetc.origin import Chosen, Origin
+
+VARIABLES = ("host", "node", "role", "region")
+"""Labels of what is watched that a reader of the dashboard filters by."""
+
+
+class Live(str):
+    """What an alert fills in when it fires, in the words of its template language, such as `$labels.node`."""
+
+    __slots__ = ()
+
+
+Said = tuple[str | Live, ...]
+"""A sentence of an alert: text, which is data, and what is filled in."""
+
+
+class TargetLabel(NamedTuple):
+    """One label of everything that is read from a target, or of an alert."""
+
+    name: str
+    value: str
+    origin: Origin
+
+
+class Target(NamedTuple):
+    """One address that metrics are read from; `job` is livepeer, gpu or avatar.
+
+    `probe` is what a blackbox exporter at that address is told to ask, and "" where the address serves its own metrics.
+    """
+
+    job: str
+    address: str
+    labels: tuple[TargetLabel, ...]
+    origin: Origin
+    probe: str = ""
+
+
+class Agent(NamedTuple):
+    """The agent on one host, and what it reads there."""
+
+    host: str
+    targets: tuple[Target, ...]
+
+
+class Alert(NamedTuple):
+    """One alerting rule. `group` is its topic, `wait` how long the expression holds before it fires.
+
+    `threshold` is the number that the expression compares with, None where there is none; `origins` say where it and
+    the choice of this alert come from.
+    """
+
+    name: str
+    group: str
+    expr: str
+    wait: str
+    severity: str
+    summary: Said
+    description: Said
+    origins: tuple[Origin, ...]
+    threshold: Decimal | None = None
+    labels: tuple[TargetLabel, ...] = ()
+
+
+class Query(NamedTuple):
+    """One line of a panel; `legend` is in the words of Grafana, such as `{{node}}`."""
+
+    expr: str
+    legend: str
+
+
+class Panel(NamedTuple):
+    """One picture. `unit` is Grafana's name of it; the area beyond the threshold is bad, `below` says which side."""
+
+    title: str
+    group: str
+    unit: str
+    queries: tuple[Query, ...]
+    description: str
+    origins: tuple[Origin, ...]
+    threshold: Decimal | None = None
+    below: bool = False
+
+
+class Unwatched(NamedTuple):
+    """Something that nothing here watches, and why."""
+
+    what: str
+    why: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Monitoring:
+    """How the fleet is watched. `home` is the host that Prometheus runs on, "" where that is not known."""
+
+    home: str
+    interval: Chosen[int]
+    receiver: Chosen[str] | None
+    token_file: Chosen[str] | None
+    alertmanagers: tuple[Chosen[str], ...]
+    rule_files: tuple[Chosen[str], ...]
+    runbook: Chosen[str] | None
+    targets: tuple[Target, ...]
+    agents: tuple[Agent, ...]
+    alerts: tuple[Alert, ...]
+    panels: tuple[Panel, ...]
+    unwatched: tuple[Unwatched, ...]

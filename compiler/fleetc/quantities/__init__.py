@@ -1,0 +1,83 @@
+"""Exact quantities of the spec language: what the text of one field means.
+
+In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) == x`. A value that is not the
+quantity raises QuantityError, which says what is wrong and what to write instead. Called by the model,
+the rules and lowering.
+
+A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space stands
+before a unit.
+"""
+
+from fleetc.quantities.addresses import (
+    EthAddress,
+    HostName,
+    IpAddress,
+    IpNetwork,
+    Listener,
+    Port,
+    PortRange,
+    Url,
+    host_port,
+    is_public_address,
+    parse_eth_address,
+    parse_host,
+    parse_ip,
+    parse_ipv4,
+    parse_listener,
+    parse_network,
+    parse_port,
+    parse_port_range,
+    parse_url,
+    reach_of,
+)
+from fleetc.quantities.amounts import (
+    Bytes,
+    Duration,
+    Price,
+    Throughput,
+    Wei,
+    parse_bytes,
+    parse_currency,
+    parse_duration,
+    parse_price,
+    parse_throughput,
+    parse_wei,
+)
+from fleetc.quantities.spelling import respelled
+from fleetc.quantities.text import QuantityError
+
+__all__ = [
+    "Bytes",
+    "Duration",
+    "EthAddress",
+    "HostName",
+    "IpAddress",
+    "IpNetwork",
+    "Listener",
+    "Port",
+    "PortRange",
+    "Price",
+    "QuantityError",
+    "Throughput",
+    "Url",
+    "Wei",
+    "host_port",
+    "is_public_address",
+    "parse_bytes",
+    "parse_currency",
+    "parse_duration",
+    "parse_eth_address",
+    "parse_host",
+    "parse_ip",
+    "parse_ipv4",
+    "parse_listener",
+    "parse_network",
+    "parse_port",
+    "parse_port_range",
+    "parse_price",
+    "parse_throughput",
+    "parse_url",
+    "parse_wei",
+    "reach_of",
+    "respelled",
+]

@@ -1,0 +1,240 @@
+"""Reads what the user wrote and what fleetc ships.
+
+In: a path, or nothing. Out: a `Source`; template texts and playbook bytes by path. Called through `files.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from fleetc.recorded import LIMIT_BYTES, FilesError, failure, read_opened, shown
+from fleetc.source import Source
+from fleetc.tree import MANIFEST
+
+SPEC_NAME = "fleet.toml"
+"""The spec that a directory stands for."""
+
+_OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
+    (b"\xff\xfe\x00\x00", "UTF-32", "spec-utf-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32", "spec-utf-32"),
+    (b"\xff\xfe", "UTF-16", "spec-utf-16"),
+    (b"\xfe\xff", "UTF-16", "spec-utf-16"),
+]
+
+
+def find_spec(argument: Path) -> Path:
+    """The spec file that an argument means: a directory stands for its fleet.toml."""
+    try:
+        return argument / SPEC_NAME if argument.is_dir() else argument
+    except (OSError, ValueError):  # a name too long, a NUL: reading it tells what is wrong
+        return argument
+
+
+def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -> Source:
+    """Read a spec: a regular file (a link to one will do) of strict UTF-8. CRLF becomes LF.
+
+    Raises `FilesError`, which names the byte and line where the encoding is wrong.
+    """
+    return decode_source(_read_bounded(path, display_name, limit_bytes), display_name)
+
+
+def decode_source(data: bytes, display_name: str) -> Source:
+    """A spec from its bytes, with the same strictness as `read_source`."""
+    text = _decode(data, display_name)
+    lone = re.search(rb"\r(?!\n)", data)
+    if lone:
+        raise _badly_encoded(
+            "spec-line-ends",
+            "a line ends in CR alone",
+            data,
+            lone.start(),
+            display_name,
+            "save the file with LF or CRLF line ends",
+        )
+    return Source(display_name, text.replace("\r\n", "\n"))
+
+
+def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]:
+    """The sources that a tree was compiled from, out of its own copies; none for a tree that has no copies.
+
+    A source is named by the file beside the tree that it was read from, where that still says the same. Raises
+    FilesError.
+    """
+    where = str(root / MANIFEST)
+    try:
+        names = [str(item["name"]) for item in json.loads(_read_bounded(root / MANIFEST, where, limit_bytes))["spec"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        advice = f"restore {MANIFEST}, or compile again"
+        raise FilesError(
+            "manifest-unreadable", f"{shown(where)} is no manifest of fleetc", path=where, advice=advice
+        ) from error
+    found = []
+    for index, name in enumerate(names):
+        copy = root / "spec" / ("base.toml" if index == 0 else f"overlay-{index}.toml")
+        if not copy.is_file():
+            return []
+        source = read_source(copy, str(copy), limit_bytes)
+        beside = root.parent / Path(name).name
+        same = beside.is_file() and _read_bounded(beside, name, limit_bytes) == source.text.encode()
+        found.append(Source(str(beside), source.text) if same else source)
+    return found
+
+
+def tree_around(path: Path) -> Path | None:
+    """The root of the tree that a file belongs to: the nearest directory above it with a manifest."""
+    return next((parent for parent in path.parents if (parent / MANIFEST).is_file()), None)
+
+
+def answer_name(path: Path) -> str:
+    """What messages call the file of an answer."""
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def read_answer(path: Path, limit_bytes: int) -> str:
+    """Read what a service answered: a regular file of UTF-8, or standard input for "-". Raises `FilesError`."""
+    name = answer_name(path)
+    advice = "name a file with the JSON of GET /stream/{id}, or - for standard input"
+    try:
+        data = sys.stdin.buffer.read(limit_bytes + 1) if str(path) == "-" else _read_bounded(path, name, limit_bytes)
+    except FilesError as error:
+        if not error.code.startswith("spec-"):
+            raise
+        raise FilesError("answer-unreadable", error.message, path=name, advice=advice) from error
+    if len(data) > limit_bytes:
+        message = f"{name} is larger than {limit_bytes} bytes"
+        raise FilesError("answer-unreadable", message, path=name, advice=advice)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{shown(name)} is not UTF-8, from byte {error.start} on"
+        raise FilesError("answer-unreadable", message, path=name, advice=advice) from error
+
+
+def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
+    """Bytes of a regular file, never waiting for a FIFO or a device."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            return read_opened(descriptor, limit_bytes)
+        finally:
+            os.close(descriptor)
+    except ValueError as error:  # a NUL in the path
+        raise failure(OSError(errno.EINVAL, str(error)), name, "read") from error
+    except OSError as error:
+        advice = "name a TOML file, or a directory that holds a fleet.toml"
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise FilesError("spec-missing", f"{shown(name)} does not exist", path=name, advice=advice) from error
+        if error.errno in (errno.EINVAL, errno.ENXIO):
+            message = f"{shown(name)} is not a regular file"
+            raise FilesError("spec-not-a-file", message, path=name, advice=advice) from error
+        if error.errno == errno.EFBIG:
+            message, advice = (
+                f"{shown(name)} is larger than {limit_bytes} bytes",
+                "split the fleet, or raise the limit",
+            )
+            raise FilesError("spec-too-large", message, path=name, advice=advice) from error
+        raise failure(error, name, "read") from error
+
+
+def _decode(data: bytes, name: str) -> str:
+    """Strict UTF-8 without byte order mark and NUL, or a `FilesError` that says what it is instead."""
+    advice = "save the file as UTF-8 without a byte order mark"
+    for mark, encoding, code in _OTHER_ENCODINGS:
+        if data.startswith(mark):
+            raise _badly_encoded(code, f"the file is {encoding}", data, 0, name, advice)
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _badly_encoded("spec-bom", "the file starts with a byte order mark", data, 0, name, advice)
+    try:
+        text, wrong = data.decode("utf-8"), len(data)
+    except UnicodeDecodeError as error:
+        text, wrong = "", error.start
+    nul = data.find(b"\0", 0, wrong)
+    if nul >= 0:
+        what = "there is a NUL byte (the file may be UTF-16 or binary)"
+        raise _badly_encoded("spec-nul", what, data, nul, name, advice)
+    if wrong < len(data):
+        what = f"byte 0x{data[wrong]:02X} {_why_not_utf8(data[wrong : wrong + 2])}"
+        raise _badly_encoded("spec-not-utf8", what, data, wrong, name, advice)
+    return text
+
+
+def _why_not_utf8(pair: bytes) -> str:
+    """What a byte that no UTF-8 decoder accepts comes from, judged by it and its successor (RFC 3629, section
+    4)."""
+    first, second = pair[0], pair[1] if len(pair) > 1 else 0
+    if first in (0xC0, 0xC1) or (first, second >> 5) == (0xE0, 0b100) or (first, second >> 4) == (0xF0, 0b1000):
+        return "begins an overlong form, which is not UTF-8"
+    if first == 0xED and second >= 0xA0:
+        return "begins half of a surrogate pair, which is not UTF-8"
+    return "is not UTF-8 (the file may be Latin-1 or Windows-1252)"
+
+
+def _badly_encoded(code: str, what: str, data: bytes, offset: int, name: str, advice: str) -> FilesError:
+    """An encoding problem at a byte offset, counted from 0, and a line, counted from 1."""
+    line = data.count(b"\n", 0, offset) + 1
+    message = f"{shown(name)}: {what}, at byte offset {offset}, line {line}"
+    return FilesError(code, message, path=name, advice=advice)
+
+
+def read_templates() -> dict[str, str]:
+    """The shipped templates, text by relative POSIX path."""
+    found = _shipped("templates", resources.files("fleetc"))
+    try:
+        return {path: content.decode("utf-8") for path, content in found.items()}
+    except UnicodeDecodeError as error:
+        raise _broken("templates") from error
+
+
+def read_playbooks() -> dict[str, bytes]:
+    """The shipped playbooks and Ansible roles, content by relative POSIX path."""
+    return _shipped("playbooks", resources.files("fleetc"))
+
+
+def read_starter() -> dict[str, str]:
+    """The shipped texts that `fleetc init` starts a fleet with, by relative POSIX path."""
+    return {path: content.decode("utf-8") for path, content in _shipped("starter", resources.files("fleetc")).items()}
+
+
+def _shipped(kind: str, package: Traversable) -> dict[str, bytes]:
+    """Files of `_KIND` inside the package or, in a checkout, of `KIND` beside its source root."""
+    root = package / f"_{kind}"
+    if not root.is_dir() and isinstance(package, Path) and (package.parent.parent / "pyproject.toml").is_file():
+        root = package.parent.parent / kind
+    try:
+        found = dict(sorted(_files_below(root, "")))
+    except OSError as error:
+        raise _broken(kind) from error
+    if not found:
+        raise _broken(kind)
+    return found
+
+
+def _files_below(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Path and content of what is shipped below a directory."""
+    for entry in directory.iterdir():
+        if entry.name.startswith(".") or entry.name in ("README.md", "__pycache__"):
+            continue
+        if entry.is_dir():
+            yield from _files_below(entry, f"{prefix}{entry.name}/")
+        else:
+            yield prefix + entry.name, entry.read_bytes()
+
+
+def _broken(kind: str) -> FilesError:
+    """The installation lacks something."""
+    message = f"this installation of fleetc is broken: its {kind} are missing or damaged"
+    return FilesError("installation-broken", message, path=kind, advice="install fleetc again", exit_code=3)
+
+
+def has_line(path: Path, number: int, text: str) -> bool:
+    """Whether a line of a file, counted from 1, is this text. Raises FilesError."""
+    lines = _read_bounded(path, str(path), LIMIT_BYTES).decode(errors="replace").split("\n")
+    return number <= len(lines) and lines[number - 1] == text

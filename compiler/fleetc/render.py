@@ -1,0 +1,384 @@
+"""Shows diagnostics to people and programs.
+
+In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and
+carets, or JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by
+`commands/`, and by every report that shows lines of a spec.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from fleetc import leaks
+from fleetc.diagnostics import Action, Diagnostic, Edit, Label, Offset, Severity
+from fleetc.edits import toml_key, toml_value
+from fleetc.encoding import plain_output, visible
+from fleetc.source import Document, LineMap, Source, Span
+
+NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+"""The word for each severity; SARIF has the same three."""
+
+_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
+_LINE_LIMIT = 160
+_SHOWN_LIMIT = 200
+_WORDS_LIMIT = 2000
+_PIECE = 12
+"""How many characters of a secret in a row are too many in a message. Of a shorter secret, all of it."""
+
+
+_WORDS = re.compile(r"[^\"'\s]+")
+
+
+class Place(NamedTuple):
+    """A label with its file, line and column, from 1, and the end of its span; line 0 means the file as a whole.
+
+    `text` is the first line; `hidden` says that it may hold a secret and is not to be printed.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    note: str
+    path: str
+    text: str
+    hidden: bool = False
+
+
+class Located(NamedTuple):
+    """A diagnostic whose labels are places. The fields stand in the order in which diagnostics are sorted.
+
+    `withheld` says that its own words repeated a secret, so that others stand for them.
+    """
+
+    key: tuple[str, int, int, int, str, str]
+    diagnostic: Diagnostic
+    primary: Place
+    related: tuple[Place, ...]
+    withheld: bool = False
+
+
+class _Atlas:
+    """Turns labels into places, and remembers the lines of each source."""
+
+    def __init__(self, sources: Sequence[Source], document: Document | None) -> None:
+        self._document = document
+        self._texts = {source.name: source.text for source in sources}
+        self._maps: dict[str, LineMap] = {}
+        self.secret_lines: set[tuple[str, int]] = set()
+        self.secrets = {text for text in _texts(document.raw) if leaks.find(text)} if document else set[str]()
+
+    def place(self, label: Label) -> Place:
+        target = label.place
+        if isinstance(target, Offset):
+            span = Span(target.source, target.start, target.end)
+            path = ""
+            value: Any = self._texts.get(target.source, "")[target.start : target.end]
+        else:
+            path = ".".join("[secret]" if leaks.find(str(part)) else str(part) for part in target)
+            value = _value(self._document.raw, target) if self._document else None
+            if self._document is None:
+                return Place("", 0, 0, 0, 0, label.note, path, "")
+            span = self._document.nearest(target, label.on_key)
+        if span.source not in self._texts:
+            return Place(span.source, 0, 0, 0, 0, label.note, path, "")
+        if span.source not in self._maps:
+            self._maps[span.source] = LineMap(self._texts[span.source])
+        lines = self._maps[span.source]
+        line, column = lines.position(span.start)
+        end_line, end_column = lines.position(span.end)
+        if label.secret:
+            self.secrets.update(_texts(value))
+        elif self._document is None:
+            self._unread(span.source, line, lines.text(line))
+        if label.secret or (not isinstance(value, dict) and any(map(leaks.find, _texts(value)))):
+            self.secret_lines.update((span.source, number) for number in range(line, end_line + 1))
+        return Place(span.source, line, column, end_line, end_column, label.note, path, lines.text(line))
+
+    def _unread(self, source: str, line: int, text: str) -> None:
+        """A line of a text that could not be read: what it seems to hold is hidden, as the value of a key may be."""
+        key, _, value = text.partition("=")
+        secret_key = leaks.names_secret(key.strip().strip("\"'").rpartition(".")[2])
+        if leaks.find(text) or secret_key:
+            self.secrets.update(_WORDS.findall(value if secret_key else text))
+            self.secret_lines.add((source, line))
+
+
+def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
+    """Give every diagnostic its places, take away duplicates, and sort by file, position and code."""
+    atlas = _Atlas(sources, document)
+    order = {source.name: index for index, source in enumerate(sources)}
+    found: dict[Any, Located] = {}
+    for diagnostic in diagnostics:
+        primary = atlas.place(diagnostic.primary)
+        rank = order.get(primary.file, len(order))
+        key = (
+            f"{rank:04}{primary.file}",
+            primary.line,
+            primary.column,
+            diagnostic.severity,
+            diagnostic.code,
+            diagnostic.message,
+        )
+        found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
+    hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
+    return [_bounded(_masked(item)) for item in _withhold(hidden, atlas.secrets)]
+
+
+def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
+    """The places of some labels, in their order; lines that may hold a secret are marked."""
+    if not labels:
+        return ()
+    (found,) = locate([Diagnostic("", Severity.NOTE, "", labels[0], tuple(labels[1:]))], sources, document)
+    return (found.primary, *found.related)
+
+
+def frames(shown: Sequence[Place], colour: bool = False) -> list[str]:
+    """Lines that show places with their source lines and carets."""
+    width = max((len(str(place.line)) for place in shown), default=1)
+    return [line for place in shown for line in _frame(place, width, colour, "^", "34")]
+
+
+def outside(code: str, message: str, help: str, path: str, severity: Severity = Severity.ERROR) -> Located:
+    """A problem that is not about the text of a spec: a file that cannot be read or written, by its path."""
+    diagnostic = Diagnostic(code, severity, message, Label(()), help=help)
+    place = Place(path, 0, 0, 0, 0, "", "", "")
+    return Located(("", 0, 0, severity, code, message), diagnostic, place, ())
+
+
+def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
+    """Mark the places in lines that some diagnostic has called secret: other diagnostics may point there too."""
+    if not secret_lines:
+        return item
+    primary, *related = (
+        place._replace(hidden=(place.file, place.line) in secret_lines) for place in (item.primary, *item.related)
+    )
+    return item._replace(primary=primary, related=tuple(related))
+
+
+def _masked(item: Located) -> Located:
+    """Cover what is long and random in all that is shown, also where nobody called it a secret."""
+    words = item.diagnostic
+    masked = replace(words, message=leaks.masked(words.message), help=leaks.masked(words.help))
+    return item._replace(
+        diagnostic=masked, primary=_masked_place(item.primary), related=tuple(map(_masked_place, item.related))
+    )
+
+
+def _masked_place(place: Place) -> Place:
+    hidden = place.hidden or leaks.find(place.text) is not None
+    return place._replace(
+        note=leaks.masked(place.note), path=leaks.masked(place.path), text=leaks.masked(place.text), hidden=hidden
+    )
+
+
+def _bounded(item: Located) -> Located:
+    """The same with words of bearable length: a name or a text of the spec may have a million characters."""
+    said = item.diagnostic
+    if max(len(said.message), len(said.help)) <= _WORDS_LIMIT:
+        return item
+    message, advice = (
+        text if len(text) <= _WORDS_LIMIT else f"{text[: _WORDS_LIMIT // 2]} ... {text[-_WORDS_LIMIT // 4 :]}"
+        for text in (said.message, said.help)
+    )
+    return item._replace(diagnostic=replace(said, message=message, help=advice))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a part of a document, keys too."""
+    left = [value]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+def _value(raw: Any, path: Sequence[str | int]) -> Any:
+    """What stands at a path; None where a part of it is not in the document."""
+    for part in path:
+        known = part in raw if isinstance(raw, dict) else isinstance(raw, list) and part in range(len(raw))
+        if not known:
+            return None
+        raw = raw[part]
+    return raw
+
+
+def _withhold(located: list[Located], secrets: Iterable[str]) -> list[Located]:
+    """Give other words to diagnostics that repeat a secret or a piece of one."""
+    known = set(secrets)
+    words = [_words(item) for item in located]
+    said = {piece for text in set(words) for piece in _pieces(text)} if known else set()
+    repeated = {piece for secret in known for piece in _pieces(secret) if piece in said}
+    short = [secret for secret in known if 4 <= len(secret) < _PIECE]
+    return [
+        _withheld(item) if _repeats(item, text, repeated, short) else item
+        for item, text in zip(located, words, strict=True)
+    ]
+
+
+def _repeats(item: Located, words: str, repeated: set[str], short: Sequence[str]) -> bool:
+    if leaks.find(words) or (repeated and any(piece in repeated for piece in _pieces(words))):
+        return True
+    # A short secret may be an everyday word: only a message about its line, by one who did not know, can repeat it.
+    about = any(place.hidden for place in (item.primary, *item.related)) and not item.diagnostic.primary.secret
+    return about and any(secret in words for secret in short)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[start : start + _PIECE] for start in range(len(text) - _PIECE + 1))
+
+
+def _words(item: Located) -> str:
+    """All that a diagnostic says itself; what a fix writes is judged where it is shown."""
+    notes = [place.note for place in (item.primary, *item.related)]
+    return "\n".join((item.diagnostic.message, item.diagnostic.help, *notes))
+
+
+def _withheld(item: Located) -> Located:
+    code = item.diagnostic.code
+    diagnostic = replace(
+        item.diagnostic,
+        message="what stands here seems to hold a secret, so it is not repeated",
+        help=f"take the secret out of the spec, and replace it; fleetc explain {code} tells what is wrong besides",
+    )
+    primary, *related = (place._replace(note="") for place in (item.primary, *item.related))
+    return item._replace(diagnostic=diagnostic, primary=primary, related=tuple(related), withheld=True)
+
+
+def as_text(located: Sequence[Located], colour: bool = False) -> str:
+    """For a terminal or a log: one block for each diagnostic, and a count. Nothing of the spec is printed raw."""
+    shown = located[:_SHOWN_LIMIT]
+    blocks = ["\n".join(block(item, colour)) for item in shown]
+    if len(located) > len(shown):
+        blocks.append(f"... and {len(located) - len(shown)} more")
+    blocks.append(count(located))
+    return "\n\n".join(blocks) + "\n"
+
+
+def count(located: Sequence[Located]) -> str:
+    """How many errors and warnings there are, in words."""
+    words = []
+    for severity in (Severity.ERROR, Severity.WARNING):
+        number = sum(1 for item in located if item.diagnostic.severity is severity)
+        if number:
+            words.append(f"{number} {NAMES[severity]}{'s' if number > 1 else ''}")
+    return ", ".join(words) or "no problems"
+
+
+def block(item: Located, colour: bool = False) -> list[str]:
+    """The lines that show one diagnostic on a terminal."""
+    diagnostic = item.diagnostic
+    head = f"{NAMES[diagnostic.severity]}[{diagnostic.code}]"
+    if colour:
+        head = f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m"
+    places = (item.primary, *item.related)
+    width = max(len(str(place.line)) for place in places)
+    lines = [f"{head}: {plain_output(diagnostic.message)}"]
+    for index, place in enumerate(places):
+        lines += _frame(
+            place,
+            width,
+            colour,
+            "^" if index == 0 else "-",
+            _COLOURS[diagnostic.severity] if index == 0 else "34",
+        )
+    if diagnostic.help:
+        lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
+    if diagnostic.fix is not None:
+        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(deeds(item))}"]
+    return lines
+
+
+def deeds(item: Located) -> str:
+    """What the fix of a diagnostic that has one does, as the end of a sentence, without secrets."""
+    fix = item.diagnostic.fix
+    shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
+    return "writes this value in the right form" if item.withheld or not leaks.may_show(shown) else shown
+
+
+def _deed(edit: Edit) -> str:
+    """What an edit does, as the end of a sentence."""
+    key = edit.path[-1]
+    if edit.action is Action.REMOVE:
+        return f"takes {key} away" if isinstance(key, str) else f"takes this entry of {edit.path[-2]} away"
+    if edit.action is Action.RENAME:
+        return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
+    value = toml_value(edit.value)
+    return f"writes {value}" if isinstance(key, int) else f"writes {toml_key(key)} = {value}"
+
+
+def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[str]:
+    margin = " " * width
+    if not place.line:
+        where = plain_output(place.file or place.path)
+        return [f"{margin}--> {where}" + (f": {plain_output(place.note)}" if place.note else "")] if where else []
+    if place.hidden:
+        return _hidden_frame(place, margin, width)
+    start = place.column - 1
+    end = place.end_column - 1 if place.end_line == place.line else len(place.text)
+    first = max(0, start - _LINE_LIMIT // 2) if len(place.text) > _LINE_LIMIT else 0
+    text = place.text[first : first + _LINE_LIMIT]
+    before = ("..." if first else "") + plain_output(text[: start - first])
+    marked = _width(visible(text[start - first : max(end, start + 1) - first])) or 1
+    after = "..." if first + _LINE_LIMIT < len(place.text) else ""
+    carets = mark * marked + (f" {plain_output(place.note)}" if place.note else "")
+    if colour:
+        carets = f"\x1b[1;{hue}m{carets}\x1b[0m"
+    return [
+        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
+        f"{margin} |",
+        f"{place.line:>{width}} | {before}{plain_output(text[start - first :])}{after}".rstrip(),
+        f"{margin} | {' ' * _width(before)}{carets}",
+    ]
+
+
+def _hidden_frame(place: Place, margin: str, width: int) -> list[str]:
+    """The place of a line that may hold a secret, without the line."""
+    return [
+        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
+        f"{margin} |",
+        f"{place.line:>{width}} | [line not shown: it may hold a secret]",
+        f"{margin} |" + (f" {plain_output(place.note)}" if place.note else ""),
+    ]
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def as_json(located: Sequence[Located], more: Mapping[str, Any] | None = None) -> str:
+    """For programs: an object with the list `diagnostics`, and with `more` behind it."""
+    return json.dumps({"diagnostics": as_data(located), **(more or {})}, indent=2) + "\n"
+
+
+def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
+    """Plain values for JSON; lines and columns count from 1, columns in characters."""
+    return [
+        {
+            "code": item.diagnostic.code,
+            "severity": NAMES[item.diagnostic.severity],
+            "message": item.diagnostic.message,
+            "help": item.diagnostic.help,
+            "fixable": item.diagnostic.fix is not None,
+            "primary": json_place(item.primary),
+            "related": [json_place(place) for place in item.related],
+        }
+        for item in located
+    ]
+
+
+def json_place(place: Place) -> dict[str, Any]:
+    """A place as plain values, without the source line."""
+    return {key: value for key, value in place._asdict().items() if key not in ("text", "hidden")}

@@ -1,0 +1,60 @@
+"""Diagnostics as a JUnit report, which GitLab, Jenkins and others show as tests.
+
+In: located diagnostics and the names of the spec files. Out: XML text. An error is a failed test; a warning is a passed
+one that says so in its name, as a warning fails no check and services show the output of failed tests alone. Called by
+`formats.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fleetc.diagnostics import Severity
+from fleetc.encoding import html
+from fleetc.render import NAMES, Located, block, count
+from fleetc.source import Source
+
+
+def as_junit(located: Sequence[Located], sources: Sequence[Source]) -> str:
+    """One suite; each diagnostic is a case, and a spec without any is one case that passed."""
+    spec = sources[0].name if sources else "fleetc"
+    seen: Counter[tuple[str, str]] = Counter()
+    cases: list[str] = []
+    for item in located:
+        suite, name = item.primary.file or spec, _name(item)
+        seen[suite, name] += 1
+        # Of cases with one name GitLab keeps the first.
+        again = f" ({seen[suite, name]})" if seen[suite, name] > 1 else ""
+        cases += _case(item, suite, name + again)
+    if not located:
+        cases = [f'<testcase classname="{html(spec)}" name="{count(located)}" time="0"/>']
+    failed = sum(1 for item in located if item.diagnostic.severity is Severity.ERROR)
+    counts = f'tests="{max(1, len(located))}" failures="{failed}" errors="0" skipped="0" time="0"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="fleetc" {counts}>',
+        f'<testsuite name="{html(spec)}" {counts}>',
+        *cases,
+        "</testsuite>",
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _name(item: Located) -> str:
+    """A name that stays while lines move, so that services know the case again."""
+    diagnostic = item.diagnostic
+    return f"{NAMES[diagnostic.severity]}[{diagnostic.code}] {diagnostic.message}"
+
+
+def _case(item: Located, suite: str, name: str) -> list[str]:
+    # The entities that the encoder for HTML writes are those of XML, and it shows what XML cannot hold.
+    diagnostic = item.diagnostic
+    place = f' file="{html(item.primary.file)}"' if item.primary.file else ""
+    place += f' line="{item.primary.line}"' if item.primary.line else ""
+    text = "\n".join(map(html, block(item)))
+    output = f"<system-out>{text}</system-out>"
+    if diagnostic.severity is Severity.ERROR:
+        output = f'<failure type="{html(diagnostic.code)}" message="{html(diagnostic.message)}">{text}</failure>'
+    return [f'<testcase classname="{html(suite)}" name="{html(name)}"{place} time="0">', output, "</testcase>"]

@@ -1,0 +1,218 @@
+"""Which lines of the tree depend on a value of the spec: another value is tried, and what changes is shown.
+
+In: sources with a sound spec, and a key path or a line of one of the sources. Out: `Affected`, text or JSON of it. The
+answer is found by compiling twice, so it holds for everything between spec and tree, derivations and digests included.
+Where no other value leaves the spec sound, the origins of all lines answer instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, NamedTuple
+
+from fleetc import backends, leaks, lower, model
+from fleetc.diagnostics import Path, Value, fix_set
+from fleetc.edits import toml_value
+from fleetc.encoding import plain_output
+from fleetc.fixes import apply
+from fleetc.pipeline import Compiled, check_spec
+from fleetc.review.data import Line
+from fleetc.review.lines import changed_tree_lines
+from fleetc.review.probing import alternatives, choices, leaves, words
+from fleetc.source import Document, Source, value_at
+from fleetc.spans import parse_key
+from fleetc.suggestions import did_you_mean
+from fleetc.tree import Tree
+
+VALUES_LIMIT = 40
+"""How many values of one table are tried."""
+
+CHOICES = 6
+"""How many other words of a choice are tried."""
+
+_SHOWN = 200
+
+
+class UnknownPlaceError(ValueError):
+    """The spec has no such key path or line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """One value and the lines that depend on it, `old` as they are and `new` as they would be.
+
+    `tried` is the other value as TOML text; empty when none could be tried, and then `new` is None throughout.
+    """
+
+    path: Path
+    value: str
+    tried: str
+    lines: tuple[Line, ...]
+
+
+class Shipped(NamedTuple):
+    """The templates and playbooks of this fleetc."""
+
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+
+
+def places(document: Document, question: str) -> tuple[Path, ...]:
+    """The values that a key path or FILE:LINE names, tables value by value. Raises UnknownPlaceError."""
+    name, _, number = question.rpartition(":")
+    if name and number.isascii() and number.isdigit():
+        found = tuple(_on_line(document, name, int(number[:9])))
+        if not found:
+            raise UnknownPlaceError(f"no value stands on line {number} of {name}")
+        return found
+    parsed = parse_key(question)
+    path = _typed(document.raw, parsed) if parsed else None
+    if path is None:
+        known = {".".join(map(str, leaf[:end])) for leaf in leaves(document.raw) for end in range(1, len(leaf) + 1)}
+        advice = did_you_mean(question, known, "write a key path that stands in it, such as gateways.gate.max_price")
+        raise UnknownPlaceError(f'the spec has no "{question}"; {advice}')
+    return tuple((*path, *below) for below in leaves(value_at(document.raw, path)))
+
+
+def _typed(raw: Any, parts: Path) -> Path | None:
+    """The path with numbers for the items of arrays; None when the spec has no such value."""
+    path: list[str | int] = []
+    for part in parts:
+        number = isinstance(raw, list) and str(part).isdigit()
+        path.append(int(str(part)[:9]) if number else part)
+        raw = value_at(raw, (path[-1],))
+        if raw is None:
+            return None
+    return tuple(path)
+
+
+def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
+    """The values that begin on a line, or those of the table whose header it is."""
+    names = [source.name for source in document.sources]
+    matching = [one for one in names if one == name] or [one for one in names if one.endswith(f"/{name}")]
+    table: Path | None = None
+    for path in leaves(document.raw):
+        for length in range(len(path), 0, -1):
+            span = document.span(path[:length])
+            if span is None or span.source not in matching:
+                continue
+            first, _ = document.position(span.source, span.start)
+            last, _ = document.position(span.source, span.end)
+            if length == len(path) and first <= line <= last:
+                yield path
+                break
+            if first == line and length < len(path) and table in (None, path[:length]):
+                table = path[:length]
+                yield path
+                break
+
+
+def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> tuple[Affected, ...]:
+    """The lines that would change with the value at a path. `compiled` is the sources without errors, compiled.
+
+    A value that is one of a few words is tried with each of the others that leaves the spec sound, the CHOICES most
+    alike first; any other value with the nearest one that does.
+    """
+    document, tree = compiled.checked.document, compiled.tree
+    assert document is not None and tree is not None  # noqa: S101  # the caller has seen no errors
+    value = value_at(document.raw, path)
+    chosen = choices(document.raw, value, words(_schema(), path))
+    found: list[Affected] = []
+    for candidate in (*chosen, *alternatives(value)):
+        if len(found) == CHOICES or (found and candidate not in chosen):
+            break
+        other = _compiled(sources, document, path, candidate, shipped)
+        if other is not None:
+            lines = tuple(map(_covered, changed_tree_lines(tree, other)))
+            found.append(Affected(path, _shown(value), _shown(candidate), lines))
+    by_origin = Affected(path, _shown(value), "", ())
+    return tuple(found) or (replace(by_origin, lines=tuple(_traced(compiled, sources, path, shipped))),)
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return model.json_schema()
+
+
+def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:
+    """The tree of the spec with another value at a path; None when it is not sound."""
+    applied = apply(sources, document, [fix_set(path, value)])
+    checked = check_spec(applied.sources) if applied.changes else None
+    if checked is None or checked.fleet is None:
+        return None
+    try:
+        return backends.emit(lower.lower(checked.fleet), shipped.templates, shipped.playbooks, applied.sources)
+    except backends.UnfitError:
+        return None
+
+
+def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
+    """The lines whose origins name the path, or the array that holds it: a list of numbers or texts is one value."""
+    assert compiled.plan is not None and compiled.tree is not None  # noqa: S101  # as in `affected`
+    named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
+    for artifact in compiled.tree.artifacts:
+        lines = backends.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
+        for number, line in enumerate(lines, 1):
+            if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
+                yield _covered(Line(artifact.path, number, 0, line.text, None))
+
+
+def _covered(line: Line) -> Line:
+    """A line as it may be printed."""
+    old, new = (None if text is None else leaks.shown(text) for text in (line.old, line.new))
+    return replace(line, old=old, new=new)
+
+
+def _shown(value: Any) -> str:
+    text = toml_value(value)
+    return leaks.masked(text) if leaks.find(text) is None else "a value that may hold a secret"
+
+
+# --- text and JSON ------------------------------------------------------------------------------------
+
+
+def as_text(found: Sequence[Affected]) -> str:
+    """For a terminal: each value with the lines that depend on it, as they are and as they would be."""
+    blocks = []
+    for one in found:
+        name = plain_output(".".join(map(str, one.path)))
+        tried = f"{plain_output(one.value)} -> {plain_output(one.tried)}"
+        head = (
+            f"{name}, tried with {tried}:"
+            if one.tried
+            else f"{name}, by origin (no other value leaves the spec sound):"
+        )
+        lines = [head]
+        for line in one.lines[:_SHOWN]:
+            lines.append(f"  {line.artifact}:{line.old_line or f'behind {line.new_line - 1}'}")
+            lines += [
+                f"    {sign} {plain_output(text)}"
+                for sign, text in (("-", line.old), ("+", line.new))
+                if text is not None
+            ]
+        if len(one.lines) > _SHOWN:
+            lines.append(f"  ... and {len(one.lines) - _SHOWN} more; --format json has all")
+        files = len({line.artifact for line in one.lines})
+        lines.append(f"  {len(one.lines)} lines in {files} files" if one.lines else "  no line depends on it")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def as_json(found: Sequence[Affected]) -> str:
+    """For programs: a list of values, each with its lines; line 0 and null stand for none on that side."""
+    data = [
+        {
+            "path": ".".join(map(str, one.path)),
+            "value": one.value,
+            "tried": one.tried,
+            "lines": [
+                {name: getattr(line, name) for name in ("artifact", "old_line", "new_line", "old", "new")}
+                for line in one.lines
+            ],
+        }
+        for one in found
+    ]
+    return json.dumps(data, indent=2) + "\n"

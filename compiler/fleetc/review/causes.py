@@ -1,0 +1,245 @@
+"""What was edited in the spec, and which of the edits is the cause of a change.
+
+In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `compare.py`.
+
+An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
+the nearest. What comes or goes with its own table has that table for its cause, whoever names it. Where an item follows
+from another table than before, such as another wallet, the line that names the table is the cause; where it moved in a
+list, what came or went before it is. Where a value follows from something that its origin does not name (a default that
+gave way because another node came), the edits that speak of the node are taken,
+and a single edit is the cause of everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from fleetc import leaks
+from fleetc.diagnostics import Path
+from fleetc.origin import Origin
+from fleetc.review.data import Spot
+from fleetc.review.item import Item
+from fleetc.source import Document
+
+_FEW = 4
+"""So many edits may be the cause of something that none of them speaks of."""
+
+
+_TABLE = 2
+"""The length of the path of a named table, such as orchestrators.orch."""
+
+
+class Edit(NamedTuple):
+    """One value that was changed, added (`old` is None) or taken away (`new` is None): its path on either side.
+
+    The texts are the values; the tables and lists above a value are no edits of their own.
+    """
+
+    old: Path | None
+    new: Path | None
+    before: str
+    after: str
+
+    @property
+    def path(self) -> Path:
+        """The path after the change, or the one that is gone."""
+        return self.new if self.new is not None else self.old or ()
+
+
+def edits_of(old: Document, new: Document) -> tuple[Edit, ...]:
+    """Everything that two documents say differently."""
+    return tuple(_differing(old.raw, new.raw, (), ()))
+
+
+def _differing(old: Any, new: Any, before: Path, after: Path) -> Iterator[Edit]:
+    if old == new and type(old) is type(new):
+        return
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in [*old, *(key for key in new if key not in old)]:
+            if key not in new:
+                yield Edit((*before, key), None, text_of(old[key]), "")
+            elif key not in old:
+                yield Edit(None, (*after, key), "", text_of(new[key]))
+            else:
+                yield from _differing(old[key], new[key], (*before, key), (*after, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _of_lists(old, new, before, after)
+    else:
+        yield Edit(before, after, text_of(old), text_of(new))
+
+
+def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iterator[Edit]:
+    """The items between what both begin and end with; as many on either side are pairs."""
+    first = 0
+    while first < min(len(old), len(new)) and old[first] == new[first]:
+        first += 1
+    last = 0
+    while last < min(len(old), len(new)) - first and old[-1 - last] == new[-1 - last]:
+        last += 1
+    gone, come = old[first : len(old) - last], new[first : len(new) - last]
+    if len(gone) == len(come):
+        for place, (a, b) in enumerate(zip(gone, come, strict=True), first):
+            yield from _differing(a, b, (*before, place), (*after, place))
+        return
+    for place, value in enumerate(gone, first):
+        yield Edit((*before, place), None, text_of(value), "")
+    for place, value in enumerate(come, first):
+        yield Edit(None, (*after, place), "", text_of(value))
+
+
+def text_of(value: Any) -> str:
+    """A value of a spec as text in the style of a spec; secrets stand hidden."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {text_of(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(text_of, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return shown(str(value))
+
+
+def shown(value: str) -> str:
+    """A value as it may be shown."""
+    return leaks.shown(value)
+
+
+class Edits:
+    """The edits of a spec, found by the origin of an item. Quick also where thousands of values were edited."""
+
+    def __init__(self, edits: Sequence[Edit]) -> None:
+        self.all = tuple(edits)
+        self._at: dict[Path, list[Edit]] = {}
+        self._below: dict[Path, list[Edit]] = {}
+        self._swaps: dict[tuple[str | None, str | None], list[Edit]] = {}
+        self._named: dict[str, list[Edit]] = {}
+        for edit in self.all:
+            for texts in ((edit.before, edit.after), (edit.before, None), (None, edit.after)):
+                self._swaps.setdefault(texts, []).append(edit)
+            for path in dict.fromkeys(path for path in (edit.old, edit.new) if path is not None):
+                self._at.setdefault(path, []).append(edit)
+                for length in range(len(path) + 1):
+                    self._below.setdefault(path[:length], []).append(edit)
+            words = {str(part) for part in edit.path} | set(_WORD.findall(f"{edit.before} {edit.after}"))
+            for word in words:
+                self._named.setdefault(word, []).append(edit)
+
+    def touching(self, path: Path) -> list[Edit]:
+        """The edits at a path, below it, or of a table above it that came or went."""
+        return list(dict.fromkeys((*self._below.get(path, ()), *self._above(path))))
+
+    def _above(self, path: Path) -> Iterator[Edit]:
+        """The edits of a table above a path that came or went."""
+        for length in range(1, len(path)):
+            yield from self._at.get(path[:length], ())
+
+    def tables_of(self, old: Item | None, new: Item | None) -> tuple[Edit, ...]:
+        """The tables that came or went with what an item says, be they its cause or not."""
+        paths = (path for item in (old, new) if item is not None for path in item.origin.paths)
+        return tuple(dict.fromkeys(edit for path in paths for edit in self._above(path)))
+
+    def moving(self, path: Path) -> list[Edit]:
+        """The entries that came or went before a place in a list, or at it: what stands there now stood elsewhere."""
+        for length in range(len(path) - 1, 0, -1):
+            place = path[length]
+            if isinstance(place, int):
+                edits = (edit for before in range(place + 1) for edit in self._at.get((*path[:length], before), ()))
+                found = [edit for edit in edits if None in (edit.old, edit.new)]
+                if found:
+                    return found
+        return []
+
+    def table_of(self, old: Item | None, new: Item | None) -> list[Edit]:
+        """The edit by which the item's own table came or went with it, whoever names that table."""
+        item = new or old
+        if item is None or not item.presence or (old is not None and new is not None):
+            return []
+        own = [path for path in item.origin.paths[:1] if len(path) == _TABLE]
+        return [edit for path in own for edit in self._at.get(path, ()) if (edit.old is None) == (old is None)]
+
+    def referring(self, old: Item | None, new: Item | None) -> list[Edit]:
+        """The edits by which the item's node or stream names another table than before, such as its wallet."""
+        item = new or old
+        if item is None:
+            return []
+        pairs = zip(self._tables(old), self._tables(new), strict=False)
+        names: set[tuple[str | None, str | None]] = {(a[1], b[1]) for a, b in pairs if a[0] == b[0] and a[1] != b[1]}
+        if old is None or new is None:
+            came = {table[1] for table in self._tables(item) if table in self._at}
+            names = {(None, name) if old is None else (name, None) for name in came}
+        swaps = [edit for pair in sorted(names, key=str) for edit in self._swaps.get(pair, ())]
+        own = [edit for edit in swaps if any(name in item.key for name in edit.path[1:2])]
+        return list(dict.fromkeys(own or swaps))
+
+    def _tables(self, item: Item | None) -> list[tuple[str, str]]:
+        """The named tables that an item follows from, such as (wallets, payer)."""
+        return [(str(path[0]), str(path[1])) for path in (item.origin.paths if item else ()) if len(path) > 1]
+
+    def speaking_of(self, *names: str) -> list[Edit]:
+        """The edits whose path or value holds one of the names."""
+        return list(dict.fromkeys(edit for name in names if name for edit in self._named.get(name, ())))
+
+    def causes_of(self, old: Item | None, new: Item | None) -> tuple[Edit, ...]:
+        """The edits that made an item change; none where nothing in the spec did."""
+        item = new or old
+        if item is None or not self.all:
+            return ()
+        near = self.table_of(old, new) or self.referring(old, new)
+        if near:
+            return tuple(near)
+        paths = [path for i in (new, old) if i is not None for path in i.origin.paths]
+        ranked = [(len(path), edit) for path in paths for edit in self.touching(path)]
+        ranked = [pair for pair in ranked if _tells(pair[1], old, new)] or ranked
+        if ranked:
+            most = max(length for length, _ in ranked)
+            return tuple(dict.fromkeys(edit for length, edit in ranked if length == most))
+        moving = [edit for path in paths for edit in self.moving(path)]
+        if moving:
+            return tuple(dict.fromkeys(moving))
+        named = self.speaking_of(item.node, item.host if not item.node else "")
+        if named:
+            return tuple(named)
+        return self.all if len(self.all) <= _FEW else ()
+
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def _tells(edit: Edit, old: Item | None, new: Item | None) -> bool:
+    """Whether the texts of an edit hold those of the item, which tells it from others near by."""
+    pairs = ((old, edit.before), (new, edit.after))
+    said = [(item.value, set(_WORD.findall(text))) for item, text in pairs if item is not None and not item.presence]
+    return bool(said) and all(len(value) > 1 and value in words for value, words in said)
+
+
+class Atlas:
+    """Turns edits and origins into spots with their source lines; lines that may hold a secret have no text."""
+
+    def __init__(self, old: Document | None, new: Document | None) -> None:
+        self._documents = {"old": old, "new": new}
+
+    def spots(self, edits: Iterable[Edit], origin: Origin | None) -> tuple[Spot, ...]:
+        """The places of some edits; without any, the places that the origin names."""
+        kind, reason = (origin.kind, origin.reason) if origin else ("given", "")
+        found = [
+            self.spot("old", e.old or (), kind, reason) if e.new is None else self.spot("new", e.new, kind, reason)
+            for e in edits
+        ]
+        if not found and origin is not None:
+            found = [self.spot("new", path, kind, reason) for path in origin.paths[:1]]
+        return tuple(spot for spot in dict.fromkeys(found) if spot is not None)
+
+    def spot(self, side: str, path: Path, kind: str, reason: str) -> Spot | None:
+        """The place of a path; None where there is no document on that side."""
+        document = self._documents[side]
+        if document is None:
+            return None
+        span = document.nearest(path)
+        line, column = document.position(span.source, span.start)
+        text = document.line_text(span.source, line)
+        last = path[-1] if path else ""
+        secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
+        name = ".".join(map(leaks.shown, map(str, path)))
+        hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
+        return Spot(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)

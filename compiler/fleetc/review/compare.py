@@ -1,0 +1,263 @@
+"""Two sides become one review: every difference once, where it comes from, what it means, and the lines that show it.
+
+In: two `Side`s. Out: a `Review`. Called by `commands/`. Whatever differs in bytes is told: what the plans explain as a
+change of an item, and what nothing explains as a change of text. Digests are bookkeeping and no change of their own.
+
+Only hosts whose files differ, or that the spec was edited about, are taken apart, so that a small change in a large
+fleet is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from fleetc.backends import data_files, env, flags
+from fleetc.fleet_page.picture import PICTURE_LIMIT
+from fleetc.model.effective_avatar import slots_of
+from fleetc.model.fleet import NODE_TABLES, Fleet
+from fleetc.plan import AVATAR_DIRECTORY, Plan
+from fleetc.review import words
+from fleetc.review.causes import Atlas, Edits, edits_of, shown
+from fleetc.review.data import IMPACTS, Box, Change, Review, Spot, Target
+from fleetc.review.deltas import Delta, deltas_of
+from fleetc.review.evidence import Evidence
+from fleetc.review.impact import Impact
+from fleetc.review.item import Item
+from fleetc.review.items import items_of
+from fleetc.review.items_stacks import HOST_UNIT, TURN_UNIT
+from fleetc.review.moved import moved
+from fleetc.review.side import Side, copy_of
+from fleetc.review.stacks import with_shared
+from fleetc.review.texts import texts_of
+from fleetc.tree import FLEET_PAGE, SPEC_FOLDER
+from fleetc.version import __version__
+
+
+def compare(old: Side, new: Side) -> Review:
+    """Everything that would change from one side to the other."""
+    paths = sorted(path for path in {*old.files, *new.files} if old.files.get(path) != new.files.get(path))
+    edits = Edits(edits_of(old.document, new.document) if paths and old.document and new.document else ())
+    hosts = _hosts(old, new, paths, edits) if paths else set()
+    old, plans = _plans(old, new, hosts) if paths else (old, None)
+    before, after = ({}, {}) if plans is None else map(items_of, plans)
+    deltas = deltas_of(before, after, edits)
+    if plans is not None and _belied(old, plans[0], deltas, paths):
+        note = f"the spec in {old.name} is not what its files were compiled from, so only files are compared"
+        return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
+    atlas = Atlas(old.document, new.document)
+    evidence = Evidence(old, new, paths)
+    evidence.attribute(deltas)
+    deltas += texts_of(old, new, evidence, deltas, _read(old, new, paths, edits, atlas))
+    processes = with_shared(moved(old, new, paths), deltas, after)
+    # Against a fleet that is not known, everything of the new one would look as if it came with this change.
+    fleets = (None, None) if plans is None else (old.fleet, new.fleet)
+    impact = Impact(*fleets, processes, before, after)
+    impact.find(deltas)
+    made = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
+    made.sort(key=lambda pair: _rank(pair[0]))
+    changes = [change for change, _ in made]
+    ends = frozenset[Target]().union(*processes)
+    boxes, edges = _picture(old, new, plans or (), hosts, changes, ends)
+    return Review(
+        fleet=new.fleet.fleet.name if new.fleet else "",
+        baseline=old.name,
+        tool=__version__,
+        changes=tuple(changes),
+        files=tuple(evidence.files([group for _, group in made])),
+        restarts=impact.restarts(),
+        picture=boxes,
+        edges=edges,
+        notes=(*old.notes, *new.notes, *evidence.notes()),
+        files_only=bool(paths) and plans is None,
+        stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
+        cold_starts=impact.cold_starts(),
+    )
+
+
+def _belied(old: Side, plan: Plan, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
+    """Whether a recorded tree does not hold what the copy of its spec says: then somebody edited the copy.
+
+    The manifest has no digest of that copy, because any two changes of a spec would meet in it.
+    """
+    if old.whole is not None or old.tool != __version__:
+        return False
+    for host in plan.hosts:
+        for made in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
+            there = old.files.get(made.path)
+            if there is not None and there != made.content and not old.edited(made.path):
+                return True
+    return FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas)
+
+
+def _hosts(old: Side, new: Side, paths: Iterable[str], edits: Edits) -> set[str]:
+    """The hosts to take apart: those with a file that differs, and those that the spec was edited about."""
+    found = {path.split("/", 2)[1] for path in paths if path.startswith("hosts/")}
+    found |= {path.rpartition("/")[2].removesuffix(".json") for path in paths if path.startswith("ansible/host_vars/")}
+    for edit in edits.all:
+        for fleet, path in ((old.fleet, edit.old), (new.fleet, edit.new)):
+            if fleet is None or path is None or len(path) < 2:
+                continue
+            name = str(path[1])
+            if path[0] == "hosts":
+                found.add(name)
+            elif path[0] in (*NODE_TABLES, "avatars") and name in getattr(fleet, str(path[0])):
+                found.add(getattr(fleet, str(path[0]))[name].host)
+    return found | _of_wallets(old, new, edits)
+
+
+def _of_wallets(old: Side, new: Side, edits: Edits) -> set[str]:
+    """The hosts of the nodes whose wallet was edited: their funds stand in no file of theirs."""
+    wallets = {str(edit.path[1]) for edit in edits.all if edit.path[0] == "wallets" and len(edit.path) > 1}
+    fleets = [fleet for fleet in (old.fleet, new.fleet) if fleet is not None]
+    return {node.settings.host for f in fleets for name in wallets for node in f.nodes_by_wallet.get(name, ())}
+
+
+def _plans(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Plan, Plan] | None]:
+    """The plans of both sides with some hosts; none where one of the sides has no plan."""
+    try:
+        before = old.plan(hosts)
+    except ValueError as failure:  # lowering expects what rules see to, and a recorded spec has not met those of today
+        problem = f"this version of fleetc cannot lower the spec in {old.name}, so only files are compared: {failure}"
+        return replace(old, document=None, fleet=None, notes=(*old.notes, problem)), None
+    after = new.plan(hosts)
+    return old, None if before is None or after is None else (before, after)
+
+
+def _read(old: Side, new: Side, paths: Iterable[str], edits: Edits, atlas: Atlas) -> set[str]:
+    """The copies of sources in the tree that differ in values, and not in comments or order alone."""
+    copies = [path for path in paths if path.startswith(SPEC_FOLDER)]
+    if not edits.all or len(copies) < 2:
+        return set(copies) if edits.all else set()
+    found = set()
+    for spot in (spot for edit in edits.all for spot in atlas.spots((edit,), None)):
+        document = old.document if spot.side == "old" else new.document
+        names = [source.name for source in document.sources] if document is not None else []
+        found.add(copy_of(names.index(spot.file)))
+    return found
+
+
+def _groups(deltas: Sequence[Delta]) -> Iterator[list[Delta]]:
+    """Equal deltas of several hosts, nodes and streams together.
+
+    What follows on a host tells them apart; what follows on nodes, in slots or in the fleet as a whole does not.
+    """
+    found: dict[tuple[object, ...], list[Delta]] = {}
+    for delta in deltas:
+        of_host = (part.item for part in delta.follows if part.item.host and not part.item.node)
+        followers = tuple(sorted((item.kind, item.what) for item in of_host if not _is_of_slot(item)))
+        key = (delta.item.kind, _without_stream(delta.item), delta.before, delta.after, followers)
+        found.setdefault(key, []).append(delta)
+    yield from found.values()
+
+
+def _is_of_slot(item: Item) -> bool:
+    """Whether an item says something of one slot, of which a stack has more or less."""
+    return item.key[2:3] == (AVATAR_DIRECTORY,) and item.key[3:4] not in ((), (HOST_UNIT,), (TURN_UNIT,))
+
+
+def _without_stream(item: Item) -> str:
+    """What an item is; of an item of a stream without the name of the stream."""
+    return item.what.removeprefix(f"{item.key[2]}: ") if item.kind == "stream" else item.what
+
+
+_STREAM = ("fleet", "stream", "name")
+"""The shape of the key of a stream as a whole."""
+
+
+def _what(group: Sequence[Delta]) -> str:
+    """What changes, with the names of the streams where it is the same of several."""
+    first, *rest = (delta.item for delta in group)
+    if first.kind != "stream" or len(first.key) == len(_STREAM) or not rest:
+        return first.what
+    streams = sorted({first.key[2], *(item.key[2] for item in rest)})
+    return f"{words.names(streams)}: {_without_stream(first)}"
+
+
+def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, impact: Impact, atlas: Atlas) -> Change:
+    first = group[0]
+    targets = dict.fromkeys(Target(delta.item.host, delta.item.node) for delta in group)
+    spots = dict.fromkeys(
+        spot for delta in group if delta.item.kind != "text" for spot in atlas.spots(delta.edits, delta.item.origin)
+    )
+    return Change(
+        kind=first.item.kind,
+        what=_what(group),
+        old=None if first.before is None else shown(first.before),
+        new=None if first.after is None else shown(first.after),
+        targets=tuple(sorted(targets, key=lambda target: (target.host, target.node))),
+        causes=tuple(spots) or tuple(_comments(first, old, new, evidence)),
+        effects=impact.effects(group),
+        lines=evidence.lines_of(first),
+        parts=impact.parts(group),
+    )
+
+
+def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterator[Spot]:
+    """The lines of the spec itself that differ in nothing but comments, spaces or order."""
+    path = delta.item.key[-1]
+    if not path.startswith(SPEC_FOLDER):
+        return
+    for pair in evidence.pairs(path):
+        side, line, text = ("old", pair.old_line, pair.old) if pair.new is None else ("new", pair.new_line, pair.new)
+        document = old.document if side == "old" else new.document
+        sources = document.sources if document is not None else ()
+        source = next((source for index, source in enumerate(sources) if copy_of(index) == path), None)
+        if source is not None:
+            yield Spot(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, or the order of keys")
+
+
+def _rank(change: Change) -> tuple[object, ...]:
+    """The gravest first; what concerns most first; the rest by name."""
+    order = [IMPACTS.index(effect.impact) for effect in change.effects]
+    values = (change.old or "", change.new or "", repr(change.targets))
+    return (order, -len(change.targets), change.kind, change.what, *values)
+
+
+# --- picture --------------------------------------------------------------------------------------
+
+
+def _picture(
+    old: Side,
+    new: Side,
+    plans: Iterable[Plan],
+    hosts: set[str],
+    changes: Sequence[Change],
+    ends: Iterable[Target],
+) -> tuple[tuple[Box, ...], tuple[tuple[str, str, str], ...]]:
+    """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
+    fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]
+    edges = sorted({(edge.source, edge.target, edge.kind) for plan in plans for edge in plan.edges})
+    node_hosts: dict[str, str] = {}
+    for fleet in fleets:
+        for node in fleet.nodes:
+            node_hosts.setdefault(node.name, node.settings.host)
+        for stack in fleet.stacks:
+            for slot in slots_of(fleet, stack):
+                node_hosts.setdefault(_slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
+    changed = {target.node for change in changes for target in change.targets if target.node}
+    units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
+    changed |= {_slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
+    names = {name for fleet in fleets for name in fleet.hosts}
+    if len(node_hosts) > PICTURE_LIMIT:
+        edges = [edge for edge in edges if edge[0] in changed or edge[1] in changed]
+        near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
+        names &= hosts | near
+    inside: dict[str, list[str]] = {}
+    for name, host in node_hosts.items():
+        inside.setdefault(host, []).append(name)
+    boxes = []
+    for name in sorted(names):
+        nodes = tuple(sorted(inside.get(name, ())))
+        boxes.append(Box(name, _label(fleets, name), nodes, tuple(node for node in nodes if node in changed)))
+    return tuple(boxes), tuple(edges)
+
+
+def _slot_name(host: str, unit: str) -> str:
+    """What the picture calls a slot: a stack that is renamed keeps its slots."""
+    return f"{host}/{unit}"
+
+
+def _label(fleets: Iterable[Fleet], name: str) -> str:
+    host = next(fleet.hosts[name] for fleet in fleets if name in fleet.hosts)
+    return " ".join(filter(None, (name, host.runtime, host.region)))

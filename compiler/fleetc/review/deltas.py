@@ -1,0 +1,195 @@
+"""The items in which two plans differ, each once, with the edits of the spec that made it so.
+
+In: the items of both plans and the edits between their specs. Out: `Delta`s: what changed of its own, each with what
+follows from it. Called by `compare.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fleetc.diagnostics import Path
+from fleetc.origin import given
+from fleetc.review.causes import Edit, Edits
+from fleetc.review.item import Item, Key
+from fleetc.review.items_stacks import SEAT
+from fleetc.review.seats import seat_pairs
+
+
+@dataclass(eq=False, slots=True)
+class Delta:
+    """An item before and after; None where it is not there. `follows` are other items that changed along with it."""
+
+    old: Item | None
+    new: Item | None
+    edits: tuple[Edit, ...]
+    follows: list[Delta] = field(default_factory=list)
+
+    @property
+    def item(self) -> Item:
+        """The item after the change, or the one that is gone."""
+        item = self.new or self.old
+        assert item is not None  # noqa: S101  # one of the two is there
+        return item
+
+    @property
+    def before(self) -> str | None:
+        """Its text before."""
+        return None if self.old is None else self.old.value
+
+    @property
+    def after(self) -> str | None:
+        """Its text after."""
+        return None if self.new is None else self.new.value
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The node it belongs to, where it belongs to one."""
+        return (self.item.node,) if self.item.node else ()
+
+    def all(self) -> list[Delta]:
+        """Itself and what follows from it."""
+        return [self, *self.follows]
+
+
+def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) -> list[Delta]:
+    """What differs, each once: below what comes or goes nothing is told, and what follows from something goes with it.
+
+    An edit that is the cause of nothing is a delta of kind "spec". So is one that only changes how the fleet is
+    watched, unless it was made to change that.
+    """
+    keys = [*new, *(key for key in old if key not in new)]
+    changed = [key for key in keys if _differ(old.get(key), new.get(key))]
+    comes_or_goes = {key for key in changed if key not in old or key not in new}
+    told = [key for key in changed if not any(key[:n] in comes_or_goes for n in range(2, _above(key)))]
+    seats = [key for key in told if key[-1] == SEAT]
+    pairs = [*seat_pairs(_items(old, seats), _items(new, seats))]
+    pairs += [(old.get(key), new.get(key)) for key in told if key[-1] != SEAT]
+    found = [Delta(before, after, edits.causes_of(before, after)) for before, after in pairs]
+    known = {
+        edit
+        for delta in found
+        for edit in (*delta.edits, *edits.tables_of(delta.old, delta.new))
+        if delta.item.kind != "monitoring" or edit.path[0] == "monitoring"
+    }
+    below = [path for delta in found if delta.item.presence for path in delta.item.origin.paths]
+    silent = [edit for edit in edits.all if edit not in known and not _is_below(edit.path, below)]
+    return _settled(_paired([*found, *_of_edits(_without_consents(silent, found))]))
+
+
+def _above(key: Key) -> int:
+    """Up to which length its beginnings are things that it comes and goes with. A seat is told beside its slot."""
+    return len(key) - (key[-1] == SEAT)
+
+
+def _items(items: Mapping[Key, Item], keys: Iterable[Key]) -> list[Item]:
+    return [items[key] for key in keys if key in items]
+
+
+def _without_consents(silent: Iterable[Edit], found: Iterable[Delta]) -> Iterator[Edit]:
+    """The edits but those that only admit what another key of their table says: they are a cause of its change."""
+    by_path: dict[Path, Delta] = {}
+    for delta in sorted(found, key=lambda delta: delta.item.follows):
+        for edit in delta.edits:
+            by_path.setdefault(edit.path, delta)
+    for edit in silent:
+        *table, key = edit.path
+        admitted = by_path.get((*table, key.removesuffix(_CONSENT))) if isinstance(key, str) else None
+        if admitted is not None and str(key).endswith(_CONSENT):
+            admitted.edits = (*admitted.edits, edit)
+        else:
+            yield edit
+
+
+_CONSENT = "_exposed"
+"""Ends the keys that say that a listener is meant to be in reach of others."""
+
+
+def _is_below(path: Path, tables: Iterable[Path]) -> bool:
+    return any(path[: len(table)] == table for table in tables)
+
+
+def _differ(old: Item | None, new: Item | None) -> bool:
+    if old is None or new is None:
+        item = old or new
+        return item is not None and not item.order
+    if old.order:
+        before, after = old.value.split("\n"), new.value.split("\n")
+        there, here = set(before), set(after)
+        return [name for name in before if name in here] != [name for name in after if name in there]
+    return not old.presence and old.value != new.value
+
+
+def _paired(found: list[Delta]) -> list[Delta]:
+    """Entries of one file that go and come by the same edits are one that changed, such as a model with another id."""
+    gone: dict[tuple[object, ...], list[Delta]] = {}
+    result = []
+    for delta in found:
+        item = delta.item
+        if _is_entry(item) and delta.new is None:
+            gone.setdefault((item.key[: len(_FILE)], delta.edits), []).append(delta)
+    for delta in found:
+        item = delta.item
+        there = gone.get((item.key[: len(_FILE)], delta.edits), [])
+        if _is_entry(item) and delta.old is None and there and delta.edits:
+            result.append(Delta(there.pop(0).old, delta.new, delta.edits))
+        else:
+            result.append(delta)
+    left = {id(delta) for deltas in gone.values() for delta in deltas}
+    took = {id(delta) for delta in found if _is_entry(delta.item) and delta.new is None} - left
+    return [delta for delta in result if id(delta) not in took]
+
+
+_FILE = ("node", "name", "file", "file name")
+"""The shape of the key of a file, and of the request of a stream."""
+
+
+_SLOT = 4
+"""The length of the key of a slot: host, name, avatar, slot."""
+
+
+def _is_entry(item: Item) -> bool:
+    """Whether an item is an entry of a list in a file of a node or in the request of a stream."""
+    return item.kind in ("file", "stream") and item.presence and len(item.key) > len(_FILE)
+
+
+def _settled(found: list[Delta]) -> list[Delta]:
+    """Give what follows to the change of the same node that has the same cause, and failing that one of the fleet."""
+    own = [delta for delta in found if not delta.item.follows]
+    by_node: dict[tuple[str, Edit], Delta] = {}
+    by_edit: dict[Edit, Delta] = {}
+    by_slot = {delta.item.key[:-1]: delta for delta in own if delta.item.key[-1] == SEAT}
+    for delta in own:
+        for edit in delta.edits:
+            by_node.setdefault((delta.item.node or delta.item.host, edit), delta)
+            by_edit.setdefault(edit, delta)
+    for delta in (delta for delta in found if delta.item.follows):
+        name = delta.item.node or delta.item.host
+        slot = by_slot.get(delta.item.key[:_SLOT])
+        homes = (by_node.get((name, edit)) for edit in delta.edits)
+        home = slot if slot and set(slot.edits) & set(delta.edits) else next((h for h in homes if h is not None), None)
+        if home is None and not name:
+            home = next((by_edit[edit] for edit in delta.edits if edit in by_edit), None)
+        if home is not None:
+            home.follows.append(delta)
+            continue
+        own.append(delta)
+        for edit in delta.edits:
+            by_node.setdefault((name, edit), delta)
+            by_edit.setdefault(edit, delta)
+    return own
+
+
+def _of_edits(silent: Iterable[Edit]) -> Iterator[Delta]:
+    """The edits that no item shows; an item of a list that goes and one that comes at its place are one."""
+    found: dict[str, Delta] = {}
+    for edit in silent:
+        what = ".".join(map(str, edit.path))
+        host = str(edit.path[1]) if edit.path[0] == "hosts" and len(edit.path) > 1 else ""
+        item = Item(("spec", what), host, "", "spec", what, "", given(*edit.path))
+        known = found.get(what, Delta(None, None, ()))
+        old = known.old if edit.old is None else item._replace(value=edit.before)
+        new = known.new if edit.new is None else item._replace(value=edit.after)
+        found[what] = Delta(old, new, (*known.edits, edit))
+    yield from found.values()

@@ -1,0 +1,198 @@
+"""Which lines of which artifacts show a change, and which lines nothing explains.
+
+In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each delta and file, and the pairs of lines
+that belong to no delta. Called by `compare.py`.
+
+A line belongs to a delta of the same node or host that it has a word of: a flag's name, a variable's, the path of a
+mount. Digests are told by no line: where a line differs in nothing else it is bookkeeping.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from fleetc.review.causes import shown
+from fleetc.review.data import FileChange, Line
+from fleetc.review.deltas import Delta
+from fleetc.review.items_stacks import SEAT
+from fleetc.review.lines import Pair, differing
+from fleetc.review.seats import avatar_of
+from fleetc.review.side import Side
+from fleetc.tree import MANIFEST, SPEC_FOLDER
+
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
+_PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/site.yml", "streams/", "monitoring/")
+"""Files about the whole fleet, and beginnings of their paths. They come of the plan alone."""
+
+
+@dataclass
+class Evidence:
+    """`lines_of` and `left` are filled by `attribute`."""
+
+    old: Side
+    new: Side
+    paths: list[str]
+    left: dict[str, list[Pair]] = field(default_factory=dict)
+    explained: set[str] = field(default_factory=set)
+    _lines: dict[int, list[Line]] = field(default_factory=dict)
+    _pairs: dict[str, list[Pair]] = field(default_factory=dict)
+
+    def lines_of(self, delta: Delta) -> tuple[Line, ...]:
+        """The lines that show a delta and what follows from it, by file and number."""
+        found = {line for part in delta.all() for line in self._lines.get(id(part), ())}
+        return tuple(sorted(found, key=_by_place))
+
+    def files(self, changes: Sequence[Sequence[Delta]]) -> Iterator[FileChange]:
+        """Every file that differs, with its lines; those of the manifest and of bare digests are left out.
+
+        Each line has the place of the change that explains it, where only one does.
+        """
+        owners: dict[Line, int | None] = {}
+        for place, deltas in enumerate(changes):
+            for line in {line for delta in deltas for part in delta.all() for line in self._lines.get(id(part), ())}:
+                owners[line] = None if line in owners else place
+        for path in self.paths:
+            before, after = path in self.old.files, path in self.new.files
+            state = "changed" if before and after else "added" if after else "removed"
+            pairs = () if path == MANIFEST else self.pairs(path)
+            lines = (_line(path, pair) for pair in pairs)
+            yield FileChange(path, state, tuple(replace(line, change=owners.get(line)) for line in lines))
+
+    def pairs(self, path: str) -> list[Pair]:
+        """The lines in which a file differs; of host variables not those that differ in digests alone."""
+        if path not in self._pairs:
+            texts = (_text(side.files.get(path)) for side in (self.old, self.new))
+            found = differing(*texts)
+            digests = _HOST_VARS.fullmatch(path) and not self.edited(path)
+            self._pairs[path] = [pair for pair in found if not _is_bookkeeping(pair)] if digests else found
+        return self._pairs[path]
+
+    def edited(self, path: str) -> bool:
+        """Whether somebody edited the file after it was written."""
+        return path in self.old.files and self.old.edited(path)
+
+    def notes(self) -> Iterator[str]:
+        """What was edited by hand, in one sentence."""
+        edited = [path for path in self.paths if self.edited(path) and not path.startswith(SPEC_FOLDER)]
+        if edited:
+            more = f" and {len(edited) - 1} more" if len(edited) > 1 else ""
+            yield f"edited by hand after it was written: {edited[0]}{more}"
+
+    def attribute(self, deltas: Iterable[Delta]) -> None:
+        """Give each line to the deltas that it shows; what is over stands in `left` afterwards."""
+        by_name: dict[str, list[Delta]] = {}
+        fleet: list[Delta] = []
+        hosts: dict[str, list[Delta]] = {}
+        for delta in (part for whole in deltas for part in whole.all()):
+            names = (delta.item.node, delta.item.host)
+            if not any(names):
+                fleet.append(delta)
+            for name in dict.fromkeys(filter(None, names)):
+                by_name.setdefault(name, []).append(delta)
+            for item in (delta.old, delta.new):
+                if item is not None and item.host and delta not in hosts.setdefault(item.host, []):
+                    hosts[item.host].append(delta)
+        for path in self.paths:
+            if path == MANIFEST or path.startswith(SPEC_FOLDER):
+                continue
+            found = _HOST_VARS.fullmatch(path)
+            if path.startswith("hosts/"):
+                _, host, node, _ = path.split("/", 3)
+                near = [d for d in hosts.get(host, ()) if d.item.node in ("", node)]
+                self._share(path, near)
+            elif found:
+                self._share(path, hosts.get(found[1], []))
+            elif path.startswith(_PAGES):
+                self._search(path, by_name, fleet)
+            else:
+                self._share(path, fleet)
+
+    def _share(self, path: str, near: list[Delta]) -> None:
+        """The lines of a file that is about few deltas."""
+        pairs = self.pairs(path)
+        if not pairs and near:
+            self.explained.add(path)
+        whole = [delta for delta in near if _is_whole(delta)]
+        for pair in pairs:
+            owners = [delta for delta in near if _shows(pair, delta, path)] or whole
+            self._own(path, pair, owners)
+        if near and path not in self.explained and not self.edited(path):
+            for pair in self.left.pop(path, ()):
+                self._own(path, pair, near[:1])
+
+    def _search(self, path: str, by_name: Mapping[str, list[Delta]], fleet: list[Delta]) -> None:
+        """The lines of a page about the whole fleet, by the names in them."""
+        for pair in self.pairs(path):
+            words = dict.fromkeys(word for text in (pair.old, pair.new) if text for word in _WORD.findall(text))
+            near = [*dict.fromkeys(delta for word in words for delta in by_name.get(word, ())), *fleet]
+            owners = [delta for delta in near if _has_values(pair, delta)] or near[:1]
+            self._own(path, pair, owners)
+        if by_name or fleet:
+            self.explained.add(path)
+
+    def _own(self, path: str, pair: Pair, owners: list[Delta]) -> None:
+        if not owners:
+            self.left.setdefault(path, []).append(pair)
+            return
+        self.explained.add(path)
+        line = _line(path, pair)
+        for delta in owners:
+            self._lines.setdefault(id(delta), []).append(line)
+
+
+def _is_whole(delta: Delta) -> bool:
+    """Whether a delta changes files from end to end: a host, a node or a file comes or goes, or the runtime changes."""
+    return delta.item.presence or (delta.item.kind, delta.item.what) in (("host", "runtime"), ("service", "host"))
+
+
+def _shows(pair: Pair, delta: Delta, path: str) -> bool:
+    texts = [text for text in (pair.old, pair.new) if text is not None]
+    item = delta.item
+    if item.key[-1] == SEAT:
+        avatars = {avatar_of(seat) for seat in (delta.old, delta.new) if seat is not None}
+        return any(avatars & _words(text) for text in texts)
+    if item.kind == "argument":
+        return any(f"{item.what}=" in text for text in texts)
+    if item.kind == "file":
+        return path.endswith(f"/{item.key[3]}") and (len(item.key) < 6 or any(f'"{item.key[5]}"' in t for t in texts))
+    if item.kind in ("variable", "secret", "mount", "edge"):
+        return any(item.what in text for text in texts)
+    return _has_values(pair, delta)
+
+
+def _has_values(pair: Pair, delta: Delta) -> bool:
+    """Whether the lines have the values: the old line the old one's, the new line the new one's."""
+    old, new = _words(delta.before), _words(delta.after)
+    before, after = (old - new or old), (new - old or new)
+    return bool(
+        (pair.old is not None and before & _words(pair.old)) or (pair.new is not None and after & _words(pair.new))
+    )
+
+
+@lru_cache(maxsize=65536)
+def _words(text: str | None) -> frozenset[str]:
+    return frozenset(part for word in _WORD.findall(text or "") for part in (word, *word.split("-")))
+
+
+def _is_bookkeeping(pair: Pair) -> bool:
+    if pair.old is None or pair.new is None:
+        return False
+    return _DIGEST.sub("", pair.old) == _DIGEST.sub("", pair.new)
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", errors="replace")
+
+
+def _line(path: str, pair: Pair) -> Line:
+    old, new = (None if text is None else shown(text) for text in (pair.old, pair.new))
+    return Line(path, pair.old_line, pair.new_line, old, new)
+
+
+def _by_place(line: Line) -> tuple[str, int, int]:
+    return line.artifact, line.new_line or line.old_line, line.old_line

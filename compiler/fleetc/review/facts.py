@@ -1,0 +1,270 @@
+"""What two fleets differ in that people weigh: who can reach what, what nodes can carry, and which models load again.
+
+In: the items of both plans, both fleets, and the nodes that changed. Out: `Fact`s. Called by `impact.py`, which gives
+each to the change that brings it. What prices come to is in `trade.py` beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+from fleetc.analysis.demand import DEFAULT_SESSIONS
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.model.host import Model
+from fleetc.model.node import AiSettings
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.plan import AVATAR_DIRECTORY
+from fleetc.quantities import reach_of
+from fleetc.review.data import Target
+from fleetc.review.item import Item, Key
+
+COLD_START = "30 to 120 s"
+"""How long a model takes until it answers after its container was started."""
+
+
+class Fact(NamedTuple):
+    """One thing that is different for a node. `text` does not name it, so that equal facts of many nodes are one.
+
+    `hints` are flags and the like, the likeliest first, whose change brings the fact. `who` are other nodes.
+    """
+
+    impact: str
+    node: str
+    text: str
+    amount: Decimal
+    hints: tuple[str, ...] = ()
+    who: tuple[str, ...] = ()
+
+
+# --- exposure -------------------------------------------------------------------------------------
+
+_FLAG_OF_PURPOSE = {
+    "administration": "-cliAddr",
+    "RTMP": "-rtmpAddr",
+    "WHIP": "LIVE_AI_WHIP_ADDR",
+    "WHEP": "LIVE_AI_WHEP_ADDR",
+}
+
+
+class Opening(NamedTuple):
+    """A port that others than the host itself can reach."""
+
+    host: str
+    address: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
+
+
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:
+    """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing.
+
+    The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
+    """
+    for key in [*new, *(key for key in old if key not in new)]:
+        item = new.get(key) or old[key]
+        if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
+            plain = _is_plain(new[key])
+            now, was = ("plain HTTP", "TLS") if plain else ("TLS", "plain HTTP")
+            text = f"the listener speaks {now} instead of {was}"
+            yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",))
+        if item.kind != "port":
+            continue
+        before, after = openings(old.get(key)), openings(new.get(key))
+        if before == after:
+            continue
+        wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
+        purpose = item.what.rpartition(" (")[0]
+        flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
+        stays = before if key in old and Target(old[key].host, item.node) in left else ()
+        if stays:
+            yield Fact("exposure", item.node, f"{item.what}: still {_listed(stays)}", Decimal(0), (flag,))
+        text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
+        if after or not stays:
+            yield Fact("exposure", item.node, f"{item.what}: {text}", Decimal(len(wider)), (flag,))
+
+
+def _is_plain(item: Item) -> bool:
+    """Whether an orchestrator's listener speaks plain HTTP."""
+    return item.value.startswith("http://")
+
+
+def openings(item: Item | None) -> tuple[Opening, ...]:
+    """The ports of an item that are not on loopback."""
+    ends = (text.rpartition(":") for text in item.value.split(", ")) if item is not None else ()
+    outside = ((address, port) for address, _, port in ends if reach_of(address) != "loopback")
+    return tuple(Opening(item.host, address, port) for address, port in outside if item)
+
+
+def _reach(address: str) -> str:
+    return "everyone who reaches the host" if reach_of(address) == "everywhere" else f"everyone who reaches {address}"
+
+
+def _covers(before: Opening, after: Opening) -> bool:
+    same = (before.host, before.port) == (after.host, after.port)
+    return same and reach_of(before.address) == "everywhere"
+
+
+def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool, remains: bool) -> str:
+    """Who reaches a port and who did; `was` and `remains` say whether there is such a port at all.
+
+    The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
+    """
+    if list(map(str, before)) == list(map(str, after)):
+        return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, in either spelling"
+    there = _listed(before) if was else "there was none"
+    return f"{_listed(after) if remains else 'gone'}; before {there}"
+
+
+def _listed(found: tuple[Opening, ...]) -> str:
+    return ", ".join(map(str, found)) or "for the host itself at most"
+
+
+# --- capacity -------------------------------------------------------------------------------------
+
+
+def node_of(fleet: Fleet | None, name: str) -> Node | None:
+    """The node of this name, or None."""
+    found = fleet.answers[node_of] if fleet is not None else {}
+    if fleet is not None and not found:
+        found |= {node.name: node for node in fleet.nodes}
+    return found.get(name)
+
+
+class Capacity(NamedTuple):
+    """What a node can carry. `sessions` is None where nothing in the spec bounds them."""
+
+    sessions: int | None
+    slots: int
+    gpus: int
+    models: tuple[str, ...]
+
+
+def capacity_of(fleet: Fleet | None, name: str) -> Capacity:
+    """Streams at once, slots for runner containers, GPUs, and models with the containers kept warm for each."""
+    node = node_of(fleet, name)
+    if fleet is None or node is None:
+        return Capacity(0, 0, 0, ())
+    settings = node.settings
+    sessions: int | None = 0
+    if isinstance(settings, Gateway | Orchestrator | Transcoder):
+        written = settings.max_sessions
+        if written is None:
+            sessions = DEFAULT_SESSIONS if effective.serves_video(node) else 0
+        else:
+            sessions = None if isinstance(written, str) else written
+    gpus = effective.gpu_ids(fleet, node)
+    count = len(gpus) if isinstance(gpus, tuple) else 1
+    slots = 0
+    models: tuple[str, ...] = ()
+    if isinstance(settings, AiSettings):
+        runs = effective.runs_models(fleet, node).value
+        slots = max(count, 1) * (settings.containers_per_gpu or 1) if runs and settings.models else 0
+        models = tuple(sorted(_model(fleet.models[use.use], use.capacity or 1) for use in settings.models))
+    devices = getattr(settings, "netint", ())
+    return Capacity(sessions, slots, count + len(devices), models)
+
+
+def _model(model: Model, capacity: int) -> str:
+    return f"{model.id} ({model.pipeline}{f', {capacity} at once' if capacity > 1 else ''})"
+
+
+_CAPACITY_HINTS = {
+    "sessions": ("-maxSessions", "-transcoder"),
+    "slots": ("-aiRunnerContainersPerGPU", "-nvidia", "-aiWorker", "aiModels.json"),
+    "GPUs": ("-nvidia", "-netint"),
+    "models": ("aiModels.json", "-aiModels"),
+}
+
+
+def capacity(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:
+    """Sessions, slots, GPUs and models that nodes gain or lose. The amount is what is lost."""
+    for name in names:
+        before, after = capacity_of(old, name), capacity_of(new, name)
+        counts = (
+            ("sessions", before.sessions, after.sessions),
+            ("slots", before.slots, after.slots),
+            ("GPUs", before.gpus, after.gpus),
+        )
+        for what, less, more in counts:
+            if less != more:
+                text = f"{what}: {_count(more)} instead of {_count(less)}"
+                lost = max(0, (less or 0) - more) if more is not None else 0
+                amount = Decimal(0 if what == "GPUs" else lost)
+                yield Fact("capacity", name, text, amount, _CAPACITY_HINTS[what])
+        gone = [model for model in before.models if model not in after.models]
+        come = [model for model in after.models if model not in before.models]
+        if gone or come:
+            parts = [f"no longer {', '.join(gone)}"] * bool(gone) + [f"now {', '.join(come)}"] * bool(come)
+            yield Fact("capacity", name, f"models: {'; '.join(parts)}", Decimal(0), _CAPACITY_HINTS["models"])
+
+
+def _count(number: int | None) -> str:
+    return "what its workers bring" if number is None else str(number)
+
+
+# --- restarts -------------------------------------------------------------------------------------
+
+
+def live_sessions(fleet: Fleet | None, name: str) -> int | None:
+    """How many live sessions a process can hold at most; None where the spec does not say. A slot has one."""
+    stack, _, unit = name.partition("/")
+    if unit and stack == AVATAR_DIRECTORY:
+        return {"host": 0, "turn": None}.get(unit, 1)
+    node = node_of(fleet, name)
+    if fleet is None or node is None:
+        return None
+    settings = node.settings
+    if isinstance(settings, Gateway):
+        return (settings.max_sessions or DEFAULT_SESSIONS) if settings.mode == "video" else None
+    if isinstance(settings, Transcoder):
+        return settings.max_sessions or DEFAULT_SESSIONS
+    if not isinstance(settings, Orchestrator | AiWorker):
+        return 0
+    streams: int | None = 0
+    if isinstance(settings, Orchestrator) and effective.serves_video(node):
+        streams = _streams(fleet, node, settings)
+    requests: int | None = 0
+    if effective.serves_ai(node):
+        own = effective.runs_models(fleet, node).value and all(map(effective.managed, settings.models))
+        requests = capacity_of(fleet, name).slots if own else None
+    return None if streams is None or requests is None else streams + requests
+
+
+def _streams(fleet: Fleet, node: Node, settings: Orchestrator) -> int | None:
+    """What an orchestrator takes: its own bound, or with "auto" those of the transcoders of this fleet."""
+    if not isinstance(settings.max_sessions, str):
+        return settings.max_sessions or DEFAULT_SESSIONS
+    workers = fleet.workers_by_orchestrator.get(node.name, ())
+    bounds = [w.settings.max_sessions or DEFAULT_SESSIONS for w in workers if isinstance(w.settings, Transcoder)]
+    return sum(bounds) if bounds else None
+
+
+def cooled(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iterator[Fact]:
+    """Models that nodes still have but no longer keep loaded: nothing loads at the start, the first request waits."""
+    for name in names:
+        node = node_of(new, name)
+        if new is None or node is None or not isinstance(node.settings, AiSettings):
+            continue
+        has, warm = {use.use for use in node.settings.models}, warm_models(new, name)
+        for use in (use for use in warm_models(old, name) if use in has and use not in warm):
+            model = new.models[use]
+            text = f"{use} is no longer kept loaded: its first request waits for the load, {COLD_START}"
+            hints = (f"aiModels.json: {model.pipeline} {model.id}", "aiModels.json", "-aiModels")
+            yield Fact("cold-start", name, text, Decimal(0), hints)
+
+
+def warm_models(fleet: Fleet | None, name: str) -> tuple[str, ...]:
+    """The models that a process keeps loaded in containers of its own."""
+    node = node_of(fleet, name)
+    if fleet is None or node is None or not isinstance(node.settings, AiSettings):
+        return ()
+    if not effective.runs_models(fleet, node).value or getattr(node.settings, "serverless", None):
+        return ()
+    return tuple(use.use for use in node.settings.models if effective.warm_containers(fleet, node, use))

@@ -1,0 +1,369 @@
+"""A review as one page for a browser: it loads nothing, works without its script, and can be printed.
+
+In: a `Review` and the shipped files of `templates/html/`. Out: HTML. Every text of a spec passes the encoder of its
+templates; the style and the script are constant files, and the page's policy admits these two by digest and nothing
+else. A page stays usable whatever changes: equal things stand once, long lists end with a count.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from fleetc.review import picture, words
+from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.templating import Encoded, Templates
+
+_WHOLE = 800
+"""The most changes that are shown with everything that belongs to them; others take one line."""
+
+_BRIEF = 10_000
+_MANY = 100
+"""From so many changes and files on, a browser lays out only what is in sight."""
+
+_PLACES = 200
+_EFFECTS = 12
+_CAUSES = 8
+_LINE_CAUSES = 2
+_CHANGE_LINES = 12
+_FILES = 600
+_FILE_LINES = 150
+_ALL_LINES = 3_000
+_RESTARTS = 1_000
+_NOTES = 50
+_VALUE = 1_000
+_NAME = 300
+_SENTENCE = 1_000
+
+
+class _Side(NamedTuple):
+    """A line before or after; `middle` is what differs from the other side."""
+
+    number: int
+    start: str
+    middle: str
+    end: str
+
+
+class _Reason(NamedTuple):
+    """Why a line changes: the change, by its place and in words, and its causes."""
+
+    change: int
+    what: str
+    causes: Encoded
+
+
+class _Row(NamedTuple):
+    """Two sides of a line; `opens` says that it shows its reason on demand, `gap` that lines are left out before it.
+
+    `file` is the name of the file that begins with it, where lines of several stand together.
+    """
+
+    old: _Side | None
+    new: _Side | None
+    opens: bool
+    gap: bool
+    reason: _Reason | None
+    file: str = ""
+
+
+def as_html(review: Review, templates: Mapping[str, str]) -> str:
+    """The page. `templates` are the shipped ones, by path."""
+    style, script = templates["html/review.css"], templates["html/review.js"]
+    return _Page(review, Templates(templates)).render(style, script)
+
+
+class _Page:
+    """The parts of the page of one review."""
+
+    def __init__(self, review: Review, templates: Templates) -> None:
+        self._review = review
+        self._templates = templates
+        names = dict.fromkeys(box.host for box in review.picture)
+        names.update(dict.fromkeys(host for change in review.changes for host in words.hosts_of(change.targets)))
+        self._hosts = sorted(names)
+        self._place = {host: place for place, host in enumerate(self._hosts)}
+        self._known = words.explained(review)
+        self._reasons: dict[int, _Reason] = {}
+
+    def render(self, style: str, script: str) -> str:
+        """The whole page as text."""
+        review = self._review
+        files = words.files(review)
+        view: dict[str, object] = {
+            "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+            "img-src data:; base-uri 'none'; form-action 'none'",
+            "style": Encoded(style),
+            "script": Encoded(script),
+            "fleet": words.clip(review.fleet, _NAME),
+            "baseline": words.clip(review.baseline, _SENTENCE),
+            "tool": words.clip(review.tool, _NAME),
+            "alarm": words.clip(words.alarm(review), _SENTENCE),
+            "verdict": words.headline(review),
+            "many": len(review.changes) + len(review.files) > _MANY,
+            "costs": f"{_sentence(files)}; {words.restarts(review)}",
+            "notes": [words.clip(note, _SENTENCE) for note in _first(review.notes, _NOTES, "more note")],
+            "tallies": [self._tally(tally) for tally in words.tallies(review)],
+            "hosts": [words.clip(host, _NAME) for host in self._hosts],
+            "change_count": f"{len(review.changes):,}",
+            "host_count": f"{len(review.picture):,}",
+            "file_count": f"{len(review.files):,}",
+            "files": _sentence(files),
+            **self._changes(),
+            **self._restarts(),
+            **self._files(),
+            "picture": Encoded(
+                self._templates.render("html/picture.svg.j2", picture.view(review.picture, review.edges))
+            ),
+        }
+        return self._templates.render("html/review.html.j2", view)
+
+    def _tally(self, tally: words.Tally) -> dict[str, object]:
+        return {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": words.MEANINGS[tally.impact]}
+
+    # --- changes ----------------------------------------------------------------------------------
+
+    def _changes(self) -> dict[str, object]:
+        changes = self._review.changes
+        brief = changes[_WHOLE : _WHOLE + _BRIEF]
+        left = changes[_WHOLE + _BRIEF :]
+        return {
+            "changes": [self._change(index, change) for index, change in enumerate(changes[:_WHOLE])],
+            "brief_title": f"{words.count(len(brief), 'more change')}, one line each",
+            "brief": [self._brief(_WHOLE + index, change) for index, change in enumerate(brief)],
+            "left_out": f"{words.count(len(left), 'more change')}: the JSON report holds them all." if left else "",
+        }
+
+    def _head(self, index: int, change: Change) -> dict[str, object]:
+        found = words.impacts(change)
+        return {
+            "index": index,
+            "gravest": found[0],
+            "tags": list(found),
+            "impacts": " ".join(found),
+            "hosts": self._ranges(words.hosts_of(change.targets)),
+            "what": words.clip(change.what, _NAME),
+        }
+
+    def _brief(self, index: int, change: Change) -> dict[str, object]:
+        told = change.effects[0].text if change.effects else ""
+        line = "; ".join(filter(None, (_swap(change), words.where(change.targets), told)))
+        return {**self._head(index, change), "line": words.clip(line, _NAME)}
+
+    def _change(self, index: int, change: Change) -> dict[str, object]:
+        old, new = words.clip_pair(*_pair(change), _VALUE)
+        places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
+        shown = [words.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
+        told, more = words.effects(change, _EFFECTS)
+        effects = [
+            {
+                "impact": effect.impact,
+                "text": words.clip(effect.text, _SENTENCE),
+                "who": words.clip(words.names(effect.who, 5), _NAME),
+            }
+            for effect in told
+        ]
+        return {
+            **self._head(index, change),
+            "kind": words.clip(change.kind, _NAME),
+            "deed": _deed(change),
+            "old": old or "(empty)",
+            "new": new or "(empty)",
+            "where": words.clip(words.where(change.targets), _SENTENCE),
+            "effects": effects,
+            "more_effects": f"and {words.count(more, 'more effect')}" if more else "",
+            "causes": self._causes(change.causes, _CAUSES),
+            "lines": self._change_lines(change),
+            "places": shown,
+            "more_places": f"and {len(places) - _PLACES:,} more" if len(places) > _PLACES else "",
+        }
+
+    def _change_lines(self, change: Change) -> Encoded:
+        if not change.lines:
+            return Encoded("")
+        artifact = change.lines[0].artifact
+        files = dict.fromkeys(line.artifact for line in change.lines)
+        title = artifact if len(files) == 1 else f"{artifact} and {words.count(len(files) - 1, 'more file')}"
+        return self._lines(change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=words.clip(title, _NAME))
+
+    def _causes(self, causes: Sequence[Spot], limit: int) -> Encoded:
+        more = len(causes) - limit
+        view = {
+            "causes": [_cause(spot) for spot in causes[:limit]],
+            "more_causes": f"and {words.count(more, 'more cause')}" if more > 0 else "",
+        }
+        return Encoded(self._templates.render("html/causes.html.j2", view))
+
+    # --- lines ------------------------------------------------------------------------------------
+
+    def _lines(self, lines: Sequence[Line], whole: int, opens: bool, title: str) -> Encoded:
+        rows = []
+        before: Line | None = None
+        several = len({line.artifact for line in lines}) > 1
+        for line in lines:
+            old, new = _sides(line)
+            begins = several and (before is None or before.artifact != line.artifact)
+            file = words.clip(line.artifact, _NAME) if begins else ""
+            gap = not file and before is not None and not _follows(before, line)
+            rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
+            before = line
+        more = whole - len(lines)
+        view = {"title": title, "lines": rows, "more_lines": f"and {words.count(more, 'more line')}" if more else ""}
+        return Encoded(self._templates.render("html/lines.html.j2", view))
+
+    def _reason(self, line: Line) -> _Reason | None:
+        index = words.change_of(line, self._known)
+        if index is None:
+            return None
+        if index not in self._reasons:
+            change = self._review.changes[index]
+            what = f"{change.kind} {change.what}: {_swap(change)}".removesuffix(": ")
+            causes = self._causes(change.causes, _LINE_CAUSES)
+            self._reasons[index] = _Reason(index, words.clip(what, _NAME), causes)
+        return self._reasons[index]
+
+    # --- files and restarts -----------------------------------------------------------------------
+
+    def _files(self) -> dict[str, object]:
+        groups = words.alike(self._review.files)
+        shown = []
+        room = _ALL_LINES
+        for group in groups[:_FILES]:
+            if not room:
+                break
+            shown.append(self._file(group, min(room, _FILE_LINES)))
+            room -= min(len(group.first.lines), _FILE_LINES, room)
+        left = sum(len(group.paths) for group in groups[len(shown) :])
+        more = f"{words.count(left, 'more file')} with other lines: the JSON report holds them all." if left else ""
+        return {"file_groups": shown, "more_files": more}
+
+    def _file(self, group: words.Alike, limit: int) -> dict[str, object]:
+        first, paths = group.first, group.paths
+        found = {words.change_of(line, self._known) for line in first.lines}
+        classes = {impact for i in found if i is not None for impact in words.impacts(self._review.changes[i])}
+        added, removed = (sum(1 for line in first.lines if side(line) is not None) for side in (_new, _old))
+        return {
+            "impacts": " ".join(impact for impact in IMPACTS if impact in classes) or "none",
+            "hosts": self._ranges(host for host in map(_host_of, paths) if host in self._place),
+            "state": first.state,
+            "path": words.clip(first.path, _NAME),
+            "same": f"same in {words.count(len(paths), 'file')}" if len(paths) > 1 else "",
+            "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not told",
+            "paths": [words.clip(path, _NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
+            "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",
+            "lines": self._lines(first.lines[:limit], len(first.lines), opens=True, title="") if first.lines else "",
+        }
+
+    def _restarts(self) -> dict[str, object]:
+        restarts = self._review.restarts
+        more = len(restarts) - _RESTARTS
+        rows = [
+            {
+                "index": self._ranges([target.host] if target.host in self._place else []),
+                "host": words.clip(target.host, _NAME),
+                "node": words.clip(target.node, _NAME),
+                "sessions": "not known" if sessions is None else f"{sessions:,}",
+            }
+            for target, sessions in restarts[:_RESTARTS]
+        ]
+        return {
+            "restart_count": f"{len(restarts):,}",
+            "restarts": _sentence(words.restarts(self._review)),
+            "restart_title": "Which ones",
+            "restart_rows": rows,
+            "more_restarts": f"and {words.count(more, 'more process', 'more processes')}" if more > 0 else "",
+        }
+
+    def _ranges(self, hosts: Iterable[str]) -> str:
+        """Hosts as places in the list of all, neighbours as one range: "0-3 7"; empty for the whole fleet."""
+        found: list[list[int]] = []
+        for place in sorted(self._place[host] for host in set(hosts)):
+            if found and found[-1][1] == place - 1:
+                found[-1][1] = place
+            else:
+                found.append([place, place])
+        return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
+
+
+def _digest(text: str) -> str:
+    """A text as the source of a content security policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
+    more = len(texts) - limit
+    return [*texts[:limit], *([f"and {words.count(more, thing)}"] if more > 0 else [])]
+
+
+def _pair(change: Change) -> tuple[str | None, str | None]:
+    """Both values; of lists what they lose and gain."""
+    return words.elements(change) or (change.old, change.new)
+
+
+def _deed(change: Change) -> str:
+    """The word for what happens to the value: becomes, added, removed, or none where there is no value."""
+    old, new = _pair(change)
+    if old is None:
+        return "" if new is None else "added"
+    return "removed" if new is None else "becomes"
+
+
+def _swap(change: Change) -> str:
+    """Old and new value in a few words."""
+    old, new = (text or "(empty)" for text in words.clip_pair(*_pair(change), _NAME // 3))
+    deed = _deed(change)
+    return {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}.get(
+        deed, ""
+    )
+
+
+def _cause(spot: Spot) -> dict[str, object]:
+    place = words.place(spot) if spot.file else ""
+    return {
+        "place": words.clip(place, _NAME),
+        "path": words.clip(spot.path, _NAME),
+        "line": spot.line,
+        "text": words.clip(spot.text, _NAME),
+        "instead": words.line_text(spot).strip("[]"),
+        "reason": words.clip(_sentence(words.reason(spot)), _SENTENCE),
+    }
+
+
+def _old(line: Line) -> str | None:
+    return line.old
+
+
+def _new(line: Line) -> str | None:
+    return line.new
+
+
+def _host_of(path: str) -> str:
+    """The host that a file of the tree belongs to, by its path; empty for a file of the whole fleet."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 and parts[0] == "hosts" else ""
+
+
+def _sides(line: Line) -> tuple[_Side | None, _Side | None]:
+    """Both sides, cut to a length, with what differs set apart."""
+    old, new = words.clip_pair(line.old, line.new, _VALUE)
+    if old is not None and new is not None:
+        before, after = words.differing(old, new)
+        return _Side(line.old_line, *before), _Side(line.new_line, *after)
+    return (
+        None if old is None else _Side(line.old_line, old, "", ""),
+        None if new is None else _Side(line.new_line, new, "", ""),
+    )
+
+
+def _follows(before: Line, line: Line) -> bool:
+    """Whether nothing lies between two changed lines of one file."""
+    if before.artifact != line.artifact:
+        return False
+    old = not line.old_line or not before.old_line or line.old_line == before.old_line + 1
+    return old and (not line.new_line or not before.new_line or line.new_line == before.new_line + 1)

@@ -1,0 +1,395 @@
+"""What each change means: its classes of impact, from rows of data and from comparisons of both fleets.
+
+In: deltas, both fleets, and which processes move. Out: the `Effect`s of a group of equal deltas. Called by
+`compare.py`. A row says which classes always come with a flag or a kind of item; facts that a comparison finds are
+given to the change that brings them, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+
+from fleetc.model.fleet import Fleet
+from fleetc.review import words
+from fleetc.review.causes import shown
+from fleetc.review.data import IMPACTS, Effect, Target
+from fleetc.review.deltas import Delta
+from fleetc.review.facts import COLD_START, Fact, capacity, cooled, exposure, live_sessions, node_of, warm_models
+from fleetc.review.item import Item, Key
+from fleetc.review.items_stacks import TURN_UNIT
+from fleetc.review.meanings import flag_of, meaning, opens, which_way
+from fleetc.review.moved import Moved, renamed
+from fleetc.review.stacks import stacks
+from fleetc.review.streams import streams
+from fleetc.review.trade import UNBOUNDED, trade
+from fleetc.upstream.impacts import passing
+
+_ON_CHAIN_ONLY = ("price", "funds", "chain")
+_NAMED = 6
+"""Names, and different sentences of one class, that one effect or change tells; the rest is counted."""
+
+
+@dataclass
+class Impact:
+    """Both fleets, what moves, and the facts, each with the change that brings it.
+
+    `_renamed` has the new names of hosts that are the same machine still, `_arrivals` the hosts that nodes start on.
+    """
+
+    old: Fleet | None
+    new: Fleet | None
+    moved: Moved
+    before: Mapping[Key, Item]
+    after: Mapping[Key, Item]
+    _facts: dict[int, list[Fact]] = field(default_factory=dict)
+    _roles: dict[str, str] = field(default_factory=dict)
+    _renamed: dict[str, str] = field(default_factory=dict)
+    _arrivals: dict[str, str] = field(default_factory=dict)
+    _flags: tuple[dict[str, list[Item]], ...] = ({}, {})
+
+    def find(self, deltas: Sequence[Delta]) -> None:
+        """Work out the facts and give each to a delta."""
+        for items in (self.before, self.after):
+            self._roles |= {i.node: i.value for i in items.values() if (i.kind, i.what) == ("service", "role")}
+        names = sorted({item.node for items in (self.before, self.after) for item in items.values() if item.node})
+        self._renamed = renamed(self.old, self.new)
+        self._arrivals = {target.node: target.host for target in self.moved.started}
+        self._flags = (_by_node(self.before), _by_node(self.after))
+        before = _under(self._renamed, self.before)
+        rates = any(delta.item.kind == "rate" for delta in deltas)
+        homes = _Homes(deltas)
+        for fact in (
+            *exposure(before, self.after, self.moved.left),
+            *stacks(before, self.after, self.moved.left),
+            *streams(before, self.after),
+            *capacity(self.old, self.new, names),
+            *cooled(self.old, self.new, names),
+            *trade(self.old, self.new, names, rates, {target.node for target in self.moved.left}),
+        ):
+            home = homes.of(fact)
+            if home is not None:
+                self._facts.setdefault(id(home), []).append(fact)
+
+    def restarts(self) -> tuple[tuple[Target, int | None], ...]:
+        """The processes that restart or stop, and how many live sessions each can drop at most."""
+        ended = sorted(self.moved.restarted | self.moved.stopped, key=lambda target: (target.host, target.node))
+        return tuple((target, live_sessions(self.old, target.node)) for target in ended)
+
+    def cold_starts(self) -> tuple[tuple[Target, str], ...]:
+        """The models that load before their process answers, by process."""
+        begun = sorted(self.moved.restarted | self.moved.started, key=lambda target: (target.host, target.node))
+        return tuple((target, model) for target in begun for model in warm_models(self.new, target.node))
+
+    def effects(self, group: Sequence[Delta]) -> tuple[Effect, ...]:
+        """What equal deltas mean together, the gravest class first; a single effect "none" where it is nothing."""
+        found = [
+            *self._of_rows(group),
+            *self._of_passing(group),
+            *self._of_facts(group),
+            *self._of_left(group),
+            *self._of_processes(group),
+        ]
+        if not found:
+            reasons = dict.fromkeys(self._nothing(delta) for delta in group)
+            found = [Effect("none", "; ".join(reasons), Decimal(0))]
+        return tuple(sorted(found, key=lambda effect: IMPACTS.index(effect.impact)))
+
+    def parts(self, group: Sequence[Delta]) -> tuple[tuple[Target, tuple[Effect, ...]], ...]:
+        """What equal deltas mean at each place by itself; nothing where they have one place, which has all of it.
+
+        A process that moves drops its sessions on the host that it leaves.
+        """
+        places: dict[Target, list[Delta]] = {}
+        left: dict[Target, Target] = {}
+        for delta in group:
+            place = Target(delta.item.host, delta.item.node)
+            places.setdefault(place, []).append(delta)
+            if delta.old is not None and Target(delta.old.host, delta.old.node) in self.moved.stopped - {place}:
+                left[place] = Target(delta.old.host, delta.old.node)
+        if len(places) == 1 and not left:
+            return ()
+        found: dict[Target, list[Effect]] = {}
+        for place, deltas in places.items():
+            for effect in self.effects(deltas):
+                at = left.get(place, place) if effect.impact == "restart" else place
+                found.setdefault(at, []).append(effect)
+        return tuple((target, tuple(effects)) for target, effects in found.items())
+
+    def _nothing(self, delta: Delta) -> str:
+        """Why a delta means nothing."""
+        if (delta.item.kind == "host" and delta.item.presence) or _is_host_of_node(delta):
+            names = {item.host for item in (delta.old, delta.new) if item is not None}
+            for old, new in self._renamed.items():
+                if names <= {old, new}:
+                    return f"{old} and {new} are one machine: it only has another name"
+        if delta.item.kind == "host" and delta.item.presence:
+            gone = "no rollout reaches the host any more, and none stops what runs there"
+            return gone if delta.new is None else "rollouts reach the host from now on"
+        return meaning(delta.item, self._role(delta)).none or "nothing that runs changes"
+
+    def _role(self, delta: Delta) -> str:
+        return self._roles.get(delta.item.node, "")
+
+    def _of_rows(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """The classes that always come with the flag or kind; on a chain only what counts there."""
+        told: dict[str, str] = {}
+        opened = 0
+        for delta in (part for whole in group for part in whole.all()):
+            row = meaning(delta.item, self._role(delta))
+            for impact, text in row.always.items():
+                gone = impact == "chain" and delta.item.kind == "funds" and delta.new is None
+                if not gone and self._counts(impact):
+                    told.setdefault(impact, which_way(delta, row) or text if impact == "exposure" else text)
+            opened += opens(delta, row)
+        known = self._known(group)
+        counted = {
+            "exposure": Decimal(opened),
+            "price": UNBOUNDED,
+            "capacity": Decimal(0),
+            "cold-start": Decimal(0),  # what loads again is counted by model
+        }
+        for impact, text in told.items():
+            if impact in known and impact != "price" and not (impact == "exposure" and opened):
+                continue  # a fact says it better; a price that loses its bound counts whole all the same
+            yield Effect(impact, text, counted.get(impact, Decimal(1)))
+
+    def _counts(self, impact: str) -> bool:
+        """Whether a class counts here: prices, funds and transactions do on a chain only."""
+        on_chain = any(fleet is not None and fleet.on_chain for fleet in (self.old, self.new))
+        return on_chain or impact not in _ON_CHAIN_ONLY
+
+    def _known(self, group: Sequence[Delta]) -> set[str]:
+        """The classes that facts speak of."""
+        return {fact.impact for delta in group for fact in self._facts.get(id(delta), ())}
+
+    def _of_passing(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """What flags mean that come, go or move with their process, and of which there is no change of their own."""
+        told: dict[str, dict[str, None]] = {}
+        known = self._known(group) - {"exposure"}
+        for delta in group:
+            for way in self._ways(delta):
+                for impact, text in self._passing(delta, way):
+                    if self._counts(impact) and not (way == "comes" and impact in known):
+                        told.setdefault(impact, {})[text] = None
+        for impact, texts in told.items():
+            more = [f"and {len(texts) - _NAMED} more"] * (len(texts) > _NAMED)
+            yield Effect(impact, "; ".join([*list(texts)[:_NAMED], *more]), Decimal(1))
+
+    def _ways(self, delta: Delta) -> Iterator[str]:
+        """How the process of a node passes with this delta: comes, goes, moves, or stays where nobody manages it."""
+        item, old, new = delta.item, delta.old, delta.new
+        if item.kind == "service" and item.presence:
+            yield "comes" if old is None else "stays" if Target(item.host, item.node) in self.moved.left else "goes"
+        elif _is_host_of_node(delta) and old is not None and new is not None:
+            if self._renamed.get(old.host) != new.host:
+                yield "moves"
+            if Target(old.host, old.node) in self.moved.left:
+                yield "stays"
+
+    def _passing(self, delta: Delta, way: str) -> Iterator[tuple[str, str]]:
+        """Classes and sentences of all flags of a node. A flag with another value than before is told on its own."""
+        node = delta.item.node
+        before, after = (found.get(node, ()) for found in self._flags)
+        kept = {(item.key, item.value) for item in after}
+        for item in after if way == "comes" else before:
+            flag = flag_of(item)
+            if item.value == "false" or (way == "moves" and (item.key, item.value) not in kept):
+                continue
+            if flag == "dataDir" and way == "goes" and self._takes_over(item):
+                continue
+            for impact, text in passing(way, flag, self._roles.get(node, "")).items():
+                yield impact, text.replace("{}", shown(item.value))
+
+    def _takes_over(self, directory: Item) -> bool:
+        """Whether a node of the new fleet has this data directory, on the same machine."""
+        host = self._renamed.get(directory.host, directory.host)
+        alike = (item for items in self._flags[1].values() for item in items if item.what == directory.what)
+        return any((item.host, item.value) == (host, directory.value) for item in alike)
+
+    def _of_left(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """Processes that go on where no rollout stops them, because their host left the fleet."""
+        for delta in group:
+            whole = delta.item.presence and delta.item.kind in ("service", "host")
+            if not whole and not _is_host_of_node(delta):
+                continue
+            hosts = {item.host for item in (delta.old, delta.new) if item is not None}
+            found = [t for t in sorted(self.moved.left, key=lambda t: t.node) if t.host in hosts]
+            left = [t for t in found if (t.node == delta.item.node if delta.item.node else "/" in t.node)]
+            if left:
+                verb = "is" if len(left) == 1 else "are"
+                text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
+                arrival = self._arrivals.get(left[0].node)
+                again = f"; on {arrival} it starts beside that" if arrival else ""
+                yield Effect("exposure", f"{text} no rollout stops it any more{again}", Decimal(0))
+
+    def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
+        same: dict[tuple[str, str], list[Fact]] = {}
+        for fact in self._once_for_each_wallet(fact for delta in group for fact in self._facts.get(id(delta), ())):
+            same.setdefault((fact.impact, fact.text), []).append(fact)
+        own = {name for delta in group for name in (delta.item.node, delta.item.host)}
+        for impact in IMPACTS:
+            several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
+            for text, facts in several[:_NAMED]:
+                others = dict.fromkeys(f.node for f in facts if f.node not in own)
+                times = len({self._wallet(fact) for fact in facts}) if impact == "funds" else len(facts)
+                head = f"{_names(others)}: " if others else f"{times} times: " if times > 1 else ""
+                yield _effect(impact, head + text, facts)
+            rest = [fact for _, facts in several[_NAMED:] for fact in facts]
+            if rest:
+                yield _effect(impact, f"and {len(rest)} more", rest)
+
+    def _once_for_each_wallet(self, facts: Iterable[Fact]) -> Iterator[Fact]:
+        """The facts; those of funds count for the first node alone of all that one wallet pays for."""
+        seen: set[str] = set()
+        for fact in facts:
+            wallet = self._wallet(fact) if fact.impact == "funds" else ""
+            yield fact._replace(amount=Decimal(0)) if wallet in seen else fact
+            seen |= {wallet} - {""}
+
+    def _wallet(self, fact: Fact) -> str:
+        """The wallet that pays for a node; the node itself where it has none."""
+        nodes = (node_of(fleet, fact.node) for fleet in (self.new, self.old))
+        wallets = (getattr(node.settings, "wallet", None) for node in nodes if node is not None)
+        return next((wallet for wallet in wallets if wallet), fact.node)
+
+    def _of_processes(self, group: Sequence[Delta]) -> Iterator[Effect]:
+        """Restarts, and what has to load again."""
+        targets = list(dict.fromkeys(target for delta in group for target in self._processes(delta)))
+        ended = [target for target in targets if target not in self.moved.started]
+        if ended:
+            yield Effect("restart", self._restart(ended), Decimal(len(ended)))
+        loads: dict[str, tuple[str, ...]] = {}
+        for target in targets:
+            models = warm_models(self.new, target.node)
+            if models and target not in self.moved.stopped:
+                loads[target.node] = models
+        if loads:
+            count = sum(map(len, loads.values()))
+            names = _names(dict.fromkeys(model for models in loads.values() for model in models))
+            text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
+            yield Effect("cold-start", text, Decimal(count))
+
+    def _processes(self, delta: Delta) -> Iterator[Target]:
+        """The processes that this delta restarts, stops or starts."""
+        for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
+            for target in self._moved_on.get(host, ()):
+                if any(self._touches(item, target) for item in _items(delta)):
+                    yield target
+
+    def _touches(self, item: Item, target: Target) -> bool:
+        """Whether an item is of a process; items of a stack have its unit in their key."""
+        if item.node or item.kind == "text":
+            return item.node == target.node and item.kind != "funds"
+        stack, _, unit = target.node.partition("/")
+        if unit and item.key[2:3] == (stack,):
+            shared = item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
+            return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
+        return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", "binary"))
+
+    @cached_property
+    def _moved_on(self) -> dict[str, list[Target]]:
+        """What restarts, stops or starts, by host, sorted."""
+        found: dict[str, list[Target]] = {}
+        every = self.moved.restarted | self.moved.stopped | self.moved.started
+        for target in sorted(every, key=lambda target: (target.host, target.node)):
+            found.setdefault(target.host, []).append(target)
+        return found
+
+    def _restart(self, targets: Sequence[Target]) -> str:
+        one = len(targets) == 1
+        stops = [target for target in targets if target in self.moved.stopped]
+        s = "s" if one else ""
+        verb = f"stop{s}" if len(stops) == len(targets) else "restart or stop" if stops else f"restart{s}"
+        if stops and len(stops) == len(targets) and all(target.node in self._arrivals for target in targets):
+            ways = dict.fromkeys(f"on {t.host} and start{s} on {self._arrivals[t.node]}" for t in targets)
+            verb += f" {next(iter(ways))}" if len(ways) == 1 else " and start on other hosts"
+        counts = {target: live_sessions(self.old, target.node) for target in targets}
+        known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
+        drops = f"at most {words.count(known, 'live session')} drop{'s' if known == 1 else ''}"
+        if len(unknown) == len(counts):
+            drops = "how many live sessions drop is not known"
+        elif unknown:
+            drops += f"; how many more on {_names(dict.fromkeys(unknown))} is not known"
+        nodes = dict.fromkeys(target.node for target in targets)  # every stack calls its processes the same
+        names = _names(nodes)
+        if len(nodes) < len(targets):
+            names = f"{len(targets)} processes of {len({target.host for target in targets})} hosts ({names})"
+        return f"{names} {verb}: {drops}"
+
+
+class _Homes:
+    """Finds the change that brings a fact."""
+
+    def __init__(self, deltas: Sequence[Delta]) -> None:
+        self._all = list(deltas)
+        self._of_node: dict[str, list[Delta]] = {}
+        for delta in self._all:
+            self._of_node.setdefault(delta.item.node or delta.item.host, []).append(delta)
+
+    def of(self, fact: Fact) -> Delta | None:
+        """What the fact hints at on its node or of who else is concerned, or what comes and goes; else anywhere."""
+        own = self._of_node.get(fact.node, [])
+        others = [delta for name in fact.who for delta in self._of_node.get(name, ())]
+        likely = [d for d in own if fact.impact in meaning(d.item, "").computed or d.item.presence]
+        near = _hinted(own, fact.hints) or _hinted(others, fact.hints) or next(iter(likely), None)
+        return near or _hinted(self._all, fact.hints) or next(iter((*own, *self._all)), None)
+
+
+def _items(delta: Delta) -> Iterator[Item]:
+    """The items of a delta and of what follows from it, before and after: they may be of different slots."""
+    yield from (item for part in delta.all() for item in (part.new, part.old) if item is not None)
+
+
+def _hinted(deltas: Sequence[Delta], hints: Sequence[str]) -> Delta | None:
+    """The change with the likeliest name: what comes or goes as a whole, then any, then one that others follow from."""
+    named = [delta for hint in hints for delta in deltas if delta.item.what.startswith(hint)]
+    whole = [delta for delta in named if delta.item.presence]
+    followed = (d for hint in hints for d in deltas if any(part.item.what.startswith(hint) for part in d.follows))
+    return next(iter(whole or named or followed), None)
+
+
+def _is_host_of_node(delta: Delta) -> bool:
+    """Whether a delta is the host that a node is on."""
+    return delta.item.kind == "service" and delta.item.key[2:] == ("service", "host")
+
+
+def _by_node(items: Mapping[Key, Item]) -> dict[str, list[Item]]:
+    """What sets a flag, by node."""
+    found: dict[str, list[Item]] = {}
+    for item in items.values():
+        if item.node and flag_of(item):
+            found.setdefault(item.node, []).append(item)
+    return found
+
+
+def _under(names: Mapping[str, str], items: Mapping[Key, Item]) -> Mapping[Key, Item]:
+    """The items with hosts under their new names."""
+    if not names:
+        return items
+    found = {}
+    for key, item in items.items():
+        other = names.get(item.host)
+        if other is not None:
+            key = ("host", other, *key[2:]) if key[0] == "host" else key
+            item = item._replace(key=key, host=other)
+        found[key] = item
+    return found
+
+
+def _effect(impact: str, text: str, facts: Sequence[Fact]) -> Effect:
+    amounts = [fact.amount for fact in facts]
+    amount = max(amounts) if impact == "price" else sum(amounts, Decimal(0))
+    who = tuple(dict.fromkeys(name for fact in facts for name in fact.who if name not in text))
+    return Effect(impact, text, amount, who)
+
+
+def _names(names: Iterable[str]) -> str:
+    """Some names, and the number of the rest."""
+    found = list(names)
+    if len(found) <= _NAMED:
+        return " and ".join(found) if len(found) < 3 else f"{', '.join(found[:-1])} and {found[-1]}"
+    return f"{', '.join(found[:_NAMED])} and {len(found) - _NAMED} more"

@@ -1,0 +1,158 @@
+"""One thing of a plan under a key of its own, and how values are taken apart into such things.
+
+In: values of a plan. Out: `Item`s. Called by `items.py` and `items_stacks.py` beside this file, which know the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from fleetc.artifacts import json_line, plain_decimal
+from fleetc.diagnostics import Path
+from fleetc.origin import Origin, given
+from fleetc.plan import PlannedFile
+
+Key = tuple[str, ...]
+"""Where an item stands: ("fleet", ...), ("host", name, ...) or ("node", name, ...). What is below another item starts
+with its key, so that a node that comes or goes is one change and not one for each of its flags."""
+
+
+class Item(NamedTuple):
+    """One thing that is planned. `value` is its text; `kind` and `what` say what it is to people.
+
+    `follows` says that it comes of other items as a rule, as a port comes of the flag that names it. `presence` items
+    say only that something is there: their texts do not compare. `order` items compare by the lines they share.
+    """
+
+    key: Key
+    host: str
+    node: str
+    kind: str
+    what: str
+    value: str
+    origin: Origin
+    follows: bool = False
+    presence: bool = False
+    order: bool = False
+
+
+class Place(NamedTuple):
+    """Whose items are taken apart: the key they stand below, host and node, and the table of the spec."""
+
+    key: Key
+    host: str
+    node: str
+    path: Path
+
+    def item(self, kind: str, what: str, value: str, origin: Origin, *, follows: bool = False) -> Item:
+        return Item((*self.key, kind, what), self.host, self.node, kind, what, value, origin, follows)
+
+
+def field_names(whole: Any) -> tuple[str, ...]:
+    """The names of the fields of a dataclass or a named tuple."""
+    return tuple(f.name for f in fields(whole)) if is_dataclass(whole) else tuple(whole._fields)
+
+
+def by_its_looks(place: Place, name: str, value: Any) -> Iterator[Item]:
+    """Items of a field that nobody has told us about: one for each plain value in it, however deep."""
+    kind = "service" if place.node else place.key[0]
+    deep = _is_record(value) or (isinstance(value, tuple) and any(map(_is_record, value)))
+    head = Item((*place.key, name), place.host, place.node, name if deep else kind, name, "", given(*place.path))
+    yield from _taken_apart(head, value)
+
+
+def _taken_apart(head: Item, value: Any) -> Iterator[Item]:
+    """The plain values below an item. Records of a list go by their name, and come and go as a whole."""
+    if _is_record(value):
+        head = head._replace(origin=getattr(value, "origin", head.origin))
+        for name in (name for name in field_names(value) if name not in ("origin", "name")):
+            yield from _taken_apart(_below(head, name), getattr(value, name))
+    elif isinstance(value, tuple | list) and any(map(_is_record, value)):
+        for place, entry in enumerate(value):
+            name = next((str(getattr(entry, part)) for part in _NAMES if hasattr(entry, part)), str(place))
+            inner = _below(head, name)
+            origin = getattr(entry, "origin", head.origin)
+            yield inner._replace(value=plain(entry), presence=True, origin=origin)
+            yield from _taken_apart(inner, entry)
+    elif value not in (None, "", (), []):
+        yield head._replace(value=plain(value))
+
+
+_NAMES = ("name", "flag", "file", "host", "address", "title", "what", "purpose", "text", "number")
+"""Fields that tell the records of a list apart."""
+
+
+def _is_record(value: Any) -> bool:
+    return (is_dataclass(value) and not isinstance(value, type)) or hasattr(value, "_fields")
+
+
+def _below(head: Item, name: str) -> Item:
+    return head._replace(key=(*head.key, name), what=f"{head.what} {name}")
+
+
+def plain(value: Any) -> str:
+    """A value as text, without origins."""
+    if _is_record(value):
+        inner = ((name, getattr(value, name)) for name in field_names(value) if name != "origin")
+        return ", ".join(f"{name} {plain(item)}" for name, item in inner if item not in (None, "", ()))
+    if isinstance(value, tuple | list):
+        return ", ".join(map(plain, value))
+    return str(value)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def nearest(file: PlannedFile, place: Path) -> Origin:
+    """The origin of a part of a file, with the places of the whole file behind its own."""
+    (near,) = file.origins_at(place)
+    paths = dict.fromkeys((*near.paths, *file.origin.paths))
+    return Origin(near.kind, tuple(paths), near.reason)
+
+
+_IDENTITY = ("pipeline", "model_id", "gateway", "ethaddress", "name", "label")
+"""Keys that tell an entry of a list in a file from the others."""
+
+
+class Entry(NamedTuple):
+    """An entry of a list in a file: its place below the content, and its values."""
+
+    place: Path
+    values: dict[str, Any]
+
+
+def entries_of(content: Any) -> dict[str, Entry]:
+    """The entries of the lists in a file by what tells them apart; what stands outside of a list under ""."""
+    found: dict[str, Entry] = {}
+    lists = [("", content)] if isinstance(content, list) else list(content.items())
+    for key, value in lists:
+        if not (isinstance(value, list) and all(isinstance(entry, dict) for entry in value)):
+            found.setdefault("", Entry((), {})).values[key] = value
+            continue
+        above = (key,) if key else ()
+        for place, entry in enumerate(value):
+            name = " ".join(str(entry[part]) for part in _IDENTITY if part in entry) or str(place)
+            count = sum(1 for known in found if known == name or known.startswith(f"{name} ("))
+            found[f"{name} ({count + 1})" if count else name] = Entry((*above, place), entry)
+    return found
+
+
+def leaf_text(value: Any) -> str:
+    """A value of a file as text: a plain one as it is, all else as JSON with every digit of its numbers."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return plain_decimal(value)
+    return value if isinstance(value, str) else json_line(_exact(value))
+
+
+def _exact(value: Any) -> Any:
+    """Plain values in which every Decimal is a text, which JSON can hold."""
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    return plain_decimal(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,314 @@
+"""Takes a plan apart into items: each thing that a host, a process or the fleet is given, under a key of its own.
+
+In: a `Plan`, whole or with some of its hosts. Out: `Item` values by key. Called by `compare.py`, which sets two plans
+against each other. Every field of the plan has a function here or stands in `LEFT_OUT` with the reason; a field that is
+in neither is taken apart by its looks, and a test names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from fleetc.diagnostics import Path
+from fleetc.model.fleet import NODE_TABLES
+from fleetc.origin import derived, given
+from fleetc.plan import HostPlan, Plan, Service
+from fleetc.review import words
+from fleetc.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text, nearest
+from fleetc.review.items_stacks import avatar, monitoring, streams
+from fleetc.upstream import format_release
+
+_Take = Callable[[Place, Any, Any], Iterator[Item]]
+"""Place, the service, host or plan as a whole, and the value of the field."""
+
+LEFT_OUT: dict[str, str] = {
+    "Service.name": "it is the key of all items of the service",
+    "Service.table": "the role says the same in the words of the node",
+    "HostPlan.name": "it is the key of all items of the host",
+    "HostPlan.services": "each has items of its own",
+    "Plan.hosts": "each has items of its own",
+    "Market.whole": "how the page shows the market; the fleet's size decides",
+    "Market.gateways": "a constant of the page",
+    "Market.offers": "a constant of the page",
+    "Market.rows": "they follow from prices, caps and lists, which are items; the impact says who can buy what",
+    "Market.summaries": "they follow from prices, caps and lists, which are items; the impact says who can buy what",
+    "PlannedFile.name": "it is the key of the items of the file",
+    "FundsRow.node": "it is the key of the items of the row",
+    "FundsRow.cost": "it follows from load and cap; the impact tells it",
+    "FundsRow.runway": "it follows from deposit, load and cap; the impact tells it",
+}
+"""Fields that have no items, and why."""
+
+
+def items_of(plan: Plan) -> dict[Key, Item]:
+    """All items of a plan by key."""
+    found = {item.key: item for item in _fields(PLAN, Place(("fleet",), "", "", ("fleet",)), plan)}
+    for host in plan.hosts:
+        found |= {item.key: item for item in _host(host)}
+    return found
+
+
+def _host(host: HostPlan) -> Iterator[Item]:
+    path: Path = ("hosts", host.name)
+    place = Place(("host", host.name), host.name, "", path)
+    text = f"{host.runtime} at {host.address}" + (
+        f", {words.count(len(host.services), 'node')}" if host.services else ""
+    )
+    yield Item(place.key, host.name, "", "host", host.name, text, given(*path), presence=True)
+    yield from _fields(HOST, place, host)
+    for service in host.services:
+        yield from _service(host, service)
+
+
+def _service(host: HostPlan, service: Service) -> Iterator[Item]:
+    path: Path = (service.table, service.name)
+    place = Place(("node", service.name), host.name, service.name, path)
+    text = " ".join(filter(None, (service.role, service.mode, format_release(service.release))))
+    yield Item(place.key, host.name, service.name, "service", service.name, text, given(*path), presence=True)
+    yield place.item("service", "host", host.name, given(*path, "host"))
+    yield from _fields(SERVICE, place, service)
+
+
+def _fields(takers: Mapping[str, _Take], place: Place, whole: Any) -> Iterator[Item]:
+    for name in field_names(whole):
+        taker = takers.get(name)
+        if taker is not None:
+            yield from taker(place, whole, getattr(whole, name))
+        elif f"{type(whole).__name__}.{name}" not in LEFT_OUT:
+            yield from by_its_looks(place, name, getattr(whole, name))
+
+
+# --- services -------------------------------------------------------------------------------------
+
+
+def _arguments(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    for argument in found:
+        follows = argument.flag in _PARTS_OF_A_PRICE
+        yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin, follows=follows)
+
+
+_PARTS_OF_A_PRICE = ("pixelsPerUnit",)
+"""Flags that follow the flag of the price which they are a part of, when both change."""
+
+
+def _variables(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    for variable in found:
+        yield place.item("variable", variable.name, variable.value, variable.origin)
+
+
+def _secrets(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    """The reference, which is no secret; the value is known to the host or the rollout alone."""
+    for secret in found:
+        yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
+
+
+def _files(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    for file in found:
+        key = (*place.key, "file", file.name)
+        head = Item(key, place.host, place.node, "file", file.name, "", file.origin)
+        groups = entries_of(file.content)
+        yield head._replace(value=f"{len(groups)} entries", presence=True)
+        for name, entry in groups.items():
+            if name:
+                named = head._replace(key=(*key, name), what=f"{file.name}: {name}", origin=nearest(file, entry.place))
+                yield named._replace(value=leaf_text(entry.values), presence=True)
+            for leaf, value in entry.values.items():
+                what = f"{file.name}: {name} {leaf}" if name else f"{file.name}: {leaf}"
+                origin = nearest(file, (*entry.place, leaf))
+                yield head._replace(key=(*key, name, leaf), what=what, value=leaf_text(value), origin=origin)
+        names = "\n".join(name for name in groups if name)
+        yield head._replace(key=(*key, "", "order"), what=f"{file.name}: order", value=names, order=True)
+
+
+def _mounts(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    for mount in found:
+        value = "read-only" if mount.read_only else "read-write"
+        yield place.item("mount", mount.path, value, mount.origin, follows=True)
+
+
+def _ports(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+    """One item for what is listened for; several ports for one purpose stand in it together."""
+    purposes: dict[tuple[str, str], list[Any]] = {}
+    for port in found:
+        purposes.setdefault((port.purpose, port.protocol), []).append(port)
+    for (purpose, protocol), ports in purposes.items():
+        text = ", ".join(f"{port.address}:{port.port}" for port in ports)
+        yield place.item("port", f"{purpose} ({protocol})", text, ports[0].origin, follows=True)
+
+
+def _gpus(place: Place, _service: Service, gpus: Any) -> Iterator[Item]:
+    if gpus is not None:
+        text = gpus if isinstance(gpus, str) else ", ".join(map(str, gpus))
+        yield place.item("gpus", "GPUs of the host", text, given(*place.path, "gpus"), follows=True)
+
+
+def _release(place: Place, _service: Service, release: Any) -> Iterator[Item]:
+    origin = derived("the node's own release, else the fleet's", (*place.path, "node_release"), _NODE_RELEASE)
+    yield place.item("service", "node release", format_release(release), origin)
+
+
+def _image(place: Place, _service: Service, image: str) -> Iterator[Item]:
+    paths = ((*place.path, "image"), ("fleet", "image"), (*place.path, "node_release"), _NODE_RELEASE)
+    origin = derived("the node's own image, else the fleet's, with the release as its tag", *paths)
+    yield place.item("image", "image", image, origin, follows=True)
+
+
+_NODE_RELEASE: Path = ("fleet", "node_release")
+
+
+def _of_service(name: str, *keys: str) -> _Take:
+    """One item for a plain field that follows from these keys of the node's table."""
+
+    def take(place: Place, _service: Service, value: Any) -> Iterator[Item]:
+        if value not in (None, "", False):
+            origin = derived("the node's settings", *[(*place.path, key) for key in keys] or [place.path])
+            yield place.item("service", name, "yes" if value is True else str(value), origin, follows=True)
+
+    return take
+
+
+SERVICE: dict[str, _Take] = {
+    "role": _of_service("role"),
+    "mode": _of_service("mode", "mode"),
+    "release": _release,
+    "image": _image,
+    "data_dir": _of_service("data directory", "data_dir", "host"),
+    "arguments": _arguments,
+    "variables": _variables,
+    "secrets": _secrets,
+    "files": _files,
+    "mounts": _mounts,
+    "ports": _ports,
+    "gpus": _gpus,
+    "manages_containers": _of_service("starts containers"),
+    "monitored": _of_service("serves metrics", "monitor"),
+}
+
+
+# --- hosts and the fleet --------------------------------------------------------------------------
+
+
+def _of_host(field: str) -> _Take:
+    def take(place: Place, _host: HostPlan, value: Any) -> Iterator[Item]:
+        if value != "":
+            text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+            yield place.item("host", field, text, given(*place.path, field))
+
+    return take
+
+
+_HOST_FIELDS = (
+    "address",
+    "public",
+    "runtime",
+    "region",
+    "ssh_user",
+    "ssh_port",
+    "become",
+    "node_user",
+    "binary",
+)
+HOST: dict[str, _Take] = {
+    **{field: _of_host(field) for field in _HOST_FIELDS},
+    "avatar": lambda place, _host, stack: avatar(place, stack),
+}
+
+
+def _of_fleet(table: str, field: str, *, follows: bool = False) -> _Take:
+    def take(place: Place, _plan: Plan, value: Any) -> Iterator[Item]:
+        yield place.item(table, field, str(value), given(table, field), follows=follows)
+
+    return take
+
+
+def _fleet_release(place: Place, _plan: Plan, value: Any) -> Iterator[Item]:
+    yield place.item("fleet", "node_release", format_release(value), given(*_NODE_RELEASE), follows=True)
+
+
+_EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "discovery", "signs": "remote_signer",
+                "redeems": "redeemer", "serves": "orchestrator"}  # fmt: skip
+
+
+def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
+    """Connections belong to the node whose setting makes them, where its host is part of the plan."""
+    nodes = {service.name: (host.name, service) for host in plan.hosts for service in host.services}
+    signed = {(edge.source, edge.target) for edge in plan.edges if edge.kind == "signs"}
+    for edge in edges:
+        serves = edge.kind == "serves" or (edge.kind == "outside" and edge.source not in nodes)
+        owner, other = (edge.target, edge.source) if serves else (edge.source, edge.target)
+        if owner not in nodes:
+            continue
+        host, service = nodes[owner]
+        field = "orchestrator" if serves else _EDGE_FIELDS.get(edge.kind, edge.kind)
+        if edge.kind == "finds" and (edge.source, edge.target) in signed:
+            field = "remote_signer"
+        origin = given(service.table, owner, field)
+        what = f"{edge.source} {edge.kind} {edge.target}"
+        yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)
+
+
+def _order(place: Place, _plan: Plan, names: Iterable[str]) -> Iterator[Item]:
+    """The order of the hosts follows from all nodes and from who uses whom."""
+    origin = derived("hosts whose nodes others use go first", ("hosts",), *((table,) for table in NODE_TABLES))
+    item = place.item("rollout", "order of the hosts", "\n".join(names), origin, follows=True)
+    yield item._replace(order=True)
+
+
+def _silenced(place: Place, _plan: Plan, found: Any) -> Iterator[Item]:
+    for code, at, reason in found:
+        yield place.item("silence", f"{code} below {at}" if at else code, reason, given("silence"))
+
+
+def _market(place: Place, plan: Plan, market: Any) -> Iterator[Item]:
+    yield from _fields(MARKET, place, market)
+    hosts = {service.name: host.name for host in plan.hosts for service in host.services}
+    for row in market.funds:
+        if row.node in hosts:
+            yield from _fields(FUNDS, Place(("node", row.node), hosts[row.node], row.node, ()), row)
+
+
+def _rates(place: Place, _market: Any, rates: Any) -> Iterator[Item]:
+    for currency, worth in rates:
+        yield place.item("rate", currency, worth, given("rates", currency))
+
+
+def _assumed(place: Place, _market: Any, found: Any) -> Iterator[Item]:
+    """The gas price that the spec states; the assumption in its place is no item."""
+    if found is not None and found.origin.kind == "given":
+        yield place.item("rate", "gas price", found.gas_price, found.origin)
+
+
+def _of_funds(name: str) -> _Take:
+    """What a node pays from; the load is its own, all else its wallet's."""
+
+    def take(place: Place, row: Any, value: str) -> Iterator[Item]:
+        if value:
+            path = ("gateways", row.node, "expected_load") if name == "expected load" else ("wallets", row.wallet, name)
+            yield place.item("funds", name, value, given(*path))
+
+    return take
+
+
+MARKET: dict[str, _Take] = {"funds": lambda _place, _market, _rows: iter(()), "rates": _rates, "assumed": _assumed}
+FUNDS: dict[str, _Take] = {
+    "wallet": lambda place, row, value: iter((
+        place.item("funds", "wallet", value, given("wallets", row.wallet), follows=True),
+    )),
+    "deposit": _of_funds("deposit"),
+    "reserve": _of_funds("reserve"),
+    "load": _of_funds("expected load"),
+}  # fmt: skip
+PLAN: dict[str, _Take] = {
+    "fleet": _of_fleet("fleet", "name"),
+    "network": _of_fleet("fleet", "network", follows=True),
+    "release": _fleet_release,
+    "edges": _edges,
+    "canary": _of_fleet("rollout", "canary"),
+    "batch": _of_fleet("rollout", "batch"),
+    "order": _order,
+    "silenced": _silenced,
+    "market": _market,
+    "streams": lambda _place, _plan, found: streams(found),
+    "monitoring": lambda _place, _plan, found: monitoring(found),
+}

@@ -1,0 +1,93 @@
+"""Limits on the impact of a change, as a build sets them: `price=5%,exposure=none,restart=3`.
+
+In: the text of `--max-impact`, a `Review`. Out: `Limit`s, and the changes that break one. Called by `commands/`.
+
+`none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
+a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
+that restart or stop, warm models that load (each once for its process), sessions and slots lost, or for the other
+classes effects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from fleetc.review.data import IMPACTS, Change, Review
+
+CLASSES = tuple(impact for impact in IMPACTS if impact != "none")
+_FORM = re.compile(r"([a-z-]+)=(none|[0-9]{1,9}(?:\.[0-9]{1,6})?(%)?)")
+
+
+class LimitError(ValueError):
+    """A limit that cannot be understood; the message says what to write."""
+
+
+class Limit(NamedTuple):
+    """A class of impact and the most that it may come to; None admits none of it."""
+
+    impact: str
+    most: Decimal | None
+
+    def __str__(self) -> str:
+        percent = "%" if self.impact == "price" and self.most is not None else ""
+        return f"{self.impact}={'none' if self.most is None else f'{self.most:f}'}{percent}"
+
+
+class Breach(NamedTuple):
+    """A limit that is broken, by how much, and the changes that break it, the worst first."""
+
+    limit: Limit
+    amount: Decimal
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        percent = "%" if self.limit.impact == "price" else ""
+        reached = "" if self.limit.most is None else f" (it comes to {self.amount:f}{percent})"
+        return f"{self.limit} is broken{reached}"
+
+
+def parse_limits(text: str) -> tuple[Limit, ...]:
+    """Read limits. Raises `LimitError`."""
+    found: dict[str, Limit] = {}
+    for part in text.split(","):
+        match = _FORM.fullmatch(part.strip())
+        if match is None:
+            raise LimitError(f'"{part.strip()}" is no limit; write such as price=5%, exposure=none or restart=3')
+        impact, value, percent = match.groups()
+        if impact not in CLASSES:
+            raise LimitError(f'there is no class of impact "{impact}"; the classes are {", ".join(CLASSES)}')
+        if impact in found:
+            raise LimitError(f"{impact} has two limits; write one")
+        if impact == "price" and value != "none" and not percent:
+            raise LimitError(f"a limit of price is a percentage; write price={value}% or price=none")
+        if impact != "price" and (percent or "." in value):
+            raise LimitError(f"a limit of {impact} is a whole number; write such as {impact}=3 or {impact}=none")
+        found[impact] = Limit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
+    return tuple(found.values())
+
+
+def breaches(review: Review, limits: Sequence[Limit]) -> Iterator[Breach]:
+    """The limits that a review breaks."""
+    for limit in limits:
+        weighed = [(amount, change) for change in review.changes for amount in _amounts(change, limit.impact)]
+        total = _total(review, limit.impact, [amount for amount, _ in weighed])
+        if weighed if limit.most is None else total > limit.most:
+            worst = sorted(weighed, key=lambda pair: -pair[0])
+            culprits = [change for amount, change in worst if amount or limit.most is None]
+            yield Breach(limit, total, tuple(dict.fromkeys(culprits)))
+
+
+def _amounts(change: Change, impact: str) -> list[Decimal]:
+    """What one change comes to in a class, in a list that is empty where the class is not there."""
+    found = [effect.amount for effect in change.effects if effect.impact == impact]
+    return [max(found) if impact == "price" else sum(found, Decimal(0))] if found else []
+
+
+def _total(review: Review, impact: str, amounts: Sequence[Decimal]) -> Decimal:
+    """Several changes of one process restart it once, and its models load once."""
+    if impact in ("restart", "cold-start"):
+        return Decimal(len(review.restarts if impact == "restart" else review.cold_starts))
+    return max(amounts, default=Decimal(0)) if impact == "price" else sum(amounts, Decimal(0))

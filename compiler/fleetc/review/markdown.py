@@ -1,0 +1,222 @@
+"""A review as the comment of a pull request, always shorter than a forge allows.
+
+In: a `Review`. Out: GitHub Flavored Markdown of ASCII and a few signs of ours. What matters most comes first, the rest
+is folded away and counted. Text of a spec is code or escaped text: never markup, a mention, a link or a table's border.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from fleetc.encoding import markdown_code, markdown_text, plain_output
+from fleetc.review import words
+from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+
+LIMIT_BYTES = 60_000
+"""A comment is shorter than this; GitHub refuses 65,536 characters."""
+
+_CHANGES_BYTES = 50_000
+_FOLDS_BYTES = 59_000
+_OPEN = 20
+_OPEN_AT_LEAST = 5
+_NOTES = 5
+_EFFECTS = 4
+_CAUSES = 2
+_SMALL = 100
+"""So many files at most are shown with many of their lines; of more, the changes say enough."""
+
+_DIFF_LINES, _DIFF_LINES_OF_MANY = 40, 8
+_PROCESSES = 40
+# Lengths of texts, chosen so that the head and any one change fit into their share even when all of it is escaped.
+_NAME = 80
+_VALUE = 80
+_SENTENCE = 300
+_NOTE = 200
+_ESCAPED = 4
+
+
+def as_markdown(review: Review) -> str:
+    """The review as Markdown of less than LIMIT_BYTES: verdict, impacts, notes, the gravest changes, then folds."""
+    lines = list(_head(review))
+    size = _size(lines)
+    blocks = []
+    for change in review.changes:
+        block = list(_change(change))
+        size += _size(block)
+        if size > _CHANGES_BYTES:
+            break
+        blocks.append(block)
+    grave = sum(1 for change in review.changes[:_OPEN] if words.impacts(change)[0] in words.GRAVE)
+    unfolded = max(grave, _OPEN_AT_LEAST)
+    for block in blocks[:unfolded]:
+        lines += block
+    lines.append("")
+    folded = [line for block in blocks[unfolded:] for line in block]
+    lines += _fold(_more(review.changes[unfolded : len(blocks)]), folded)
+    left = review.changes[len(blocks) :]
+    if left:
+        lines += [
+            "",
+            f"**Not shown here for want of room: {_more(left)}.** The HTML and JSON reports hold them all.",
+            "",
+        ]
+    for fold in (
+        _fold(_sentence(words.files(review)), _files(review)),
+        _fold("Processes that restart", _restarts(review)),
+    ):
+        if _size(lines) + _size(fold) < _FOLDS_BYTES:
+            lines += fold
+    return "\n".join(lines) + "\n"
+
+
+def _text(text: str, limit: int) -> str:
+    """A text of at most so many characters; much shorter when its escaped spelling is many times as long."""
+    shown = markdown_text(words.clip(text, limit))
+    return shown if len(shown) <= _ESCAPED * limit else markdown_text(words.clip(text, limit // _ESCAPED))
+
+
+def _code(text: str, limit: int) -> str:
+    """As `_text`, as code."""
+    shown = markdown_code(words.clip(text, limit))
+    return shown if len(shown) <= _ESCAPED * limit else markdown_code(words.clip(text, limit // _ESCAPED))
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _head(review: Review) -> Iterator[str]:
+    if review.foreign:
+        yield f"## ERROR: {_text(words.alarm(review), _SENTENCE)}"
+        yield ""
+    yield f"### {markdown_text(words.verdict(review))}"
+    yield ""
+    fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
+    yield f"Fleet {fleet} against {baseline}. {_sentence(_costs(review))}."
+    found = words.tallies(review)
+    if found:
+        yield from ("", "| Impact | Changes | Hosts | |", "|---|--:|--:|---|")
+        for tally in found:
+            told = _text(tally.example or words.MEANINGS[tally.impact], _NOTE)
+            yield f"| **{tally.impact}** | {tally.changes:,} | {tally.hosts or 'the fleet'} | {told} |"
+    if review.notes:
+        yield ""
+        yield from (f"- Note: {_text(note, _NOTE)}" for note in review.notes[:_NOTES])
+    if len(review.notes) > _NOTES:
+        yield f"- and {words.count(len(review.notes) - _NOTES, 'more note')}"
+    yield ""
+
+
+def _costs(review: Review) -> str:
+    return markdown_text(f"{words.files(review)}; {words.restarts(review)}")
+
+
+def _more(changes: Iterable[Change]) -> str:
+    """How many changes, by their gravest class."""
+    found = Counter(words.impacts(change)[0] for change in changes)
+    counted = ", ".join(f"{found[impact]:,} {impact}" for impact in IMPACTS if found[impact])
+    return f"{words.count(sum(found.values()), 'more change')} ({counted})"
+
+
+def _fold(title: str, lines: Iterable[str]) -> list[str]:
+    """A part that opens on a click; nothing when it is empty. `title` holds no text of a spec."""
+    inside = list(lines)
+    return [f"<details><summary>{title}</summary>", "", *inside, "</details>"] if inside else []
+
+
+def _change(change: Change) -> Iterator[str]:
+    tags = ", ".join(f"**{impact}**" for impact in words.impacts(change))
+    place = _text(words.where(change.targets), _SENTENCE)
+    what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
+    yield f"- {tags}: {what}{_values(change)}, {place}"
+    effects, more = words.effects(change, _EFFECTS)
+    for effect in effects:
+        who = f" ({_text(words.names(effect.who), _NAME)})" if effect.who else ""
+        yield f"  - {effect.impact}: {_text(effect.text, _SENTENCE)}{who}"
+    if more:
+        yield f"  - and {words.count(more, 'more effect')}"
+    for spot in change.causes[:_CAUSES]:
+        yield f"  - {_cause(spot)}"
+    if len(change.causes) > _CAUSES:
+        yield f"  - and {words.count(len(change.causes) - _CAUSES, 'more cause')}"
+
+
+def _values(change: Change) -> str:
+    differ = words.elements(change)
+    if differ is not None:
+        signed = (("-", differ.gone), ("+", differ.come))
+        return ": " + " ".join(f"{sign} {_code(text, 2 * _VALUE)}" for sign, text in signed if text is not None)
+    old, new = words.clip_pair(change.old, change.new, _VALUE)
+    if old is None and new is None:
+        return ""
+    if old is None:
+        return f" added: {_value(new)}"
+    if new is None:
+        return f" removed, was: {_value(old)}"
+    return f": {_value(old)} &rarr; {_value(new)}"
+
+
+def _value(value: str | None) -> str:
+    return _code(value, 2 * _VALUE) if value else "(empty)"
+
+
+def _cause(spot: Spot) -> str:
+    text = spot.text.strip()
+    shown = _code(text, _VALUE) if text else ""
+    if spot.line and not text:
+        shown = f"({words.line_text(spot).strip('[]')})"
+    reason = words.reason(spot)
+    parts = (_code(words.place(spot), _NAME), shown, _text(reason, _SENTENCE))
+    return "because of " + " ".join(filter(None, parts))
+
+
+def _files(review: Review) -> Iterator[str]:
+    """The changed lines as a diff. Each line begins with a sign of ours, so that none ends the fence."""
+    groups = words.by_gravity(words.alike(review.files), words.explained(review))
+    room = _DIFF_LINES if len(review.files) <= _SMALL else _DIFF_LINES_OF_MANY
+    shown: list[str] = []
+    left = 0
+    for group in groups:
+        lines = list(_diff(group))
+        if left or len(shown) + len(lines) > room:
+            left += len(group.paths)
+        else:
+            shown += lines
+    if shown:
+        yield from ("```diff", *shown, "```")
+    if left:
+        yield f"and {words.count(left, 'more file')}"
+
+
+def _diff(group: words.Alike) -> Iterator[str]:
+    same = f", same in {words.count(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
+    yield plain_output(f"@@ {words.clip(group.first.path, _NAME)} {group.first.state}{same} @@")
+    for line in group.first.lines[:3]:
+        yield from _line(line)
+    if len(group.first.lines) > 3:
+        yield f"# and {words.count(len(group.first.lines) - 3, 'more line')}"
+
+
+def _line(line: Line) -> Iterator[str]:
+    old, new = words.clip_pair(line.old, line.new, 2 * _VALUE)
+    if old is not None:
+        yield plain_output(f"- {old}")
+    if new is not None:
+        yield plain_output(f"+ {new}")
+
+
+def _restarts(review: Review) -> Iterator[str]:
+    """The processes with the sessions that they can drop, as one paragraph."""
+    if review.restarts:
+        shown = []
+        for target, sessions in review.restarts[:_PROCESSES]:
+            drop = "unknown" if sessions is None else f"{sessions:,}"
+            shown.append(f"{_code(f'{target.host}/{target.node}', _NAME)} ({drop})")
+        more = len(review.restarts) - _PROCESSES
+        after = f" and {more:,} more" if more > 0 else ""
+        yield f"Live sessions that can drop at most, for each process: {', '.join(shown)}{after}."

@@ -1,0 +1,127 @@
+"""What a change of each kind of item means, as rows, and which way the change goes.
+
+In: an item, or a change of one. Out: its row, the flag that it sets, the sentence for its direction. For `impact.py`.
+"""
+
+from __future__ import annotations
+
+from fleetc.plan import AVATAR_DIRECTORY
+from fleetc.review.deltas import Delta
+from fleetc.review.item import Item
+from fleetc.upstream import FLAGS
+from fleetc.upstream.impacts import Meaning, meaning_of, stack_meaning, stream_meaning
+
+_FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
+
+KINDS: dict[str, Meaning] = {
+    "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
+    "order": Meaning(none="the order of the entries"),
+    "mount": Meaning(none="what a container sees of its host"),
+    "image": Meaning(none="the program comes from another image"),
+    "port": Meaning(computed=("exposure",), none="only the host itself reaches the port"),
+    "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
+    "edge": Meaning(computed=("price",), none="who is connected to whom"),
+    "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
+    "silence": Meaning(none="warnings that are not shown"),
+    "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
+    "rate": Meaning({"price": "what prices come to, as far as the review can tell"}),
+    "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack is run"),
+    "slot": Meaning(computed=("exposure", "capacity"), none="how the slot is run"),
+    "allow": Meaning({"exposure": "who may call the stack"}),
+    "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
+    "stream": Meaning(computed=("exposure",), none="the stream itself; it is changed through the stream API"),
+    "monitoring": Meaning(none="how the fleet is watched"),
+    "text": Meaning(none="text that no setting decides, such as a comment"),
+    "fleet": Meaning(none="a name in headings and in the inventory"),
+}
+"""What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
+
+HOST: dict[str, Meaning] = {
+    "address": Meaning({"identity": "a rollout goes to another address; what runs at the old one goes on there"}),
+    "public": Meaning({"identity": "the network reaches the host under another name"}),
+    "runtime": Meaning(none="processes run in another way"),
+    "region": Meaning(none="a label"),
+    "ssh_user": Meaning(none="how a rollout logs in"),
+    "ssh_port": Meaning(none="how a rollout logs in; it opens no port"),
+    "become": Meaning(none="how a rollout becomes root"),
+    "node_user": Meaning(none="the user that processes run as"),
+    "binary": Meaning(none="where the program lies on the host"),
+}
+"""What a change of each property of a host means."""
+
+_ON_DEPOSIT = "the deposit and reserve of the account are funded by a transaction"
+FUNDS: dict[str, Meaning] = {
+    "deposit": Meaning({"funds": "what tickets are paid from", "chain": _ON_DEPOSIT}),
+    "reserve": Meaning({"funds": "what backs tickets", "chain": _ON_DEPOSIT}),
+    "wallet": Meaning({"funds": "another wallet pays"}),
+    "expected load": Meaning({"funds": "what the node expects to buy"}),
+    "minimum_balance": Meaning({"funds": "the balance below which the account is topped up"}),
+}
+"""What a change of each kind of funds means, also where only the spec shows it."""
+
+_SPEC_GPUS = Meaning({"capacity": "what is known of the GPUs of the host"})
+_SPEC_NOTHING = Meaning(none="no node, stack or stream is given anything else")
+
+
+def meaning(item: Item, role: str) -> Meaning:
+    """The row of an item."""
+    if item.kind == "argument":
+        return meaning_of(item.what.removeprefix("-"), role)
+    if item.key[2:3] == (AVATAR_DIRECTORY,):
+        return _of_stack(item)
+    if item.kind == "stream" and not item.presence:
+        return stream_meaning(item.key[-1])
+    if item.kind in ("variable", "secret"):
+        flag = _FLAG_OF_VARIABLE.get(item.what)
+        listens = item.what.startswith("LIVE_AI_WH")
+        return meaning_of(flag, role) if flag else _LISTENER if listens else _VARIABLE
+    if item.kind == "host" and not item.presence:
+        return HOST.get(item.what, KINDS["service"])
+    if item.kind == "funds":
+        return FUNDS.get(item.what, FUNDS["wallet"])
+    if item.kind == "spec":
+        path = item.what.split(".")
+        if path[0] == "hosts" and "gpus" in path:
+            return _SPEC_GPUS
+        return FUNDS.get(path[-1], _SPEC_NOTHING) if path[0] == "wallets" else _SPEC_NOTHING
+    return KINDS.get(item.kind, KINDS["service"])
+
+
+def _of_stack(item: Item) -> Meaning:
+    """The row of an item of an avatar stack."""
+    if item.presence or item.kind in ("allow", "reach"):
+        return KINDS[item.kind]
+    return stack_meaning(item.key[-1])
+
+
+_LISTENER = Meaning(computed=("exposure",), none="a setting of live media")
+_VARIABLE = Meaning(none="a variable that fleetc knows nothing of")
+
+
+def flag_of(item: Item) -> str:
+    """The flag that an argument, variable or secret sets; empty for what sets none."""
+    if item.kind == "argument":
+        return item.what.removeprefix("-")
+    return _FLAG_OF_VARIABLE.get(item.what, "") if item.kind in ("variable", "secret") else ""
+
+
+def which_way(delta: Delta, row: Meaning) -> str:
+    """The sentence about exposure for what becomes of the value; empty where there is none of its own."""
+    if delta.after is None:
+        return row.says.get("removed", "")
+    return row.says.get(delta.after) or (row.says.get("added", "") if delta.old is None else "")
+
+
+def opens(delta: Delta, row: Meaning) -> int:
+    """Whether a change lets somebody in."""
+    if "exposure" not in row.always:
+        return 0
+    removed, changed = delta.new is None, delta.old is not None and delta.new is not None
+    return int(
+        ("true" in row.opens and delta.after == "true")
+        or ("one" in row.opens and delta.after == "1")
+        or ("zero" in row.opens and delta.after != "1")
+        or ("added" in row.opens and delta.old is None)
+        or ("removed" in row.opens and removed)
+        or ("changed" in row.opens and changed)
+    )

@@ -1,0 +1,108 @@
+"""Other values for one place of a spec, to try what depends on it.
+
+In: a document and the key path of one of its values. Out: candidates, the most alike first: the next number, another
+name of the same table, another word of the same choice. Whoever tries one checks that the spec is still sound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from difflib import SequenceMatcher
+from typing import Any
+
+from fleetc.diagnostics import Path, Value
+from fleetc.upstream import NETWORKS, PIPELINES, RELEASES, RENDITIONS, format_release
+
+_NUMBER = re.compile("[0-9]+")
+
+
+def leaves(raw: Any, path: Path = ()) -> Iterator[Path]:
+    """The key paths of all values that are no tables and no arrays, in the order of the document."""
+    if isinstance(raw, dict):
+        for key, value in raw.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(raw, list):
+        for index, value in enumerate(raw):
+            yield from leaves(value, (*path, index))
+    else:
+        yield path
+
+
+def choices(raw: dict[str, Any], value: object, words: tuple[str, ...]) -> tuple[str, ...]:
+    """The other words that a value is chosen from, the most alike first; none for values that people make up.
+
+    They are those that the field allows (`words`), known names (pipelines, renditions, networks, releases), and the
+    names of the table that the value is from.
+    """
+    if not isinstance(value, str):
+        return ()
+    vocabularies = (PIPELINES, RENDITIONS, NETWORKS, tuple(map(format_release, RELEASES)))
+    tables = [table for table in raw.values() if isinstance(table, dict)]
+    found = [*words, *(word for known in (*vocabularies, *tables) if value in known for word in known)]
+    found = [word for word in found if word != value]
+    return tuple(sorted(dict.fromkeys(found), key=lambda word: (-SequenceMatcher(None, value, word).ratio(), word)))
+
+
+def alternatives(value: object) -> Iterator[Value]:
+    """Values of the same kind as `value`, none of them equal to it."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (value + 1, *((value - 1,) if value else ()), value * 2 + 2)
+    elif isinstance(value, Decimal):
+        yield from (value + Decimal("0.125"), value - Decimal("0.125"))
+    elif isinstance(value, str):
+        seen = {value}
+        for text in _texts(value):
+            if text not in seen:
+                seen.add(text)
+                yield text
+
+
+def _texts(value: str) -> Iterator[str]:
+    numbers = list(_NUMBER.finditer(value))
+    for found in reversed(numbers):
+        yield from _stepped(value, found, 1)
+    for found in reversed(numbers):
+        yield from _stepped(value, found, -1)
+    yield from (f"{value}-b", f"{value}_B", f"{value}/b", f"b{value}", f"{value}.example.net:8935")
+
+
+def _stepped(value: str, number: re.Match[str], step: int) -> Iterator[str]:
+    """The text with one of its numbers made larger or smaller by one, as many digits wide as before."""
+    stepped = int(number[0]) + step
+    if stepped >= 0:
+        yield value[: number.start()] + str(stepped).rjust(len(number[0]), "0") + value[number.end() :]
+
+
+def words(schema: dict[str, Any], path: Path) -> tuple[str, ...]:
+    """The texts that the JSON Schema of a spec lists for the value at a path; () where it lists none."""
+    nodes = [schema]
+    for part in path:
+        nodes = [below for node in nodes for below in _below(schema, node, part)]
+    found = [word for node in nodes for word in (*node.get("enum", ()), node.get("const"))]
+    return tuple(dict.fromkeys(word for word in found if isinstance(word, str)))
+
+
+def _below(schema: dict[str, Any], node: dict[str, Any], part: str | int) -> Iterator[dict[str, Any]]:
+    for one in _forms(schema, node):
+        if isinstance(part, int):
+            candidates = [one.get("items")]
+        else:
+            free = [*one.get("patternProperties", {}).values(), one.get("additionalProperties")]
+            candidates = [one["properties"][part]] if part in one.get("properties", {}) else free
+        for below in candidates:
+            if isinstance(below, dict):
+                yield from _forms(schema, below)
+
+
+def _forms(schema: dict[str, Any], node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A node with its reference followed, and each of its alternatives."""
+    if "$ref" in node:
+        yield from _forms(schema, schema["$defs"][node["$ref"].rpartition("/")[2]])
+        return
+    yield node
+    for one in node.get("anyOf", ()):
+        yield from _forms(schema, one)

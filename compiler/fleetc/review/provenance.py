@@ -1,0 +1,186 @@
+"""Why a line of a tree is what it is: the chain from the line to places of the spec, defaults and derivations.
+
+In: a plan, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, text or JSON of
+it. Called by `commands/` for `fleetc why`; nothing of it runs in a compile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fleetc import backends, leaks, render
+from fleetc.diagnostics import Label, Path
+from fleetc.encoding import plain_output
+from fleetc.model.fleet import Fleet
+from fleetc.origin import Origin
+from fleetc.plan import Plan
+from fleetc.source import Document, Source, value_at
+from fleetc.suggestions import did_you_mean
+from fleetc.tracing import TracedLine
+from fleetc.upstream import FLAGS
+
+_SHOWN = 12
+"""How many reasons of one kind are printed for people; JSON has all."""
+
+
+class UnknownLineError(ValueError):
+    """There is no such artifact, line, node or flag; `help` says what there is."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+class Reason(NamedTuple):
+    """One link of the chain: `kind` is given, default, derived or constant; `places` the spec places that count."""
+
+    kind: str
+    text: str
+    places: tuple[render.Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A line with its reasons: of what stands on it, and of its being there at all."""
+
+    artifact: str
+    line: int
+    text: str
+    reasons: tuple[Reason, ...]
+    presence: tuple[Reason, ...]
+
+
+class Question(NamedTuple):
+    """What the answer is worked out from. `templates` and `playbooks` are those of this fleetc."""
+
+    fleet: Fleet
+    plan: Plan
+    document: Document
+    sources: Sequence[Source]
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+
+    def trace(self, artifact: str) -> list[TracedLine]:
+        """The lines of an artifact. Raises UnknownLineError."""
+        found = backends.trace(self.plan, artifact, self.templates, self.playbooks, self.sources)
+        if found is None:
+            tree = backends.emit(self.plan, self.templates, self.playbooks, self.sources)
+            advice = did_you_mean(artifact, tree.as_mapping(), "manifest.json of a compiled tree lists its files")
+            raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
+        return found
+
+
+def explain_line(question: Question, artifact: str, line: int) -> Explained:
+    """Explain one line, counted from 1. Raises UnknownLineError."""
+    lines = question.trace(artifact)
+    if not 1 <= line <= len(lines):
+        raise UnknownLineError(
+            f"{artifact} has no line {line}", f"it has lines 1 to {len(lines)}" if lines else "it is empty"
+        )
+    traced = lines[line - 1]
+    reasons = tuple(_reasons(question, traced.origins))
+    presence = tuple(_reasons(question, (o for o in traced.presence if o not in traced.origins)))
+    if traced.template:
+        constant = f"the text is always the same: {_template(traced)}, line {traced.template_line}"
+        if not reasons:
+            reasons = (Reason("constant", constant, ()),)
+    return Explained(artifact, line, traced.text, reasons, presence)
+
+
+def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
+    """The artifact and line of one flag of a node, or of a variable that stands for it. Raises UnknownLineError."""
+    services = {service.name: (host, service) for host in question.plan.hosts for service in host.services}
+    if node not in services:
+        raise UnknownLineError(f'there is no node "{node}"', did_you_mean(node, services) or "the spec names no node")
+    host, service = services[node]
+    name = flag.lstrip("-").partition("=")[0]
+    directory = f"hosts/{host.name}/{service.name}"
+    names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags travel as variables
+    variables = tuple(f"{start}{variable}{end}" for variable in names for start, end in (("", "="), ("# ", ":")))
+    for file, starts in ((backends.flags.FILE, (f"-{name}=",)), (backends.env.FILE, variables)):
+        for number, line in enumerate(question.trace(f"{directory}/{file}"), 1):
+            if line.text.startswith(starts):
+                return f"{directory}/{file}", number
+    known = [argument.flag for argument in service.arguments]
+    known += [variable.name for variable in service.variables] + [secret.name for secret in service.secrets]
+    raise UnknownLineError(f'{node} gets no flag or variable "{name}"', did_you_mean(name, known) or "it has none")
+
+
+def _template(line: TracedLine) -> str:
+    return line.template if line.template.startswith("playbooks/") else f"templates/{line.template}"
+
+
+def _reasons(question: Question, origins: Iterable[Origin]) -> Iterator[Reason]:
+    """Origins in words. Of several places that may decide, those that are written count."""
+    for origin in dict.fromkeys(origins):
+        raw = question.document.raw
+        written = tuple(path for path in origin.paths if value_at(raw, path) is not None)
+        silent = [path for path in origin.paths if path not in written]
+        if origin.kind == "given" and silent:
+            dotted = ".".join(map(str, silent[0]))
+            text = f"{dotted} is not written, so its default is in force"
+            default = _in_force(question.fleet, silent[0])
+            yield Reason("default", text + (f": {default}" if default else ""), _places(question, silent))
+        else:
+            dotted = ", ".join(".".join(map(str, path)) for path in written)
+            text = origin.reason or (dotted or "the spec as a whole")
+            yield Reason(origin.kind, text, _places(question, written or silent[:1]))
+
+
+def _places(question: Question, paths: Iterable[Path]) -> tuple[render.Place, ...]:
+    return render.places([Label(path) for path in paths], question.sources, question.document)
+
+
+def _in_force(value: Any, path: Path) -> str:
+    """The default of a field as text; empty where it has none that a line could show."""
+    for part in path:
+        value = value.get(part) if isinstance(value, dict) else getattr(value, str(part), None)
+        if value is None:
+            return ""
+    return "" if isinstance(value, dict | tuple) or hasattr(value, "model_fields") else str(value)
+
+
+# --- text and JSON ------------------------------------------------------------------------------------
+
+
+def as_text(found: Explained, colour: bool = False) -> str:
+    """The chain for a terminal: the line, each reason, and under it its places with their source lines.
+
+    Why a line is there at all is said of constant text only: what stands on a line is the better answer.
+    """
+    head = f"{found.artifact}:{found.line}: {leaks.shown(found.text)}"
+    lines = [f"\x1b[1m{plain_output(head)}\x1b[0m" if colour else plain_output(head)]
+    constant = all(reason.kind == "constant" for reason in found.reasons)
+    for title, reasons in (("", found.reasons), ("it is there because of", found.presence if constant else ())):
+        if title and reasons:
+            lines += ["", f"{title}:"]
+        for reason in reasons[:_SHOWN]:
+            lines += ["", f"{reason.kind}: {plain_output(leaks.shown(reason.text))}"]
+            lines += render.frames(reason.places, colour)
+        if len(reasons) > _SHOWN:
+            lines += ["", f"... and {len(reasons) - _SHOWN} more; --format json has all"]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(found: Explained) -> str:
+    """The chain for programs."""
+    return json.dumps(as_data(found), indent=2) + "\n"
+
+
+def as_data(found: Explained) -> dict[str, Any]:
+    """Plain values for JSON; lines and columns count from 1."""
+    parts = {
+        name: [
+            {
+                "kind": reason.kind,
+                "text": leaks.shown(reason.text),
+                "places": [render.json_place(place) for place in reason.places],
+            }
+            for reason in reasons
+        ]
+        for name, reasons in (("reasons", found.reasons), ("presence", found.presence))
+    }
+    return {"artifact": found.artifact, "line": found.line, "text": leaks.shown(found.text), **parts}

@@ -1,0 +1,261 @@
+"""A review for programs: one JSON object, and the schema that describes it.
+
+In: a `Review`. Out: JSON text; `schema()` is what `fleetc schema --of review` prints. Amounts are decimal strings,
+because they are exact. A program skips names that it does not know; a new `format` says that known ones mean something
+else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from fleetc.artifacts import plain_decimal
+from fleetc.review import words
+from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+
+FORMAT = 1
+"""The version of the form. It grows when a name changes its meaning or goes; new names do not raise it."""
+
+_RUNNER_COMMAND = re.compile(r"#(?=#\w*\[)")
+
+
+def as_json(review: Review) -> str:
+    """The whole review: ASCII, keys in a fixed order. Nothing is left out and nothing is cut."""
+    restarts = [{**_target(target), "live_sessions": sessions} for target, sessions in review.restarts]
+    found = {
+        "format": FORMAT,
+        "foreign": list(review.foreign),
+        "fleet": review.fleet,
+        "baseline": review.baseline,
+        "tool": review.tool,
+        "files_only": review.files_only,
+        "verdict": words.verdict(review),
+        "impacts": [
+            {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts} for tally in words.tallies(review)
+        ],
+        "changes": [_change(change) for change in review.changes],
+        "files": [_file(file) for file in review.files],
+        "restarts": restarts,
+        "stops": [_target(target) for target in review.stops],
+        "cold_starts": [{**_target(target), "model": model} for target, model in review.cold_starts],
+        "picture": {
+            "hosts": [
+                {"host": box.host, "label": box.label, "nodes": list(box.nodes), "changed": list(box.changed)}
+                for box in review.picture
+            ],
+            "edges": [{"source": source, "target": target, "kind": kind} for source, target, kind in review.edges],
+        },
+        "notes": list(review.notes),
+    }
+    text = json.dumps(found, indent=2)
+    # A log of a CI runner finds a command in "##[" anywhere; DEL is the one control that JSON leaves as it is.
+    return _RUNNER_COMMAND.sub(r"\\u0023", text).replace("\x7f", r"\u007f") + "\n"
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "kind": change.kind,
+        "what": change.what,
+        "old": change.old,
+        "new": change.new,
+        "impacts": list(words.impacts(change)),
+        "targets": [_target(target) for target in change.targets],
+        "causes": [_spot(spot) for spot in change.causes],
+        "effects": [_effect(effect) for effect in change.effects],
+        "lines": [_line(line) for line in change.lines],
+    }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    return {"host": target.host, "node": target.node}
+
+
+def _spot(spot: Spot) -> dict[str, Any]:
+    return {
+        "side": spot.side,
+        "kind": spot.kind,
+        "file": spot.file,
+        "line": spot.line,
+        "column": spot.column,
+        "path": spot.path,
+        "text": spot.text,
+        "reason": spot.reason,
+        "hidden": spot.hidden,
+    }
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    return {
+        "impact": effect.impact,
+        "text": effect.text,
+        "amount": plain_decimal(effect.amount),
+        "who": list(effect.who),
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "artifact": line.artifact,
+        "old_line": line.old_line,
+        "new_line": line.new_line,
+        "old": line.old,
+        "new": line.new,
+        "change": line.change,
+    }
+
+
+def _file(file: FileChange) -> dict[str, Any]:
+    return {"path": file.path, "state": file.state, "lines": [_line(line) for line in file.lines]}
+
+
+# --- the schema -----------------------------------------------------------------------------------
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of what `as_json` writes; every name has its sentence."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Review of a change to a fleet",
+        "description": "What fleetc diff --format json prints.",
+        **_object(
+            format={"const": FORMAT, "description": "Version of this form."},
+            foreign=_list(
+                _text("A path in the tree; a directory ends in a slash."),
+                "What a rollout would use and the spec does not compile to; no other part speaks of it. Where this is "
+                "not empty, the review does not hold.",
+            ),
+            fleet=_text("Name of the fleet."),
+            baseline=_text("What the spec was compared with, in words."),
+            tool=_text("Version of fleetc."),
+            files_only={
+                "type": "boolean",
+                "description": "Only files were compared, with no spec: what lines mean (prices, funds) is not known.",
+            },
+            verdict=_text("The review in one sentence."),
+            impacts=_list(_IMPACTS, "How often each class of impact occurs, the gravest first."),
+            changes=_list(_CHANGE, "Every change once, the gravest first."),
+            files=_list(_FILE, "Every file of the tree that differs, by path."),
+            restarts=_list(_RESTART, "The processes that restart or stop."),
+            stops=_list(_object(**_TARGETED), "Those of them that do not start again there."),
+            cold_starts=_list(_COLD_START, "The warm models that load again, each once for its process."),
+            picture=_PICTURE,
+            notes=_list(_text("One sentence."), "What could not be compared, and why."),
+        ),
+    }
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _maybe_text(description: str) -> dict[str, Any]:
+    return {"type": ["string", "null"], "description": description}
+
+
+def _number(description: str) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 0, "description": description}
+
+
+def _one_of(values: tuple[str, ...], description: str) -> dict[str, Any]:
+    return {"enum": list(values), "description": description}
+
+
+def _list(items: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "array", "items": items, "description": description}
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+_IMPACT = _one_of(IMPACTS, "A class of impact; none is where nothing of the others is.")
+_TARGETED = {
+    "host": _text("The host; empty for the whole fleet."),
+    "node": _text("The node on it; empty for the host itself."),
+}
+_IMPACTS = _object(
+    impact=_IMPACT,
+    changes=_number("Changes with this class."),
+    hosts=_number("Hosts that these changes touch; 0 for the fleet as a whole."),
+)
+_SPOT = _object(
+    side=_one_of(("new", "old"), "Of which spec: the new one, or the one it is compared with."),
+    kind=_one_of(("given", "default", "derived", "constant"), "How the place decides the value."),
+    file=_text("Spec file; empty where the spec says nothing."),
+    line=_number("Line from 1; 0 for the file as a whole."),
+    column=_number("Column in characters from 1; 0 for the file as a whole."),
+    path=_text("Key path, parts joined by dots."),
+    text=_text("The source line; empty where it may hold a secret."),
+    reason=_text("Why this place counts; may be empty."),
+    hidden={"type": "boolean", "description": "The source line may hold a secret, so it is left out."},
+)
+_EFFECT = _object(
+    impact=_IMPACT,
+    text=_text("What it means, one sentence."),
+    amount={
+        "type": "string",
+        "pattern": r"^-?[0-9]+(\.[0-9]+)?$",
+        "description": "What a limit is compared with: percent for price, processes for restart, openings for "
+        "exposure, models for cold-start, sessions and slots for capacity; 1 for the others, of funds once for each "
+        "wallet.",
+    },
+    who=_list(_text("A node."), "Nodes concerned beyond the targets of the change."),
+)
+_LINE = _object(
+    artifact=_text("Path of the file in the tree."),
+    old_line=_number("Line before, from 1; 0 where there is none."),
+    new_line=_number("Line after, from 1; 0 where there is none."),
+    old=_maybe_text("The line before."),
+    new=_maybe_text("The line after."),
+    change={
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "Place in changes, from 0, of the change that explains the line.",
+    },
+)
+_CHANGE = _object(
+    kind=_text("Kind of the thing that changes, such as argument, variable, secret, file, port, host."),
+    what=_text("Its name, such as -maxPricePerUnit."),
+    old=_maybe_text("Value before; null where it was absent."),
+    new=_maybe_text("Value after; null where it is absent."),
+    impacts=_list(_IMPACT, "Its classes, the gravest first."),
+    targets=_list(_object(**_TARGETED), "Every place where exactly this happens."),
+    causes=_list(_SPOT, "The places of the spec, or the defaults, that cause it."),
+    effects=_list(_EFFECT, "What it means, class by class."),
+    lines=_list(_LINE, "It in the files of the first target."),
+)
+_FILE = _object(
+    path=_text("Path in the tree."),
+    state=_one_of(("added", "removed", "changed"), "What happens to the file."),
+    lines=_list(_LINE, "Its changed lines in order."),
+)
+_RESTART = _object(
+    **_TARGETED,
+    live_sessions={
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "description": "Live sessions that can drop at most; null where it is not known.",
+    },
+)
+_COLD_START = _object(**_TARGETED, model=_text("The model, by its name in the spec."))
+_PICTURE = _object(
+    hosts=_list(
+        _object(
+            host=_text("The host."),
+            label=_text("What a picture writes on it."),
+            nodes=_list(_text("A node."), "Its nodes."),
+            changed=_list(_text("A node."), "Those of its nodes that a change touches."),
+        ),
+        "Every host.",
+    ),
+    edges=_list(
+        _object(
+            source=_text("A node."),
+            target=_text("A node, or something outside the fleet."),
+            kind=_text("What connects them, such as pays, finds or serves."),
+        ),
+        "Connections between nodes.",
+    ),
+)

@@ -1,0 +1,143 @@
+"""One side of a comparison: a compiled or recorded tree, and the spec behind it where it is known.
+
+In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by `baseline.py`; compared
+by `compare.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fleetc import lower, model, source
+from fleetc.diagnostics import has_errors
+from fleetc.model.fleet import Fleet
+from fleetc.pipeline import Compiled
+from fleetc.plan import Plan
+from fleetc.source import Document, Source
+from fleetc.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
+from fleetc.version import __version__
+
+
+def copy_of(index: int) -> str:
+    """Where a tree has the source with this place in the order of overlays; the base has 0."""
+    return f"{SPEC_FOLDER}base.toml" if index == 0 else f"{SPEC_FOLDER}overlay-{index}.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """`files` are what a directory holds or the compiler made, `digests` what the manifest says of them, with modes.
+
+    The two differ where somebody edited a file. `document` and `fleet` are None where the spec is not known; `whole` is
+    the plan where it is there already.
+    """
+
+    name: str
+    files: Mapping[str, bytes]
+    digests: Mapping[str, str]
+    document: Document | None
+    fleet: Fleet | None
+    tool: str = __version__
+    notes: tuple[str, ...] = ()
+    whole: Plan | None = None
+
+    def plan(self, hosts: Collection[str]) -> Plan | None:
+        """The plan with only some of its hosts; names of hosts that are not there are left out."""
+        if self.whole is not None:
+            return replace(self.whole, hosts=tuple(host for host in self.whole.hosts if host.name in hosts))
+        if self.fleet is None:
+            return None
+        return lower.lower(self.fleet, [name for name in hosts if name in self.fleet.hosts])
+
+    def tree(self) -> Tree:
+        """The files as a tree, with the modes that the manifest says."""
+        modes = {path: int(digest.split(" ")[1], 8) for path, digest in self.digests.items()}
+        return tree_of(Artifact(path, content, modes.get(path, FILE_MODE)) for path, content in self.files.items())
+
+    def edited(self, path: str) -> bool:
+        """Whether a file is not what the manifest says that was written; of some it says nothing."""
+        digest = self.digests.get(path, " ").split(" ")[0]
+        return bool(digest) and digest != _sha256(self.files[path])
+
+
+def of_compiled(name: str, compiled: Compiled) -> Side:
+    """The side of a compile that succeeded."""
+    assert compiled.tree is not None  # noqa: S101  # the precondition
+    return Side(
+        name,
+        {artifact.path: artifact.content for artifact in compiled.tree.artifacts},
+        _Digests(compiled.tree),
+        compiled.checked.document,
+        compiled.checked.fleet,
+        whole=compiled.plan,
+    )
+
+
+class _Digests(Mapping[str, str]):
+    """Digest and mode of each artifact by path, reckoned when asked for: few are ever compared."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._artifacts = tree.as_mapping()
+
+    def __getitem__(self, path: str) -> str:
+        artifact = self._artifacts[path]
+        return f"{artifact.sha256} {artifact.mode:04o}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._artifacts)
+
+    def __len__(self) -> int:
+        return len(self._artifacts)
+
+
+def of_recorded(name: str, tree: Tree) -> Side:
+    """The side of a directory that fleetc wrote. What its own spec cannot tell is left open, with a note."""
+    files = {artifact.path: artifact.content for artifact in tree.artifacts}
+    manifest = json.loads(files[MANIFEST])  # whoever read the tree has seen that it is one
+    digests = {str(entry["path"]): f"{entry.get('sha256', '')} {entry['mode']}" for entry in manifest["files"]}
+    made_by = manifest.get("tool", {})
+    tool = str(made_by.get("version", "")) if isinstance(made_by, dict) else ""
+    notes = []
+    if tool != __version__:
+        notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, and this is {__version__}")
+    bare = Side(name, files, digests, None, None, tool)
+    edited = sorted(path for path in files if path.startswith(SPEC_FOLDER) and bare.edited(path))  # of older trees
+    document, fleet = None, None
+    if edited:
+        notes.append(f"{edited[0]} in {name} was edited after it was written, so only files are compared")
+    else:
+        sources = _sources(name, files)
+        if sources:
+            document, fleet = _read(sources)
+        if not sources:
+            notes.append(f"{name} holds no copy of the spec it was compiled from, so only files are compared")
+        elif fleet is None:
+            notes.append(f"this version of fleetc cannot read the spec in {name}, so only files are compared")
+    return Side(name, files, digests, document, fleet, tool, tuple(notes))
+
+
+def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
+    """The texts that a tree was compiled from, the base first."""
+    count = sum(1 for path in files if path.startswith(SPEC_FOLDER))
+    paths = [copy_of(index) for index in range(count)]
+    try:
+        return [Source(f"{name}/{path}", files[path].decode("utf-8")) for path in paths]
+    except (KeyError, UnicodeDecodeError):
+        return []
+
+
+def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
+    """What the stages before the rules make of a spec: whoever wrote the tree has checked it."""
+    document, found = source.parse(sources)
+    if document is None or has_errors(found):
+        return None, None
+    fleet, found = model.parse(document)
+    if fleet is None or has_errors(found):
+        return None, None
+    return document, fleet
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,124 @@
+"""What changes about avatar stacks that people weigh: who reaches them, and how many slots they have.
+
+In: the items of both plans. Out: `Fact`s. Called by `impact.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from decimal import Decimal
+from ipaddress import ip_network
+
+from fleetc.plan import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
+from fleetc.quantities.addresses import IpNetwork
+from fleetc.review.data import Target
+from fleetc.review.deltas import Delta
+from fleetc.review.facts import Fact
+from fleetc.review.item import Item, Key
+from fleetc.review.items_stacks import TURN_UNIT
+from fleetc.review.moved import Moved
+
+
+def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:
+    """Callers, ports and slots that come and go, host by host. What is left running keeps its callers and ports."""
+    slots: dict[str, list[int]] = {}
+    left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
+    for key in [*new, *(key for key in old if key not in new)]:
+        item = new.get(key) or old[key]
+        if item.kind == "allow" and item.what == FIREWALL_ALLOWLIST:
+            if item.host not in left_on:
+                yield from _callers(item, old.get(key), new.get(key))
+        elif item.kind == "reach":
+            yield from _reach(item, old.get(key), new.get(key), item.host in left_on)
+        elif item.kind == "slot" and item.presence and (key in old) != (key in new):
+            slots.setdefault(item.host, [0, 0])[key in new] += 1
+    for host, (gone, come) in slots.items():
+        words = [f"{come} slots more" if come > 1 else "one slot more"] * bool(come)
+        words += [f"{gone} slots less" if gone > 1 else "one slot less"] * bool(gone)
+        yield Fact("capacity", host, ", ".join(words), Decimal(gone), ("slot-", "stack "))
+
+
+def _callers(item: Item, before: Item | None, after: Item | None) -> Iterator[Fact]:
+    """Networks that the packet filter lets through, or no longer. Only those that it refused before are openings."""
+    there, here = (_networks(found) for found in (before, after))
+    if there == here:
+        return
+    come, gone = [n for n in here if not _within(n, there)], [n for n in there if not _within(n, here)]
+    parts = []
+    for network in come:
+        inside = [n for n in there if n not in here and _within(n, [network])]
+        parts.append(f"wider: {network} instead of {_listed(inside)}" if inside else f"now {network}")
+    for network in gone:
+        inside = [n for n in here if n not in there and _within(n, [network])]
+        parts.append(f"narrower: {_listed(inside)} instead of {network}" if inside else f"no longer {network}")
+    text = f"who may call the stack: {'; '.join(parts) or 'the same addresses, written in another way'}"
+    yield Fact("exposure", item.host, text, Decimal(len(come)), (FIREWALL_ALLOWLIST, "stack "))
+
+
+def _networks(item: Item | None) -> list[IpNetwork]:
+    return [ip_network(text) for text in item.value.split(", ")] if item is not None and item.value else []
+
+
+def _within(network: IpNetwork, others: Iterable[IpNetwork]) -> bool:
+    """Whether other networks together hold every address of this one."""
+    first, last = _ends(network)
+    for start, end in sorted(_ends(other) for other in others if other.version == network.version):
+        if start <= first:
+            first = max(first, end + 1)
+    return first > last
+
+
+def _ends(network: IpNetwork) -> tuple[int, int]:
+    return int(network.network_address), int(network.broadcast_address)
+
+
+def _listed(networks: Iterable[IpNetwork]) -> str:
+    return ", ".join(map(str, networks))
+
+
+def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> Iterator[Fact]:
+    """A port, or a range of them, that others reach in another way. What nobody reaches exposes nothing."""
+    was, now = (("", "for", "nobody") if found is None else found.value.partition(" for ") for found in (before, after))
+    if was == now or (was[2] == "nobody" and now[2] == "nobody"):
+        return
+    hints = ("slot-", "stack ", "TURN", "ORCHESTRATOR")
+    if left:
+        yield Fact("exposure", item.host, f"{item.what}: still {_told(was, item.host)}", Decimal(0), hints)
+        return
+    wider = _ORDER[now[2]] > _ORDER[was[2]] or (now[2] != "nobody" and now[0] != was[0])
+    here = "gone" if after is None else _told(now, item.host)
+    there = "there was none" if before is None else _told(was, item.host)
+    yield Fact("exposure", item.host, f"{item.what}: {here}; before {there}", Decimal(wider), hints)
+
+
+_ORDER = {"nobody": 0, "callers": 1, "everyone": 2}
+"""How many reach a port, for each word of the firewall."""
+
+
+def _told(found: tuple[str, str, str], host: str) -> str:
+    ports, _, reach = found
+    if reach == "nobody":
+        return "for the host itself at most"
+    who = "everyone who reaches the host" if reach == "everyone" else "those on the allowlist"
+    return f"port {ports} of {host}, open to {who}"
+
+
+def with_shared(moved: Moved, deltas: Iterable[Delta], new: Mapping[Key, Item]) -> Moved:
+    """Also the processes of stacks that start again for what they share.
+
+    Secrets of the host reach all of its services, and the settings of TURN reach every slot. A rollout takes both into
+    what it compares, though the files of a slot show neither.
+    """
+    of_host: dict[str, list[str]] = {}
+    for item in new.values():
+        if item.kind == "slot" and item.presence:
+            of_host.setdefault(item.host, []).append(item.what)
+    more: set[Target] = set()
+    for item in (part.item for delta in deltas for part in delta.all()):
+        if item.kind == "secret" and item.key[2:3] == (AVATAR_DIRECTORY,) and len(item.key) > 4:
+            more.add(Target(item.host, f"{AVATAR_DIRECTORY}/{item.key[3]}"))
+            more |= {Target(item.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(item.host, ())}
+    for target in moved.restarted:
+        if target.node == f"{AVATAR_DIRECTORY}/{TURN_UNIT}":
+            more |= {Target(target.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(target.host, ())}
+    return moved._replace(restarted=moved.restarted | (more - moved.started - moved.stopped - moved.left))

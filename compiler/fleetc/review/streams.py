@@ -1,0 +1,96 @@
+"""Who may watch the streams of a fleet and which gateway takes them, before and after.
+
+In: the items of both plans. Out: `Fact`s. Called by `impact.py`. A stream without a policy is open to everybody.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+from fleetc.review.facts import Fact
+from fleetc.review.item import Item, Key
+
+_WHO = {
+    "public": "everybody",
+    "jwt": "holders of a signed token",
+    "webhook": "those whom a webhook admits",
+}
+_POLICY = "playbackPolicy"
+
+
+class _Audience(NamedTuple):
+    """Who may watch: type of the policy, its webhook with what that is told, origins of pages; None is any page."""
+
+    kind: str = "public"
+    webhook: str = ""
+    origins: frozenset[str] | None = None
+
+    def __str__(self) -> str:
+        return _WHO.get(self.kind, self.kind) + (" on pages of some origins" if self.origins is not None else "")
+
+
+def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Streams that come and go, those that others may watch than before, and those whose gateway is another."""
+    yield from _gateways(old, new)
+    before, after = _audiences(old), _audiences(new)
+    for name in [*after, *(name for name in before if name not in after)]:
+        there, here = before.get(name), after.get(name)
+        if there == here:
+            continue
+        if there is None:
+            yield Fact("exposure", "", f"a stream comes; who may watch it: {here}", Decimal(1), (name,))
+        elif here is None:
+            yield Fact("exposure", "", f"a stream goes; who might watch it: {there}", Decimal(0), (name,))
+        else:
+            told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but others of them than before"
+            amount = Decimal(not _narrower(there, here))
+            yield Fact("exposure", "", f"who may watch the stream: {told}", amount, (f"{name}: {_POLICY}",))
+
+
+def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Streams that have to be sent elsewhere, or that no gateway is named for any more."""
+    for key, item in old.items():
+        if item.kind != "stream" or key[3:] != ("gateway",) or key[:3] not in new:
+            continue
+        gateway, other = item.value, new.get(key)
+        gone = ("node", gateway) in old and ("node", gateway) not in new
+        hints = (item.what,)
+        if other is None and gone:
+            text = f"{gateway} leaves the fleet, and no other gateway is named for the stream: none takes it"
+            yield Fact("capacity", "", text, Decimal(1), hints)
+        elif other is None:
+            text = f"the spec names no gateway for the stream any more; {gateway} stays in the fleet"
+            yield Fact("capacity", "", text, Decimal(0), hints)
+        elif other.value != gateway:
+            text = (
+                f"who sends the stream has to send it to {other.value}{f'; {gateway} leaves the fleet' if gone else ''}"
+            )
+            yield Fact("identity", "", text, Decimal(1), hints)
+
+
+def _audiences(items: Mapping[Key, Item]) -> dict[str, _Audience]:
+    """The audience of each stream by its name."""
+    found: dict[str, _Audience] = {}
+    for key, item in items.items():
+        if item.kind != "stream":
+            continue
+        if item.presence:
+            found.setdefault(key[2], _Audience())
+        elif key[-1] == _POLICY:
+            policy = json.loads(item.value)
+            origins = policy.get("allowedOrigins")
+            pages = None if origins is None else frozenset(map(str, origins))
+            webhook = ""
+            if policy["type"] == "webhook":
+                webhook = json.dumps([policy.get("webhookId"), policy.get("webhookContext")])
+            found[key[2]] = _Audience(policy["type"], webhook, pages)
+    return found
+
+
+def _narrower(before: _Audience, after: _Audience) -> bool:
+    """Whether nobody may watch who might not before."""
+    admitted = before.kind == "public" or (before.kind, before.webhook) == (after.kind, after.webhook)
+    return admitted and (before.origins is None or (after.origins is not None and after.origins <= before.origins))

@@ -1,0 +1,113 @@
+"""A review for a terminal or a log: what changes, why, what it costs; short when little changes, bounded always.
+
+In: a `Review`. Out: text. Text of a spec passes `plain_output`, so that it holds no escape sequence, no line break
+and no command for a CI runner.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fleetc.encoding import plain_output
+from fleetc.review import words
+from fleetc.review.data import Change, Effect, Review, Spot
+
+_CHANGES = 40
+_EFFECTS = 6
+_CAUSES = 3
+_NOTES = 10
+_VALUE = 100
+_SENTENCE = 400
+
+_STYLES = {
+    **dict.fromkeys(("exposure", "funds"), "1;31"),
+    **dict.fromkeys(("price", "identity"), "1;33"),
+    **dict.fromkeys(("chain", "capacity", "cold-start"), "1;34"),
+    "restart": "36",
+    "none": "2",
+}
+
+
+def as_text(review: Review, colour: bool = False) -> str:
+    """The review as text: at most some 500 lines of bounded length, whatever changes. `colour` adds ANSI colours."""
+    alarm = words.alarm(review)
+    lines = [_painted(_plain(f"ERROR: {alarm}"), "1;31", colour)] if alarm else []
+    lines += [_plain(f"Review of {words.clip(review.fleet, _VALUE)} against {review.baseline}")]
+    lines += [_painted(words.verdict(review), "1", colour), ""]
+    for change in review.changes[:_CHANGES]:
+        lines += [*_change(change, colour), ""]
+    rest = review.changes[_CHANGES:]
+    if rest:
+        gravest = Counter(words.impacts(change)[0] for change in rest)
+        lines += [
+            f"... and {words.count(len(rest), 'more change')}, counted by their gravest impact: {_counts(gravest)}",
+            "",
+        ]
+    if review.changes or review.files:
+        lines += [_sentence(words.files(review)), _sentence(words.restarts(review))]
+    for note in review.notes[:_NOTES]:
+        lines.append(_painted("note:", "36", colour) + _plain(f" {note}"))
+    if len(review.notes) > _NOTES:
+        lines.append(f"... and {words.count(len(review.notes) - _NOTES, 'more note')}")
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _counts(found: Counter[str]) -> str:
+    return ", ".join(f"{found[impact]:,} {impact}" for impact in _STYLES if found[impact])
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _plain(text: str) -> str:
+    return plain_output(words.clip(text, _SENTENCE))
+
+
+def _painted(text: str, style: str, colour: bool) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if colour else text
+
+
+def _change(change: Change, colour: bool) -> Iterator[str]:
+    found = words.impacts(change)
+    tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
+    yield f"{tags}  " + _plain(f"{change.kind} {words.clip(change.what, _VALUE)}{_values(change)}")
+    yield _plain(f"    {words.where(change.targets)}")
+    effects, more = words.effects(change, _EFFECTS)
+    for effect in effects:
+        yield _plain(f"    {_effect(effect)}")
+    if more:
+        yield f"    ... and {words.count(more, 'more effect')}"
+    for spot in change.causes[:_CAUSES]:
+        yield from _cause(spot, colour)
+    if len(change.causes) > _CAUSES:
+        yield f"    ... and {words.count(len(change.causes) - _CAUSES, 'more cause')}"
+
+
+def _values(change: Change) -> str:
+    differ = words.elements(change)
+    if differ is not None:
+        signed = (("-", differ.gone), ("+", differ.come))
+        return ": " + " ".join(f"{sign} {words.clip(text, _VALUE)}" for sign, text in signed if text is not None)
+    old, new = words.clip_pair(change.old, change.new, _VALUE)
+    if old is None and new is None:
+        return ""
+    if old is None:
+        return f" added: {new or '(empty)'}"
+    if new is None:
+        return f" removed, was: {old or '(empty)'}"
+    return f": {old or '(empty)'} -> {new or '(empty)'}"
+
+
+def _effect(effect: Effect) -> str:
+    who = f" ({words.names(effect.who)})" if effect.who else ""
+    return f"{effect.impact}: {effect.text}{who}"
+
+
+def _cause(spot: Spot, colour: bool) -> Iterator[str]:
+    head = ": ".join(filter(None, (words.place(spot), words.reason(spot))))
+    yield "    " + _painted("--> ", "34", colour) + _plain(head)
+    if spot.line:
+        text = words.clip(words.line_text(spot), _VALUE)
+        yield "    " + _painted(f"{spot.line:>4} | ", "34", colour) + plain_output(text)

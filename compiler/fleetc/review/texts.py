@@ -1,0 +1,86 @@
+"""Differences that no plan explains: comments of the spec, files edited by hand, trees of another version of fleetc.
+
+In: two sides, the evidence, and the deltas that are known. Out: further deltas of kind "text". Called by `compare.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fleetc.origin import Origin
+from fleetc.review.causes import shown
+from fleetc.review.deltas import Delta
+from fleetc.review.evidence import Evidence
+from fleetc.review.item import Item
+from fleetc.review.lines import Pair
+from fleetc.review.moved import service_of
+from fleetc.review.side import Side
+from fleetc.tree import MANIFEST, SPEC_FOLDER
+
+_SHOWN = 12
+"""So many lines of a file stand in the change itself; the file has them all."""
+
+_HOST_VARS = "ansible/host_vars/"
+"""They differ in the digests of other files, which tell it themselves."""
+
+_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+"""Bookkeeping, which says nothing to people and looks like a secret."""
+
+NO_ORIGIN = Origin("constant", ())
+"""Of text that no setting makes."""
+
+
+def texts_of(old: Side, new: Side, evidence: Evidence, deltas: Sequence[Delta], read: set[str]) -> list[Delta]:
+    """A delta for each file, or rest of one, that nothing explains. `read` are the sources that edits stand in.
+
+    Lines without a delta beside lines that have one are their surroundings, unless the file was edited by hand or
+    comes of another version.
+    """
+    found = list(_texts(old, new, evidence, read))
+    if not found and not deltas:
+        found = [_of_pairs(path, evidence.pairs(path), old, new) for path in evidence.paths]
+    return found
+
+
+def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator[Delta]:
+    for path in evidence.paths:
+        if path == MANIFEST:
+            continue
+        if path.startswith(SPEC_FOLDER):
+            if path not in read:
+                yield _of_pairs(path, evidence.pairs(path), old, new)
+            continue
+        foreign = evidence.edited(path) or old.tool != new.tool
+        left = evidence.left.get(path, []) if foreign or path not in evidence.explained else []
+        bare = path not in evidence.explained and not evidence.pairs(path) and not path.startswith(_HOST_VARS)
+        if left or bare:
+            yield _of_pairs(path, left, old, new)
+
+
+def _of_pairs(path: str, pairs: Sequence[Pair], old: Side, new: Side) -> Delta:
+    parts = path.split("/")
+    host, node = (parts[1], parts[2]) if parts[0] == "hosts" and len(parts) > 3 else ("", "")
+    process = service_of(path)
+    if process is not None:  # a stack has one for each slot, and its folder is none
+        node = process.node
+    if path.startswith(_HOST_VARS):
+        host = parts[-1].removesuffix(".json")
+    before = _joined([pair.old for pair in pairs]) if path in old.files else None
+    after = _joined([pair.new for pair in pairs]) if path in new.files else None
+    return _delta(path, parts[-1] if host else path, host, node, before, after)
+
+
+def _joined(lines: Sequence[str | None]) -> str:
+    found = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
+    if found and not any(line.strip() for line in found):
+        return "(blank line)" if len(found) == 1 else f"({len(found)} blank lines)"
+    more = [f"({len(found) - _SHOWN} lines more)"] if len(found) > _SHOWN else []
+    return "\n".join([*found[:_SHOWN], *more])
+
+
+def _delta(path: str, what: str, host: str, node: str, before: str | None, after: str | None) -> Delta:
+    def item(value: str) -> Item:
+        return Item(("text", path), host, node, "text", what, value, NO_ORIGIN)
+
+    return Delta(None if before is None else item(before), None if after is None else item(after), ())

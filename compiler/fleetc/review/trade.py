@@ -1,0 +1,295 @@
+"""What a change does to prices, to who can buy what from whom, and to what the deposits last.
+
+In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `impact.py`. Prices compare
+exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pays, and there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
+from fleetc.analysis.economics import Market, market_of
+from fleetc.analysis.funds import Funds, funds
+from fleetc.analysis.tickets import Amount
+from fleetc.lower.common import account
+from fleetc.lower.market import hours_text, number_text, percent_text
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Buyer
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.quantities import Price, Wei
+from fleetc.review.facts import Fact, node_of
+
+UNBOUNDED = Decimal(100)
+"""Percent that a limit reckons with where a price comes, goes, loses its bound or cannot be compared."""
+
+_PAIRS = 200_000
+"""Up to so many pairs of gateway and orchestrator each is judged; beyond that only how much a gateway reaches."""
+_ETHER = 10**18
+
+
+def trade(
+    old: Fleet | None, new: Fleet | None, names: Iterable[str], rates: bool, left: Collection[str]
+) -> Iterator[Fact]:
+    """All facts of price and funds about some nodes; about all of them where a rate was changed.
+
+    `left` are nodes whose process is left running on a host that left the fleet.
+    """
+    nodes = list(names)
+    before, after = (fleet if fleet is not None and fleet.on_chain else None for fleet in (old, new))
+    if before is None and after is None:
+        return
+    yield from _prices(before, after, nodes, left)
+    yield from _purchases(before, after, nodes, rates)
+    yield from _funds(before, after)
+
+
+# --- prices ---------------------------------------------------------------------------------------
+
+
+class Quote(NamedTuple):
+    """A price of a node: what it is for, with hints at the flags that carry it; None is any price."""
+
+    price: Price | None
+    hints: tuple[str, ...]
+
+
+def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
+    """Every price that a node asks or pays, by what it is for."""
+    node = node_of(fleet, name)
+    found: dict[str, Quote] = {}
+    if fleet is None or node is None:
+        return found
+    settings = node.settings
+    if isinstance(settings, Buyer):
+        if settings.max_price is not None:
+            cap = settings.max_price if isinstance(settings.max_price, Price) else None
+            found["pays at most"] = Quote(cap, ("-maxPricePerUnit", "-pixelsPerUnit"))
+        for key, price in settings.max_model_prices.items():
+            found[f"pays at most for {key}"] = Quote(price, _leaf(fleet, key, "prices.json"))
+    elif isinstance(settings, Orchestrator):
+        if settings.price is not None:
+            found["asks"] = Quote(settings.price, ("-pricePerUnit", "-pixelsPerUnit"))
+        for key, price in settings.gateway_prices.items():
+            buyer = account(fleet, key)  # the node knows accounts only, so another account is another price
+            found[f"asks of account {buyer}"] = Quote(price, (f"prices.json: {buyer}", "prices.json"))
+        for index, use in enumerate(settings.models):
+            asked = effective.model_price(fleet, node, index, use)
+            hints = _leaf(fleet, use.use, "aiModels.json")
+            if asked is not None:
+                found[f"asks for {use.use}"] = Quote(asked.value, hints)
+            for key, price in use.gateway_prices.items():
+                found[f"asks for {use.use} of account {account(fleet, key)}"] = Quote(price, hints)
+    return found
+
+
+def _leaf(fleet: Fleet, key: str, file: str) -> tuple[str, ...]:
+    """Hints at the entry of a model or pipeline in a file."""
+    model = fleet.models.get(key)
+    entry = f"{model.pipeline} {model.id}" if model else f"{key} default"
+    return (f"{file}: {entry} price_per_unit", f"{file}: {entry}", file)
+
+
+def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collection[str]) -> Iterator[Fact]:
+    scales = [Scale(fleet.rates if fleet else {}) for fleet in (old, new)]
+    for name in names:
+        before, after = quotes(old, name), quotes(new, name)
+        for what in [*after, *(what for what in before if what not in after)]:
+            there, here = before.get(what), after.get(what)
+            if there and here and _worth(there, scales[0]) == _worth(here, scales[1]):
+                continue
+            hints = (here or there or Quote(None, ())).hints
+            if node_of(old, name) is None or node_of(new, name) is None:
+                verb = "" if here else "still " if name in left else "no longer "
+                text, amount = f"{verb}{what} {_price(here or there)}", UNBOUNDED
+            else:
+                text, amount = _change(what, there, here, scales)
+            yield Fact("price", name, text, amount, hints)
+
+
+def _worth(quote: Quote, scale: Scale) -> tuple[str, Amount] | None:
+    return None if quote.price is None else scale.of(quote.price)
+
+
+def _change(what: str, before: Quote | None, after: Quote | None, scales: list[Scale]) -> tuple[str, Decimal]:
+    text = f"{what} {_price(after)} instead of {_price(before)}"
+    if before is None or after is None or before.price is None or after.price is None:
+        return text, UNBOUNDED
+    (unit, old), (other, new) = scales[0].of(before.price), scales[1].of(after.price)
+    if unit != other:
+        return f"{text}; no rate compares them", UNBOUNDED
+    if not old:
+        return text, UNBOUNDED if new else Decimal(0)
+    percent = Fraction(new - old) * 100 / Fraction(old)
+    return f"{text} ({_percent(percent)} percent)", percent_amount(abs(percent))
+
+
+def _percent(percent: Fraction) -> str:
+    """A change in percent with its sign. A limit compares with the exact one, which a breach of it names."""
+    *about, digits = percent_text(abs(percent)).rsplit(" ", 1)
+    return " ".join([*about, f"{'-' if percent < 0 else '+'}{digits}"])
+
+
+def percent_amount(percent: Fraction) -> Decimal:
+    """A percentage for limits: exact to a millionth, and never rounded down past a limit."""
+    scaled = -(-percent.numerator * 10**6 // percent.denominator)
+    return (Decimal(scaled) / 10**6).normalize() + 0
+
+
+def _price(quote: Quote | None) -> str:
+    if quote is None:
+        return "no price of its own"
+    return "any price" if quote.price is None else str(quote.price)
+
+
+# --- purchases ------------------------------------------------------------------------------------
+
+
+def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bool) -> Iterator[Fact]:
+    """Who can no longer buy what from whom, and who newly can."""
+    markets = [None if fleet is None else market_of(fleet) for fleet in (old, new)]
+    changed = set(names)
+    changed |= {name for market in markets if market for name, payer in market.payers.items() if payer in changed}
+    if rates:
+        changed |= {name for market in markets if market for name in market.caps}
+    changed |= _paying_otherwise(*markets)
+    sides = [{} if market is None else _pairs(market, changed) for market in markets]
+    if None in sides:
+        yield from _counted(markets)
+        return
+    before, after = (_bought(market, asked or {}) for market, asked in zip(markets, sides, strict=True))
+    for ended, less, more in ((True, before, after), (False, after, before)):
+        words = _ENDED if ended else _BEGUN
+        for gateway, seller, goods in sorted(less - more):
+            home, other = (seller, gateway) if seller in changed else (gateway, seller)
+            thing = "video" if goods == VIDEO else goods[1]
+            verb = words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
+            text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
+            text += _because(markets[1], gateway, seller, goods)
+            yield Fact("price", home, text, Decimal(0), _HINTS, (other, *_payers(markets, gateway)))
+
+
+def _payers(markets: list[Market | None], gateway: str) -> list[str]:
+    """The signers that pay for a gateway, before or after; nobody where it pays itself."""
+    found = (market.payers.get(gateway, gateway) for market in markets if market is not None)
+    return [name for name in dict.fromkeys(found) if name not in (gateway, "")]
+
+
+_ENDED = ("can no longer be bought", "may no longer be bought")
+_BEGUN = ("can newly be bought", "can be bought for certain")
+"""Of a purchase, and of one that nobody can tell about on the other side."""
+
+
+def _paying_otherwise(old: Market | None, new: Market | None) -> set[str]:
+    """The gateways that other funds stand behind, or that another gas price is assumed for."""
+    if old is None or new is None:
+        return set()
+    both = [name for name in new.backing if name in old.backing]
+    return {name for name in both if (old.backing[name], old.chain) != (new.backing[name], new.chain)}
+
+
+def _unknown(market: Market | None, gateway: str, seller: str, goods: Goods) -> bool:
+    """Whether nobody can tell if a gateway buys."""
+    if market is None or gateway not in market.caps or seller not in market.offers:
+        return False
+    return market.cell(gateway, seller, goods).decision.outcome == UNKNOWN
+
+
+def _because(market: Market | None, gateway: str, seller: str, goods: Goods) -> str:
+    """Up to which gas price a purchase is possible from now on, or from which one it is not."""
+    if market is None or gateway not in market.caps or seller not in market.offers:
+        return ""
+    cell = market.cell(gateway, seller, goods)
+    until = market.until(cell)
+    why = [cell.decision.why] if cell.decision.why else []
+    if until is not None and cell.decision.outcome == BUYS:
+        return f" while gas is below {Wei(until)}"
+    why += [f"only while gas is below {Wei(until)}"] if until is not None else []
+    return f": {'; '.join(why)}" if why else ""
+
+
+_HINTS = (
+    "-pricePerUnit", "-maxPricePerUnit", "-pixelsPerUnit", "aiModels.json", "prices.json", "-orchAddr",
+    "-orchBlocklist", "-aiServiceRegistry", "-orchWebhookUrl", "-autoAdjustPrice", "-ticketEV", "-maxFaceValue",
+    "-minGasPrice", "-maxTicketEV", "-maxTotalEV", "-depositMultiplier", "reserve", "deposit", "gas price",
+)  # fmt: skip
+
+
+def _pairs(market: Market, changed: set[str]) -> dict[str, list[str]] | None:
+    """The orchestrators that each gateway asks, as far as one of the two changed; None where they are too many."""
+    sellers = [seller for seller in market.offers if seller in changed]
+    found: dict[str, list[str]] = {}
+    count = 0
+    for gateway in market.caps:
+        listed, blocked = market.listed(gateway), market.blocked(gateway)
+        own = gateway in changed
+        known = listed if listed is not None else market.offers if own else sellers
+        found[gateway] = [s for s in known if s not in blocked and (own or s in changed)]
+        count += len(found[gateway])
+        if count > _PAIRS:
+            return None
+    return found
+
+
+def _bought(market: Market | None, asked: dict[str, list[str]]) -> set[tuple[str, str, Goods]]:
+    if market is None:
+        return set()
+    return {
+        (gateway, seller, goods)
+        for gateway, sellers in asked.items()
+        for seller in sellers
+        for goods in _goods(market, gateway, seller)
+        if market.cell(gateway, seller, goods).decision.outcome == BUYS
+    }
+
+
+def _goods(market: Market, gateway: str, seller: str) -> set[Goods]:
+    special = market.special.get(market.account[gateway] or "", {})
+    return {*market.offers[seller], *(goods for name, goods in special if name == seller)}
+
+
+def _counted(markets: list[Market | None]) -> Iterator[Fact]:
+    """How many offers of all kinds each gateway reaches, where there are too many pairs to name."""
+    counts = [
+        {name: sum(verdict.within for _, verdict in market.purchases(name)) for name in market.caps} if market else {}
+        for market in markets
+    ]
+    for name in sorted({*counts[0], *counts[1]}):
+        before, after = counts[0].get(name, 0), counts[1].get(name, 0)
+        if before != after:
+            yield Fact("price", name, f"{after} offers are within its caps instead of {before}", Decimal(0), _HINTS)
+
+
+# --- funds ----------------------------------------------------------------------------------------
+
+
+def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
+    """What nodes pay from, what an hour costs and how long the deposit lasts; all nodes, for wallets are shared."""
+    before, after = ({row.node: row for row in funds(fleet)} if fleet else {} for fleet in (old, new))
+    for name in sorted({*before, *after}):
+        there, here = before.get(name), after.get(name)
+        if there == here:
+            continue
+        told = _told(there)
+        parts = [f"{word} {now} instead of {told[word]}" for word, now in _told(here).items() if now != told[word]]
+        if parts:
+            hints = ("deposit", "reserve", "expected load", "-maxPricePerUnit", "-pixelsPerUnit", "-ethAcctAddr")
+            yield Fact("funds", name, "; ".join(parts), Decimal(1), hints)
+
+
+def _told(row: Funds | None) -> dict[str, str]:
+    """What is told of a row of funds; one that is not there has nothing."""
+    cost, runway = (row.cost, row.runway) if row else (None, None)
+    plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
+    return {
+        **{word: "none" if value is None else str(value) for word, value in zip(_PLAIN, plain, strict=True)},
+        "an hour costs": "what is not known" if cost is None else f"{number_text(cost / _ETHER, 9)} ETH",
+        "the deposit lasts": "what is not known" if runway is None else hours_text(runway),
+    }
+
+
+_PLAIN = ("wallet", "deposit", "reserve")

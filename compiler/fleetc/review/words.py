@@ -1,0 +1,324 @@
+"""What all reports of a review say in the same words: counts, places, values cut to a length.
+
+In: a `Review` and its parts. Out: plain text that no target has encoded yet, and orderings and groups of parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from fleetc.encoding import visible
+from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.tree import SPEC_FOLDER
+
+MEANINGS = {
+    "exposure": "who can reach a host or a port",
+    "funds": "what is deposited, held or paid out",
+    "price": "what is asked or paid, and who can still buy from whom",
+    "identity": "wallets, keystores, service addresses",
+    "chain": "needs a transaction on the chain",
+    "capacity": "sessions, slots or models gained or lost",
+    "cold-start": "models are loaded again, 30 to 120 s each",
+    "restart": "a process restarts, live sessions drop",
+    "none": "none of these: comments, order, labels, or what no process reads",
+}
+"""Each class of impact in a few words."""
+
+GRAVE = frozenset({"exposure", "funds", "price", "identity"})
+"""The classes that no report folds away while there is room."""
+
+_TOKEN = re.compile(r"[A-Za-z0-9_.-]+|.", re.DOTALL)
+_ALIKE_NAMED = 3
+_FOREIGN = 8
+
+
+def count(number: int, thing: str, things: str = "") -> str:
+    """A number and its noun: "1 host", "41 hosts"; thousands are set off by commas."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
+    """The first few names and how many follow. One more is named rather than counted as one."""
+    if len(all_names) <= shown + 1:
+        return ", ".join(all_names)
+    return f"{', '.join(all_names[:shown])} and {len(all_names) - shown:,} more"
+
+
+def impacts(change: Change) -> tuple[str, ...]:
+    """The classes of a change, the gravest first; none alone when it has no effect."""
+    found = {effect.impact for effect in change.effects}
+    return tuple(impact for impact in IMPACTS if impact in found) or ("none",)
+
+
+def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
+    """The first few effects of a change and how many are left out: never one alone, and never a restart."""
+    found = list(change.effects)
+    if len(found) <= shown + 1:
+        return found, 0
+    told = [effect for place, effect in enumerate(found) if place < shown or effect.impact == "restart"]
+    rest = len(found) - len(told)
+    return (found, 0) if rest == 1 else (told, rest)
+
+
+def hosts_of(targets: Iterable[Target]) -> list[str]:
+    """The hosts that targets name, each once, in their order."""
+    return list(dict.fromkeys(target.host for target in targets if target.host))
+
+
+def where(targets: Sequence[Target]) -> str:
+    """Where a change happens, in words: one place, or how many and the first few."""
+    hosts = hosts_of(targets)
+    nodes = [target.node for target in targets if target.node]
+    if not hosts:
+        return "in the whole fleet"
+    if len(hosts) > 1:
+        more = f" ({count(len(nodes), 'node')})" if len(nodes) > len(hosts) else ""
+        return f"same on {count(len(hosts), 'host')}{more}: {names(hosts)}"
+    if len(nodes) > 1:
+        return f"on {hosts[0]}, same on {count(len(nodes), 'node')}: {names(nodes)}"
+    return f"on {hosts[0]}, node {nodes[0]}" if nodes else f"on {hosts[0]}"
+
+
+class Tally(NamedTuple):
+    """How often a class of impact occurs: changes that have it, hosts that they touch, its gravest sentence."""
+
+    impact: str
+    changes: int
+    hosts: int
+    example: str
+
+
+def tallies(review: Review) -> list[Tally]:
+    """Each class that occurs, the gravest first."""
+    changes: Counter[str] = Counter()
+    hosts: dict[str, set[str]] = {}
+    examples: dict[str, str] = {}
+    for change in review.changes:
+        found = impacts(change)
+        changes.update(found)
+        touched = hosts_of(change.targets)
+        for impact in found:
+            hosts.setdefault(impact, set()).update(touched)
+        for effect in change.effects:
+            examples.setdefault(effect.impact, effect.text)
+    return [Tally(i, changes[i], len(hosts[i]), examples.get(i, "")) for i in IMPACTS if changes[i]]
+
+
+def alarm(review: Review) -> str:
+    """What is not of the spec and would be rolled out all the same, as a sentence without a full stop; or nothing."""
+    if not review.foreign:
+        return ""
+    found = [visible(path) for path in review.foreign]
+    return f"Not of this spec, and used by a rollout: {names(found, _FOREIGN)}; this review shows nothing of it"
+
+
+def headline(review: Review) -> str:
+    """How much changes, in a few words; of what is not of the spec nothing is known."""
+    if review.foreign:
+        what = f"{count(len(review.changes), 'change')} of the spec" if review.changes else "No change of the spec"
+        return f"Foreign files in the rollout ({len(review.foreign):,}); {what[0].lower()}{what[1:]}"
+    if not review.changes:
+        return f"No setting changes, but {files(review)}" if review.files else "Nothing changes"
+    hosts = {host for change in review.changes for host in hosts_of(change.targets)}
+    place = f" on {count(len(hosts), 'host')}" if hosts else " of the fleet as a whole"
+    return f"{count(len(review.changes), 'change')}{place}"
+
+
+def verdict(review: Review) -> str:
+    """The review in one sentence without a full stop: how much changes, and how often each class occurs."""
+    found = tallies(review)
+    if [tally.impact for tally in found] == ["none"]:
+        said = "what it means is not known" if review.files_only else "none with an effect on what runs"
+        return f"{headline(review)}, {said}"
+    return ": ".join(
+        filter(None, (headline(review), ", ".join(f"{tally.impact} ({tally.changes:,})" for tally in found)))
+    )
+
+
+def files(review: Review) -> str:
+    """How many files change, are added and are removed."""
+    states = Counter(file.state for file in review.files)
+    verbs = (
+        ("changed", "changes", "change"),
+        ("added", "is added", "are added"),
+        ("removed", "is removed", "are removed"),
+    )
+    found = [(states[state], one if states[state] == 1 else many) for state, one, many in verbs if states[state]]
+    if not found:
+        return "no file changes"
+    (first, verb), *rest = found
+    return ", ".join([f"{count(first, 'file')} {verb}", *(f"{number:,} {verb}" for number, verb in rest)])
+
+
+def restarts(review: Review) -> str:
+    """How many processes restart or stop, and how many live sessions can drop."""
+    number = len(review.restarts)
+    if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
+        return "which processes restart is not known"
+    if not number:
+        return "no process restarts"
+    known = [sessions for _, sessions in review.restarts if sessions is not None]
+    stop = sum(target in review.stops for target, _ in review.restarts)
+    counts = [(many, verb) for many, verb in ((number - stop, "restart"), (stop, "stop")) if many]
+    (first, verb), *rest = [(many, f"{verb}s" if many == 1 else verb) for many, verb in counts]
+    said = " and ".join(
+        [f"{count(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
+    )
+    if not known:
+        return f"{said}; how many live sessions drop is not known"
+    said += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
+    unknown = number - len(known)
+    return f"{said}; how many more on {count(unknown, 'process', 'processes')} is not known" if unknown else said
+
+
+def clip(text: str, limit: int) -> str:
+    """The text, or its first `limit` characters and how many follow."""
+    return text if len(text) <= limit + 20 else f"{text[:limit]}... ({len(text) - limit:,} more characters)"
+
+
+def clip_pair(old: str | None, new: str | None, limit: int) -> tuple[str | None, str | None]:
+    """Both values cut so that the first difference between them is in sight."""
+    if old is None or new is None or max(len(old), len(new)) <= limit + 20:
+        return (None if old is None else clip(old, limit)), (None if new is None else clip(new, limit))
+    same = shared_start(old, new)
+    start = max(0, same - limit // 3) if same > limit // 2 else 0
+    before = "..." if start else ""
+    return before + clip(old[start:], limit), before + clip(new[start:], limit)
+
+
+class Elements(NamedTuple):
+    """What a list loses and gains, as text; None where it loses or gains nothing."""
+
+    gone: str | None
+    come: str | None
+
+
+_PROSE = ("text", "silence")
+"""Kinds of changes whose values are sentences, in which a comma separates no elements."""
+
+
+def elements(change: Change) -> Elements | None:
+    """The elements in which two lists differ; None where there are no two lists, or where their order differs too."""
+    if change.old is None or change.new is None or change.kind in _PROSE:
+        return None
+    old, new = _listed(change.old), _listed(change.new)
+    gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    kept = [[part for part in parts if part not in other] for parts, other in ((old, gone), (new, come))]
+    if not kept[0] or kept[0] != kept[1] or not (gone or come):
+        return None
+    return Elements(", ".join(gone.elements()) or None, ", ".join(come.elements()) or None)
+
+
+def _listed(text: str) -> list[str]:
+    """The elements of a list, with commas between them and perhaps brackets around; none where it has other signs."""
+    inner = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
+    parts = [part.strip() for part in inner.split(",")]
+    return parts if all(parts) and not set(inner) & set("[]{}\n") else []
+
+
+def shared_start(old: str, new: str) -> int:
+    """How many characters two texts have in common at their starts."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:  # slices compare in C: values may have 100,000 characters
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if old[:middle] == new[:middle] else (low, middle - 1)
+    return low
+
+
+def place(spot: Spot) -> str:
+    """Where a spot is: file:line:column, the file alone, or its key path where it is in no file."""
+    if not spot.file:
+        return spot.path
+    return f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file
+
+
+def line_text(spot: Spot) -> str:
+    """The source line of a spot as it is shown; in words where it may hold a secret or is blank."""
+    if spot.hidden:
+        return "[line not shown: it may hold a secret]"
+    return spot.text.strip() or "[blank line]"
+
+
+_KINDS = {"given": "", "default": "the default", "derived": "derived", "constant": "the same in every fleet"}
+
+
+def reason(spot: Spot) -> str:
+    """Why a spot counts, in words: its side and kind where they are not the usual ones, and its reason."""
+    side = "before the change" if spot.side == "old" else ""
+    kind = _KINDS.get(spot.kind, spot.kind)
+    head = ", ".join(filter(None, (side, kind)))
+    return ": ".join(filter(None, (head, spot.reason)))
+
+
+class Alike(NamedTuple):
+    """Files whose changes are the same line for line: the first stands for all of them."""
+
+    first: FileChange
+    paths: tuple[str, ...]
+
+
+def alike(changed: Iterable[FileChange]) -> list[Alike]:
+    """Groups of files of one name with equal changed lines, in the order of their first paths.
+
+    Where no lines are told, as of files that hold digests of others, the files of one directory are a group.
+    """
+    groups: dict[object, list[FileChange]] = {}
+    for file in changed:
+        lines = tuple((line.old_line, line.new_line, line.old, line.new) for line in file.lines)
+        groups.setdefault((_group_name(file.path, bool(lines)), file.state, lines), []).append(file)
+    return [Alike(group[0], tuple(file.path for file in group)) for group in groups.values()]
+
+
+def _group_name(path: str, has_lines: bool) -> str:
+    """The name of a file without that of its node, in hosts/<host>/<node>/; the directory when no lines are told."""
+    directory, _, name = path.rpartition("/")
+    if not has_lines:
+        return f"{directory}/"
+    parts = directory.split("/")
+    return name.replace(parts[2], "*") if len(parts) == 3 and parts[0] == "hosts" and parts[2] else name
+
+
+def explained(review: Review) -> dict[tuple[str, int, int], int]:
+    """For each line (artifact, old and new number) of a change the place of that change in the review."""
+    found: dict[tuple[str, int, int], int] = {}
+    for index, change in enumerate(review.changes):
+        for line in change.lines:
+            found.setdefault((line.artifact, line.old_line, line.new_line), index)
+    return found
+
+
+def change_of(line: Line, known: dict[tuple[str, int, int], int]) -> int | None:
+    """The place of the change that explains a line, by what the line says itself or by `explained`."""
+    if line.change is not None:
+        return line.change
+    return known.get((line.artifact, line.old_line, line.new_line))
+
+
+def by_gravity(groups: Iterable[Alike], known: dict[tuple[str, int, int], int]) -> list[Alike]:
+    """Groups of files in the order of the gravest change that a line of them belongs to; those of hosts first."""
+
+    def gravest(group: Alike) -> tuple[bool, int, bool]:
+        found = [index for line in group.first.lines if (index := change_of(line, known)) is not None]
+        return not found, min(found, default=0), not group.first.path.startswith("hosts/")
+
+    return sorted(groups, key=gravest)
+
+
+def differing(old: str, new: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    """Both texts as (same start, what differs, same end), cut between words and signs."""
+    one, two = _TOKEN.findall(old), _TOKEN.findall(new)
+    start, end = 0, 0
+    shorter = min(len(one), len(two))
+    while start < shorter and one[start] == two[start]:
+        start += 1
+    while end < shorter - start and one[-1 - end] == two[-1 - end]:
+        end += 1
+    return _thirds(one, start, end), _thirds(two, start, end)
+
+
+def _thirds(tokens: Sequence[str], start: int, end: int) -> tuple[str, str, str]:
+    stop = len(tokens) - end
+    return "".join(tokens[:start]), "".join(tokens[start:stop]), "".join(tokens[stop:])

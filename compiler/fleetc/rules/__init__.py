@@ -1,0 +1,104 @@
+"""The registry of whole-fleet checks: one file per rule, found by listing this package.
+
+In: a sound `Fleet`, and what was found in its texts before. Out: diagnostics (`check`). A rule's file name is its code
+with underscores for hyphens; its docstring is the page that `fleetc explain` prints: one sentence, then the parts Why,
+Example and Instead. Its function `check(fleet)` yields diagnostics. Rules never import one another and never look
+at anything but the fleet.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from fleetc.diagnostics import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
+from fleetc.model.fleet import Fleet
+
+
+class Rule(NamedTuple):
+    """One check: its code, its page, and its function."""
+
+    code: str
+    page: str
+    check: Callable[[Fleet], Iterable[Diagnostic]]
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """All rules, sorted by code."""
+    found = []
+    for module in pkgutil.iter_modules(__path__):
+        loaded = import_module(f"{__name__}.{module.name}")
+        found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check))
+    return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+def check(fleet: Fleet, more: Iterable[Diagnostic] = ()) -> list[Diagnostic]:
+    """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics."""
+    fleet.suggestions.restart()
+    found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
+    return [*_heard(fleet, found), *_silences(fleet, found)]
+
+
+def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+    silenced = {(s.code, s.at) for s in fleet.silence}
+    for diagnostic in found:
+        if not any(key in silenced for key in _keys(diagnostic)):
+            yield diagnostic
+
+
+def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
+    """The silences that would take a diagnostic away, as code and place.
+
+    For a warning: everywhere, its place, and each above that; for a doubted error, exactly its place; for others none.
+    """
+    if diagnostic.severity is Severity.ERROR:
+        if diagnostic.doubted is not None:
+            yield diagnostic.code, _dotted(diagnostic.doubted)
+        return
+    place = diagnostic.primary.place
+    if isinstance(place, Offset):
+        return
+    yield diagnostic.code, None
+    dotted = _dotted(place)
+    end = len(dotted)
+    while end > 0:
+        yield diagnostic.code, dotted[:end]
+        end = dotted.rfind(".", 0, end)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """A silence that names no rule, that tries to silence an error, or that silences nothing."""
+    codes = {rule.code for rule in rules()}
+    errors = {d.code for d in found if d.severity is Severity.ERROR}
+    doubted = {d.code for d in found if d.doubted is not None}
+    covered = {key for diagnostic in found for key in _keys(diagnostic)}
+    for index, silence in enumerate(fleet.silence):
+        place = Label(("silence", index, "code"))
+        if silence.code not in codes:
+            yield error(
+                "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
+            )
+            continue
+        if (silence.code, silence.at) in covered:
+            continue
+        if silence.code in errors:
+            advice = "repair its cause"
+            if silence.code in doubted:
+                advice += "; a false alarm is silenced at the one place that it names"
+            yield error("silenced-error", f'"{silence.code}" is an error and cannot be silenced', place, help=advice)
+        else:
+            yield warning(
+                "unused-silence",
+                f'nothing here gives the warning "{silence.code}" any more',
+                place,
+                help="take it away",
+                fix=fix_remove(("silence", index)),
+            )

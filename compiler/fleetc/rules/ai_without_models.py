@@ -1,0 +1,45 @@
+"""A node is there for AI and has no models.
+
+Why: an AI worker without models stops at its start. An orchestrator without models offers nothing that a gateway
+could ask for.
+
+Example:
+
+    [ai_workers.w]
+    orchestrator = "orch"
+
+Instead:
+
+    [ai_workers.w]
+    orchestrator = "orch"
+    models = [{ use = "realvis", warm = true }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.model.worker import AiWorker
+from fleetc.suggestions import one_of
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at AI workers and at orchestrators that sell AI; live runners bring their own models."""
+    models = one_of(sorted(fleet.models) or ["name"])
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator | AiWorker) or settings.models or not effective.serves_ai(node):
+            continue
+        if effective.live_runners_alone(fleet, node).value:
+            continue
+        yield error(
+            "ai-without-models",
+            f"{node.name} is there for AI and has no models",
+            Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
+            help=f"write models = [{{ use = {models}, warm = true }}]"
+            + ("" if fleet.models else ", and define the model under [models]"),
+        )

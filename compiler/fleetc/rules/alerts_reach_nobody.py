@@ -1,0 +1,34 @@
+"""Prometheus raises alerts and there is no Alertmanager to send them to.
+
+Why: an alert that nobody is sent shows only on a page that somebody has to open. Most failures of a node print no
+error and stop its income, and the alerts are there to tell.
+
+Example:
+
+    [monitoring]
+    host = "watch"
+
+Instead:
+
+    [monitoring]
+    host = "watch"
+    alertmanagers = ["203.0.113.10:9093"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at a fleet that says how it is watched."""
+    if fleet.monitoring is not None and not fleet.monitoring.alertmanagers:
+        yield warning(
+            "alerts-reach-nobody",
+            "alerts of this fleet are sent to nobody: no Alertmanager is named",
+            Label(("monitoring",), on_key=True),
+            help='write alertmanagers = ["203.0.113.10:9093"] here, or silence this if you look by hand',
+        )

@@ -1,0 +1,63 @@
+"""An allowlist lets in more than anybody would name.
+
+Why: whoever is on it may put the host to sleep, upgrade it and start slots. A list with everybody on it is an error,
+one with more than 65536 IPv4 addresses a warning. A network of more than 256 addresses is also a warning because
+runners and recorders compare whole addresses: nobody in it would get through to them.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+    allow = ["0.0.0.0/0"]
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    allow = ["198.51.100.0/29"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective_avatar
+from fleetc.model.effective_avatar import WIDEST_SPELLED_OUT, Allowed
+from fleetc.model.fleet import Fleet, Stack
+
+_WIDEST_PREFIX = {4: 16, 6: 32}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each network of each allowlist."""
+    for stack in fleet.stacks:
+        for entry in effective_avatar.allowed(stack):
+            yield from _entry(stack, entry)
+
+
+def _entry(stack: Stack, entry: Allowed) -> Iterator[Diagnostic]:
+    network = entry.network
+    place = Label(entry.origin.paths[0])
+    if network.prefixlen == 0:
+        yield error(
+            "allowlist-too-wide",
+            f"{stack.name} lets everybody control the host",
+            place,
+            help='write the addresses of those who may, such as allow = ["payments"]',
+        )
+    elif network.prefixlen < _WIDEST_PREFIX[network.version]:
+        yield warning(
+            "allowlist-too-wide",
+            f"{stack.name} lets {network.num_addresses} addresses control the host",
+            place,
+            help="write the networks of those who may, as narrow as they are",
+        )
+    elif network.num_addresses > WIDEST_SPELLED_OUT:
+        yield warning(
+            "allowlist-too-wide",
+            f"{network} has {network.num_addresses} addresses, and runners and recorders of {stack.name} compare "
+            "single ones",
+            place,
+            help=f"write networks of at most {WIDEST_SPELLED_OUT} addresses for those who call runners and recorders",
+        )

@@ -1,0 +1,109 @@
+"""Two slots have one avatar id.
+
+Why: the id names the Compose project and the directories of the slot, in lower case, so one host cannot have it twice.
+The matchmaker of an edge knows slots by their ids, so two hosts behind one edge cannot either. Where two hosts do not
+say which edge they have it is a warning.
+
+Example:
+
+    [avatars.stage]
+    slots = [{ avatar = "mira" }, { avatar = "Mira" }]
+
+Instead:
+
+    [avatars.stage]
+    slots = [{ avatar = "mira" }, { avatar = "noor" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+from typing import NamedTuple
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective_avatar
+from fleetc.model.effective_avatar import SlotInForce
+from fleetc.model.fleet import Fleet, Stack
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the ids of all slots: first on each host, then over the hosts."""
+    anywhere: dict[str, _Holders] = {}
+    for stack in fleet.stacks:
+        here: dict[str, SlotInForce] = {}
+        for slot in effective_avatar.slots_of(fleet, stack):
+            before = here.setdefault(slot.slug, slot)
+            if before is not slot:
+                yield _on_one_host(stack, before, slot)
+                continue
+            yield from anywhere.setdefault(slot.avatar, _Holders()).add(_Holder(stack, slot))
+
+
+class _Holder(NamedTuple):
+    """A slot with some avatar id, and its stack."""
+
+    stack: Stack
+    slot: SlotInForce
+
+
+class _Holders:
+    """The slots of all hosts that have one avatar id, by what is known of their edges.
+
+    Each new one is reported once: with one that has its edge, else with one that may have it. It is found by the edge,
+    so the time does not grow with the square of the hosts.
+    """
+
+    def __init__(self) -> None:
+        self._by_address: dict[IPv4Address, _Holder] = {}
+        self._by_control_plane: dict[str, _Holder] = {}
+        self._first: _Holder | None = None
+        self._without_address: _Holder | None = None
+
+    def add(self, holder: _Holder) -> Iterator[Diagnostic]:
+        """Report the slot with one of those before it, and keep it for those behind it."""
+        edge = holder.stack.settings.edge
+        addresses = edge.addresses if edge is not None else ()
+        control_plane = str(edge.url) if edge is not None and edge.url is not None else None
+        meets = [self._by_address[address] for address in addresses if address in self._by_address]
+        if control_plane in self._by_control_plane:
+            meets.insert(0, self._by_control_plane[control_plane])
+        uncertain = self._without_address if addresses else self._first
+        if meets:
+            yield _on_two_hosts(meets[0], holder, one_edge=True)
+        elif uncertain is not None:
+            yield _on_two_hosts(uncertain, holder, one_edge=False)
+        for address in addresses:
+            self._by_address.setdefault(address, holder)
+        if control_plane is not None:
+            self._by_control_plane.setdefault(control_plane, holder)
+        if not addresses:
+            self._without_address = self._without_address or holder
+        self._first = self._first or holder
+
+
+def _on_one_host(stack: Stack, before: SlotInForce, slot: SlotInForce) -> Diagnostic:
+    same = f'the avatar id "{slot.avatar}" stands twice in {stack.name}'
+    if before.avatar != slot.avatar:
+        same = f'"{before.avatar}" and "{slot.avatar}" of {stack.name} differ in case only: both are {slot.project}'
+    return error(
+        "avatar-id-used-twice",
+        same,
+        Label((*slot.path, "avatar"), f"slot {slot.number}"),
+        [Label((*before.path, "avatar"), f"slot {before.number}")],
+        f'give one of them another id, such as "{slot.slug}-{slot.number}"',
+    )
+
+
+def _on_two_hosts(before: _Holder, holder: _Holder, *, one_edge: bool) -> Diagnostic:
+    (other, elsewhere), (stack, slot) = before, holder
+    report = error if one_edge else warning
+    listed = isinstance(slot.path[-1], int)
+    return report(
+        "avatar-id-used-twice",
+        f'the avatar id "{slot.avatar}" stands in {other.name} and in {stack.name}'
+        + (", which have one edge" if one_edge else ", and nothing says that they have different edges"),
+        Label((*slot.path, "avatar") if listed else slot.path, stack.name),
+        [Label((*elsewhere.path, "avatar") if isinstance(elsewhere.path[-1], int) else elsewhere.path, other.name)],
+        f'give one of them another id, such as "{slot.slug}-{stack.name}"',
+    )

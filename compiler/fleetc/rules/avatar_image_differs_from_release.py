@@ -1,0 +1,41 @@
+"""The service images of an avatar stack have another tag than its release.
+
+Why: the checkout, the settings and what is checked here follow the release, and the services would do what is in
+another one. A rolling tag changes under a running host.
+
+Example:
+
+    [avatars.stage]
+    avatar_release = "v1.3.6"
+    image_tag = "latest"
+    slots = 2
+
+Instead:
+
+    [avatars.stage]
+    avatar_release = "v1.3.6"
+    slots = 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective_avatar
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the two where both are written."""
+    for stack in fleet.stacks:
+        tag = stack.settings.image_tag
+        release = effective_avatar.release_of(fleet, stack)
+        if tag is not None and tag != release.value:
+            yield warning(
+                "avatar-image-differs-from-release",
+                f"the services of {stack.name} have images of {tag}, and the stack is {release.value}",
+                Label((*stack.path, "image_tag")),
+                [Label(release.origin.paths[0], "the release")],
+                "leave image_tag out: images then have the tag of the release",
+            )

@@ -1,0 +1,223 @@
+"""A port of an avatar stack is one that something else on its host takes.
+
+Why: whoever starts second cannot listen and stops, or answers callers of the other. Compared are the ports of every
+slot, of orchestrator-health and of TURN with its relay ports, against the nodes of the fleet on that host, the SSH
+server, the exporters of the host (`gpu_exporter`, `blackbox_port`), and known services: those that `beside` names, and
+payments or an edge whose address is the host's own, are there and an error. Services that are often found on such hosts
+are a warning, unless the spec describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game
+slot 158 is 7935.
+
+Example:
+
+    [orchestrators.orch]
+    host = "gpu"
+    service = "orch.example.net:8935"
+
+    [avatars.stage]
+    host = "gpu"
+    slots = [{ avatar = "mira", slot = 46 }]
+
+Instead:
+
+    [avatars.stage]
+    host = "gpu"
+    slots = [{ avatar = "mira", slot = 45 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleetc.analysis.slots import claims
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective, effective_avatar
+from fleetc.model.effective import BoundPort
+from fleetc.model.effective_avatar import SlotInForce
+from fleetc.model.fleet import Fleet, Stack
+from fleetc.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
+from fleetc.upstream.metrics import exporter_ports
+
+_SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one
+_OF_THE_STACK = ("health", "turn")
+
+
+class _Owner(NamedTuple):
+    """Somebody else who takes a port: `what` for the message, `certain` when it is known to be there."""
+
+    port: int
+    protocol: str
+    what: str
+    label: Label | None
+    certain: bool = True
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare each stack with all that is on its host."""
+    for stack in fleet.stacks:
+        owners = [*_nodes(fleet, stack), *_host(fleet, stack), *_exporters(fleet, stack), *_neighbours(fleet, stack)]
+        own = [bound for bound in effective_avatar.bound_ports(fleet, stack) if " of slot " not in bound.purpose]
+        taken = _Slots(fleet, stack, owners, own)
+        yield from taken.clashes([*owners, *map(_as_owner, own)])
+        for index, bound in enumerate(own):
+            for owner in (*owners, *map(_as_owner, own[:index])):
+                if (owner.port, owner.protocol) == (bound.port, bound.protocol):
+                    yield _own_port(stack, bound, owner)
+        yield from _relay(stack, [*owners, *(_as_owner(bound) for bound in own)])
+
+
+def _nodes(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    for node in fleet.nodes_by_host.get(stack.settings.host, ()):
+        for bound in effective.bound_ports(fleet, node):
+            note = f"{node.name}: {bound.purpose}" + (f" ({bound.origin.reason})" if bound.origin.reason else "")
+            what = f"{node.name} ({bound.purpose})"
+            yield _Owner(bound.port, bound.protocol, what, Label(bound.origin.paths[0], note))
+
+
+def _host(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    port = fleet.hosts[stack.settings.host].ssh_port
+    forwarded = port != _SSH_PORT
+    path = ("hosts", stack.settings.host, "ssh_port") if forwarded else ("hosts", stack.settings.host)
+    note = "unless this port is forwarded to another one of the host" if forwarded else "its SSH server"
+    yield _Owner(port, "tcp", "the SSH server", Label(path, note, on_key=not forwarded), not forwarded)
+
+
+def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    """The programs on the host that serve metrics, which listen on all addresses unless told otherwise."""
+    host, path = fleet.hosts[stack.settings.host], ("hosts", stack.settings.host)
+    exporter = host.gpu_exporter
+    if exporter is not None:
+        what = "the exporter of GPU metrics"
+        place = (*path, "gpu_exporter") if exporter.port is None else (*path, "gpu_exporter", "port")
+        note = f"{exporter.kind} listens on {exporter_ports()[exporter.kind]}" if exporter.port is None else what
+        yield _Owner(exporter.port or exporter_ports()[exporter.kind], "tcp", what, Label(place, note))
+    if host.blackbox_port is not None:
+        what = "the blackbox exporter"
+        yield _Owner(host.blackbox_port, "tcp", what, Label((*path, "blackbox_port"), what))
+
+
+def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
+    """Known services beside the stack: those the spec puts there, and those that are often there."""
+    settings, host = stack.settings, fleet.hosts[stack.settings.host]
+    addresses = {host.address, host.public, settings.public}
+    described = stack.settings.host in fleet.nodes_by_host
+    here: dict[str, Label] = {}
+    for index, service in enumerate(settings.beside):
+        here.setdefault(service, Label((*stack.path, "beside", index), "the spec says that it runs here"))
+    for key, service, known in (
+        ("payments", "payments", settings.payments.addresses if settings.payments else ()),
+        ("edge", "matchmaker", settings.edge.addresses if settings.edge else ()),
+    ):
+        for index, address in enumerate(known):
+            if str(address) in addresses:
+                here.setdefault(service, Label((*stack.path, key, "addresses", index), "an address of this host"))
+    for row in FIXED_PORTS:
+        if row.service in _OF_THE_STACK:
+            continue
+        if row.service in here:
+            yield _fixed(row, here[row.service])
+        elif row.usual and not (row.service == "node" and described):
+            yield _fixed(row, None)
+
+
+def _fixed(row: FixedPort, label: Label | None) -> _Owner:
+    return _Owner(row.port, "tcp", row.purpose, label, certain=label is not None)
+
+
+def _as_owner(bound: BoundPort) -> _Owner:
+    return _Owner(bound.port, bound.protocol, bound.purpose, Label(bound.origin.paths[0], bound.purpose))
+
+
+class _Slots:
+    """The slots of a stack, who takes their ports, and which numbers are free of all that."""
+
+    def __init__(self, fleet: Fleet, stack: Stack, owners: list[_Owner], own: list[BoundPort]) -> None:
+        slots = effective_avatar.slots_of(fleet, stack)
+        publish = {s: [slot.number for slot in slots if s != "game" or slot.game_command] for s in SLOT_PORTS}
+        self._stack = stack
+        self._by_number: dict[int, SlotInForce] = {slot.number: slot for slot in slots}
+        self._claims = claims(SLOT_PORTS, publish)
+        others = [*owners, *map(_as_owner, own)]
+        self._used = {owner.port for owner in others if owner.protocol == "tcp"} | set(self._claims)
+        self._offered: dict[int, int | None] = {}
+        self._next = 0
+
+    def clashes(self, owners: list[_Owner]) -> Iterator[Diagnostic]:
+        """Each port of a slot that an owner takes; what is only likely to be there gives way to what is."""
+        certain = {owner.port for owner in owners if owner.certain and owner.protocol == "tcp"}
+        for owner in owners:
+            if owner.protocol != "tcp" or (not owner.certain and owner.port in certain):
+                continue
+            for service, number in self._claims.get(owner.port, ()):
+                yield self._clash(owner, service, self._by_number[number])
+
+    def _clash(self, owner: _Owner, service: str, slot: SlotInForce) -> Diagnostic:
+        stack = self._stack
+        report = error if owner.certain else warning
+        where = f"port {owner.port} of host {stack.settings.host}"
+        who = f"{service} of slot {slot.number} of {stack.name}"
+        message = f"{who} and {owner.what} both take {where}"
+        if owner.label is None:
+            message = f"{who} takes {where}, which usually belongs to {owner.what}"
+        return report(
+            "avatar-port-taken",
+            message,
+            Label(slot.path, f"{service}: {SLOT_PORTS[service]} + {slot.number}"),
+            [owner.label] if owner.label is not None else [],
+            self._help(service, slot, owner),
+        )
+
+    def _help(self, service: str, slot: SlotInForce, owner: _Owner) -> str:
+        if slot.number not in self._offered:
+            self._offered[slot.number] = self._free()
+        number = self._offered[slot.number]
+        listed = isinstance(slot.path[-1], int)
+        advice = "move the other one to a port that is free"
+        if number is not None:
+            table = "" if listed else "list the slots instead of counting them, and "
+            advice = f"{table}write slot = {number} for {slot.avatar}"
+        if service == "game":
+            advice += ", or game_command = false for it"
+        return advice if owner.certain else f"{advice}; if the port is free there, silence the warning"
+
+    def _free(self) -> int | None:
+        """The next slot none of whose ports is taken; each is offered for one slot only."""
+        while self._next <= HIGHEST_SLOT:
+            number, self._next = self._next, self._next + 1
+            if not any(base + number in self._used for base in SLOT_PORTS.values()):
+                return number
+        return None
+
+
+def _own_port(stack: Stack, bound: BoundPort, owner: _Owner) -> Diagnostic:
+    """orchestrator-health or TURN on a port of somebody else."""
+    report = error if owner.certain else warning
+    key = "turn.port" if bound.purpose == "TURN" else "health_port"
+    return report(
+        "avatar-port-taken",
+        f"{bound.purpose} of {stack.name} and {owner.what} both take port {bound.port} of host {stack.settings.host}",
+        Label(bound.origin.paths[0], bound.purpose),
+        [owner.label] if owner.label is not None else [],
+        f"move the other one, or write another {key} in avatars.{stack.name}",
+    )
+
+
+def _relay(stack: Stack, owners: list[_Owner]) -> Iterator[Diagnostic]:
+    """The relay ports of TURN are UDP, and one taken port in the range loses some viewers their media."""
+    relay = effective_avatar.relay_ports(stack)
+    if relay is None:
+        return
+    for owner in owners:
+        if owner.protocol == "udp" and owner.port in relay.value:
+            yield error(
+                "avatar-port-taken",
+                f"TURN of {stack.name} relays on {relay.value}, and {owner.what} takes UDP port {owner.port} of it",
+                Label(relay.origin.paths[0], "the relay ports"),
+                [owner.label] if owner.label is not None else [],
+                f'move the other one, or write another range: turn.relay_ports = "{_shifted(relay.value.last)}"',
+            )
+
+
+def _shifted(last: int) -> str:
+    start = last + 1 if last + 41 <= 65535 else 40000
+    return f"{start}-{start + 40}"

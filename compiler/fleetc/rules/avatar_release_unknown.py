@@ -1,0 +1,55 @@
+"""Nobody knows what is in the release of an avatar stack.
+
+Why: a rolling tag such as latest is something else each day, so what its settings do cannot be checked. The tag of a
+commit, such as sha-1a2b3c4, stays the same, but says as little. A release that this version of fleetc does not know is
+taken to do what the nearest older one does, which may be wrong.
+
+Example:
+
+    [fleet]
+    avatar_release = "latest"
+
+Instead:
+
+    [fleet]
+    avatar_release = "v1.3.6"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model import effective_avatar
+from fleetc.model.avatar_fields import AvatarTag
+from fleetc.model.fleet import Fleet
+from fleetc.upstream.avatar import NEWEST_RELEASE, RELEASES
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each release that some stack has, where it is written."""
+    seen: set[Path] = set()
+    for stack in fleet.stacks:
+        release = effective_avatar.release_of(fleet, stack)
+        place = release.origin.paths[0]
+        if place not in seen and release.value.release not in RELEASES:
+            seen.add(place)
+            yield _unknown(release.value, place)
+
+
+def _unknown(tag: AvatarTag, place: Path) -> Diagnostic:
+    if tag.release is None:
+        return warning(
+            "avatar-release-unknown",
+            f"{tag} is a {tag.kind}: nobody knows what it can do",
+            Label(place),
+            help=f'write a release, such as "{NEWEST_RELEASE}"',
+        )
+    older = [known for known in RELEASES if known < tag.release]
+    taken = f"it is taken to do what {older[-1]} does" if older else "it is older than all that are known"
+    return warning(
+        "avatar-release-unknown",
+        f"the release {tag} is not known to this version of fleetc: {taken}",
+        Label(place),
+        help=f'write a release that is known, such as "{NEWEST_RELEASE}", or silence the warning',
+    )

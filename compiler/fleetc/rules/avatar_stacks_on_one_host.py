@@ -1,0 +1,41 @@
+"""A host has two avatar stacks.
+
+Why: orchestrator-health, TURN, the checkout and the ports of the slots exist once on a host, and so does each slot
+number. Two stacks would overwrite each other's files and settings.
+
+Example:
+
+    [avatars.stage]
+    host = "gpu"
+    slots = [{ avatar = "mira" }]
+
+    [avatars.studio]
+    host = "gpu"
+    slots = [{ avatar = "noor" }]
+
+Instead:
+
+    [avatars.stage]
+    host = "gpu"
+    slots = [{ avatar = "mira" }, { avatar = "noor" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Find the hosts with more than one stack."""
+    for host, stacks in fleet.stacks_by_host.items():
+        for stack in stacks[1:]:
+            yield error(
+                "avatar-stacks-on-one-host",
+                f"host {host} has the avatar stacks {stacks[0].name} and {stack.name}",
+                Label((*stack.path, "host"), "again"),
+                [Label((*stacks[0].path, "host"), "the first stack")],
+                f"write the slots of {stack.name} into avatars.{stacks[0].name}, or name another host",
+            )

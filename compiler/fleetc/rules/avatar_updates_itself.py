@@ -1,0 +1,43 @@
+"""A host with a named release or commit updates itself.
+
+Why: the command line updates its checkout to the newest state of the main branch, and a sleeping host upgrades itself
+afterwards. The release of the spec then no longer says what runs.
+
+Example:
+
+    [avatars.stage]
+    avatar_release = "v1.3.6"
+    slots = 2
+    cli_auto_update = true
+
+Instead:
+
+    [avatars.stage]
+    avatar_release = "v1.3.6"
+    slots = 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective_avatar
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the two switches of stacks whose release is no rolling tag."""
+    for stack in fleet.stacks:
+        release = effective_avatar.release_of(fleet, stack)
+        if not release.value.fixed:
+            continue
+        for key in ("cli_auto_update", "auto_upgrade_when_sleeping"):
+            if getattr(stack.settings, key):
+                yield warning(
+                    "avatar-updates-itself",
+                    f"{stack.name} is to run {release.value}, and {key} replaces it by what is newest",
+                    Label((*stack.path, key)),
+                    [Label(release.origin.paths[0], "the release")],
+                    f"leave {key} out, or write a rolling tag as the release",
+                )

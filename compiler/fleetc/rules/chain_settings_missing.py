@@ -1,0 +1,51 @@
+"""A fleet on a chain lacks the address of the chain, or a node lacks its wallet.
+
+Why: the node stops at its start without an RPC address. Without an account it makes a new, empty wallet that nobody
+backs up, and pays and earns with that.
+
+Example:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+
+Instead:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+    rpc = { env = "ARBITRUM_RPC_URL" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.node import ChainSettings
+from fleetc.model.signing import talks_to_chain
+from fleetc.suggestions import one_of
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the fleet and at each node that talks to the chain; a remote signer holds the wallet for its gateway."""
+    talking = [node for node in fleet.nodes if talks_to_chain(fleet, node)]
+    network = fleet.fleet.network
+    if fleet.fleet.rpc is None and talking:
+        yield error(
+            "chain-settings-missing",
+            f"the fleet runs on {network} and has no RPC address",
+            Label(("fleet", "network"), "a chain"),
+            help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
+        )
+    known = sorted(fleet.wallets)
+    choice = one_of(known) if known else ""
+    for node in talking:
+        if not isinstance(node.settings, ChainSettings) or node.settings.wallet is not None:
+            continue
+        yield error(
+            "chain-settings-missing",
+            f"{node.name} runs on {network} and has no wallet",
+            Label(node.path, "here"),
+            [Label(("fleet", "network"), "a chain")],
+            f"write wallet = {choice}" if known else "define a wallet under [wallets], and name it here: wallet = ...",
+        )

@@ -1,0 +1,45 @@
+"""A node's administration listener can be reached from other machines.
+
+Why: it needs no password, and whoever reaches it can withdraw the deposit, transfer tokens, sign and change prices.
+With cli_exposed = true it stays a warning, because a firewall is then the only protection.
+
+Example:
+
+    [orchestrators.orch]
+    cli = "0.0.0.0:7935"
+
+Instead:
+
+    [orchestrators.orch]
+    cli = "127.0.0.1:7935"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.signing import talks_to_chain
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every administration listener that the spec moves."""
+    for node in fleet.nodes:
+        listener = node.settings.cli
+        if listener is None or listener.is_loopback:
+            continue
+        funds = talks_to_chain(fleet, node)
+        power = "transfer its funds and change its prices" if funds else "change its settings and read its state"
+        path = (*node.path, "cli")
+        message = f"everybody who reaches {listener} can administer {node.name} and {power}, without a password"
+        if node.settings.cli_exposed:
+            related = [Label((*node.path, "cli_exposed"), "said aloud")]
+            yield warning("cli-exposed", message, Label(path), related, "keep that port behind a firewall")
+        else:
+            yield error(
+                "cli-exposed",
+                message,
+                Label(path),
+                help=f'write cli = "127.0.0.1:{listener.port}", or cli_exposed = true when a firewall guards the port',
+            )

@@ -1,0 +1,44 @@
+"""A stack whose tag is no release does not say whether slots can be controlled remotely.
+
+Why: releases before v1.3.5 have remote cluster control off, later ones on, and nobody knows which of them a rolling tag
+or the tag of a commit is. It is then written as off, which may not be what is meant.
+
+Example:
+
+    [fleet]
+    avatar_release = "latest"
+
+    [avatars.stage]
+    slots = 2
+
+Instead:
+
+    [fleet]
+    avatar_release = "latest"
+
+    [avatars.stage]
+    slots = 2
+    remote_cluster_control = true
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective_avatar
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks whose release decides, and cannot."""
+    for stack in fleet.stacks:
+        release = effective_avatar.release_of(fleet, stack)
+        if stack.settings.remote_cluster_control is None and release.value.release is None:
+            yield warning(
+                "cluster-control-unsaid",
+                f"nobody knows whether {release.value} lets slots of {stack.name} be controlled remotely, so it is off",
+                Label(stack.path, "here", on_key=True),
+                [Label(release.origin.paths[0], f"a {release.value.kind}")],
+                "write remote_cluster_control = true or false",
+            )

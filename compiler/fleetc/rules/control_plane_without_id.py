@@ -1,0 +1,39 @@
+"""A host asks its control plane under no id.
+
+Why: orchestrator-edge-rotator asks the control plane of the edge by the id of the host, `registration.id`. Without one
+it logs an error at every poll and changes nothing: the slots are told no matchmaker, so no viewer ever reaches them.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+    edge = { url = "https://edge.example.net/config", token = { env = "EDGE_TOKEN" } }
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    edge = { url = "https://edge.example.net/config", token = { env = "EDGE_TOKEN" } }
+    registration = { id = "stage-1", address = "0x1111111111111111111111111111111111111111" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks that a control plane steers."""
+    for stack in fleet.stacks:
+        edge = stack.settings.edge
+        if edge is not None and edge.url is not None and stack.settings.registration is None:
+            yield error(
+                "control-plane-without-id",
+                f"{stack.name} asks its control plane by the id of its registration, and it has none",
+                Label((*stack.path, "edge", "url"), "the control plane"),
+                help='write registration = { id = "<id of this host there>", address = "0x..." } in '
+                f"avatars.{stack.name}; without a control plane write edge.addresses instead of edge.url",
+            )

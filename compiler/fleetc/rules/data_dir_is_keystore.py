@@ -1,0 +1,55 @@
+"""A node's data directory is the keystore of a wallet on its host.
+
+Why: a rollout closes the data directory to all but its node's account and changes its owner. Other programs then cannot
+read the keys, and the node writes its database between them. A node named keystore gets there without a data_dir of
+its own, because its default directory is its name under the host's state_dir.
+
+Example:
+
+    [wallets.payer]
+    keystore = "/var/lib/livepeer/keystore"
+
+    [gateways.gate]
+    wallet = "payer"
+    data_dir = "/var/lib/livepeer/keystore"
+
+Instead:
+
+    # leave data_dir out: each node gets a directory of its own under the host's state_dir
+    [gateways.gate]
+    wallet = "payer"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.node import ChainSettings
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the directories of each host with the keystores of the wallets in use there; off-chain none is."""
+    if not fleet.on_chain:
+        return
+    for host, nodes in fleet.nodes_by_host.items():
+        wallets = {fleet.wallets[name].keystore: name for node in nodes if (name := _wallet(node)) is not None}
+        for node in nodes:
+            chosen = effective.data_dir(fleet, node)
+            if chosen.value in wallets:
+                given = chosen.origin.kind == "given"
+                yield error(
+                    "data-dir-is-keystore",
+                    f"the data directory of {node.name} on host {host} is a keystore, {chosen.value}",
+                    Label(chosen.origin.paths[0] if given else node.path, chosen.value),
+                    [Label(("wallets", wallets[chosen.value], "keystore"), "the keystore")],
+                    "take data_dir away: the node then gets a directory of its own"
+                    if given
+                    else f'write a data_dir of its own, such as data_dir = "{chosen.value}-node"',
+                )
+
+
+def _wallet(node: Node) -> str | None:
+    return node.settings.wallet if isinstance(node.settings, ChainSettings) else None

@@ -1,0 +1,39 @@
+"""More streams and avatar slots may come to a GPU than it can encode at once.
+
+Why: a node takes max_sessions streams, 10 when nothing is written, and deals them evenly over its GPUs. The driver of
+a consumer GPU allows 3 to 8 encode sessions at once, whatever the memory, and some data centre GPUs have no video
+encoder. Streams beyond that are accepted and then fail with "Cannot allocate memory". Where only the node's own
+default goes beyond that, this is a warning: the node starts, and few fleets ever see that many streams. Nodes on one
+GPU share its sessions, also with avatar slots, each of which takes `slot_encode_sessions`, one when nothing is
+written; slots that see every one of several GPUs are compared with what all of them have left. Each rendition of a
+stream takes a session of its own; only one is counted here, because gateways decide about the others, so leave room
+for them.
+
+Example:
+
+    [hosts.gpu]
+    gpus = [{ model = "RTX 4090", encode_sessions = 8 }]
+
+    [transcoders.t]
+    gpus = [0]
+    max_sessions = 12
+
+Instead:
+
+    [transcoders.t]
+    gpus = [0]
+    max_sessions = 4  # two renditions each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import capacity
+from fleetc.diagnostics import Diagnostic
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the streams that may come to each listed GPU with its encode sessions."""
+    return capacity.sessions_exceeded(fleet)

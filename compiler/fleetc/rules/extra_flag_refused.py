@@ -1,0 +1,114 @@
+"""A flag in extra_flags cannot be set there.
+
+Why: extra_flags is for flags that no field of the spec reaches. A flag that has a field would get past the checks and
+stand twice on the command line, and one that the release or the role does not know stops the node or does nothing. Of a
+release that is newer than this version of fleetc any other name is taken as it is written.
+
+Example:
+
+    [gateways.gate]
+    extra_flags = { maxAttempts = 5 }
+
+Instead:
+
+    [gateways.gate]
+    max_attempts = 5
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.rows import DECIDED, field_of, flag_called
+from fleetc.quantities import QuantityError, parse_duration
+from fleetc.suggestions import asked
+from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, format_release
+
+_ROLES = {
+    "gateways": {"gateway"},
+    "orchestrators": {"orchestrator", "transcoder", "ai-worker"},
+    "transcoders": {"transcoder"},
+    "ai_workers": {"ai-worker"},
+    "remote_signers": {"remote-signer"},
+    "redeemers": {"redeemer"},
+    "reward_callers": {"reward"},
+}
+_NAME = re.compile("[A-Za-z][A-Za-z0-9]{0,63}")
+"""The node's own names look like this."""
+
+_ENDING = ("config", "j", "version")
+"""Flags that read settings past the spec, or that print and exit."""
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every extra flag of every node."""
+    for node in fleet.nodes:
+        for name, value in node.settings.extra_flags.items():
+            message, help_line = _refused(fleet, node, name, value)
+            if message:
+                path = (*node.path, "extra_flags", name)
+                yield error("extra-flag-refused", message, Label(path, on_key=True), help=help_line)
+
+
+def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tuple[str, str]:
+    """What is wrong with a flag and what to do instead, or two empty texts."""
+    flag = FLAGS.get(name)
+    release = effective.release_of(fleet, node).value
+    newer_release = release > NEWEST_RELEASE
+    if flag is None:
+        if called := flag_called(name):
+            return f"the node has no flag {name}", asked([called])
+        if newer_release and _NAME.fullmatch(name):
+            return "", ""
+        return f"the node has no flag {name}", fleet.suggestions.did_you_mean(
+            name, FLAGS, "names are those of the node, with their capitals"
+        )
+    if not flag.known_to(release):
+        return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
+    field = field_of(name, node.table)
+    if newer_release and not _read_here(node, flag) and name not in DECIDED and name not in _ENDING and not flag.secret:
+        return _of_type(flag, value)
+    if field:
+        return f"{name} has a field of its own", f"write {field} instead"
+    if name in _ENDING:
+        return f"{name} gets past the checks, or ends the node", "take it away"
+    if flag.secret:
+        return f"{name} is a secret of the node", "a secret is never written into the spec: take it away"
+    newer = FLAGS.get(flag.replaced_by)
+    if newer is not None and newer.known_to(release):
+        return (
+            f"{name} is an old name of {newer.name}",
+            f"write {field_of(newer.name, node.table) or newer.name} instead",
+        )
+    if not _read_here(node, flag):
+        return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
+    return _of_type(flag, value)
+
+
+def _read_here(node: Node, flag: Flag) -> bool:
+    """Whether some role of the node reads the flag in the releases that are known whole."""
+    return bool(flag.roles & {"any", *_ROLES[node.table]})
+
+
+def _of_type(flag: Flag, value: bool | int | str) -> tuple[str, str]:
+    if flag.type == "bool":
+        return (
+            ("", "") if isinstance(value, bool) else (f"{flag.name} takes true or false", f"write {flag.name} = true")
+        )
+    if flag.type in ("int", "int64"):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return ("", "") if whole else (f"{flag.name} takes a whole number", f"write {flag.name} = 10")
+    if not isinstance(value, str):
+        return f"{flag.name} takes text", f'write {flag.name} = "{str(value).lower()}"'
+    if flag.type == "duration":
+        try:
+            parse_duration(value)
+        except QuantityError as problem:
+            return f"{flag.name} takes a duration: {problem.message}", problem.help
+    elif flag.type == "float" and not value.replace(".", "", 1).isdecimal():
+        return f"{flag.name} takes a number as text", f'write {flag.name} = "0.5"'
+    return "", ""

@@ -1,0 +1,35 @@
+"""A rendition says what its frame rate is divided by, and has no frame rate.
+
+Why: fps = 0 keeps the frame rate of the source, so that fpsDen divides nothing. On a node it still narrows the choice
+to orchestrators that know fractional rates.
+
+Example:
+
+    [ladders.live]
+    profiles = [{ name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 0, fpsDen = 1001 }]
+
+Instead:
+
+    [ladders.live]
+    profiles = [{ name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30000, fpsDen = 1001 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import written_rungs
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every rendition, those of recordings too."""
+    for rung in written_rungs(fleet):
+        if rung.fps_den is not None and not rung.fps:
+            yield warning(
+                "frame-rate-denominator-unused",
+                f"rendition {rung.title} divides a frame rate that it does not have",
+                Label(rung.at("fpsDen")),
+                help="take fpsDen away, or write the frame rate: fps = 30000 and fpsDen = 1001 are 29.97",
+            )

@@ -1,0 +1,40 @@
+"""A gateway on a chain, or a remote signer, has no highest price.
+
+Why: the node takes an unset cap for zero, and zero for "any price". One dear orchestrator can then empty the deposit.
+For a first test, 300 wei a pixel is a cap that has been suggested. Behind a signer the cap of the signer counts.
+
+Example:
+
+    [gateways.gate]
+    wallet = "payer"
+
+Instead:
+
+    [gateways.gate]
+    wallet = "payer"
+    max_price = "1500 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Buyer
+from fleetc.model.signing import talks_to_chain
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the gateways and the signers of a fleet on a chain."""
+    for node in fleet.nodes:
+        buyer = node.settings
+        if isinstance(buyer, Buyer) and buyer.max_price is None and talks_to_chain(fleet, node):
+            what = "gateway" if node.table == "gateways" else "signer"
+            rest = " for anything but the models it has caps for" if buyer.max_model_prices else ""
+            yield error(
+                "gateway-price-unset",
+                f"{what} {node.name} pays any price{rest}: it has no max_price",
+                Label(node.path, "here"),
+                help='write max_price = "1500 wei / pixel", or your own cap, or "any" if every price is fine',
+            )

@@ -1,0 +1,64 @@
+"""An orchestrator has two prices for one account.
+
+Why: the node knows gateways by their accounts, and keeps the last price that it reads for one. Gateways that share a
+wallet are one account, so two prices for them are one price, and which of the two is a matter of spelling.
+
+Example:
+
+    [gateways.east]
+    wallet = "payer"
+
+    [gateways.west]
+    wallet = "payer"
+
+    [orchestrators.orch]
+    gateway_prices = { east = "900 wei / pixel", west = "1100 wei / pixel" }
+
+Instead:
+
+    [gateways.east]
+    wallet = "payer"
+
+    [gateways.west]
+    wallet = "payer"
+
+    [orchestrators.orch]
+    gateway_prices = { east = "900 wei / pixel" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.signing import account_of
+from fleetc.quantities import Price
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the prices for single gateways, of video and of models. Two equal prices are one."""
+    if not fleet.on_chain:
+        return
+    for name, orchestrator in sorted(fleet.orchestrators.items()):
+        path: Path = ("orchestrators", name)
+        yield from _collisions(fleet, name, orchestrator.gateway_prices, path)
+        for index, use in enumerate(orchestrator.models):
+            yield from _collisions(fleet, name, use.gateway_prices, (*path, "models", index))
+
+
+def _collisions(fleet: Fleet, name: str, prices: Mapping[str, Price], path: Path) -> Iterator[Diagnostic]:
+    if len(prices) < 2:
+        return
+    seen: dict[str, str] = {}
+    for key, price in sorted(prices.items()):
+        account = key if key.startswith("0x") else account_of(fleet, key)
+        before = seen.setdefault(str(account or key).lower(), key)
+        if prices[before].compare(price) != 0:
+            yield error(
+                "gateway-prices-collide",
+                f"orchestrator {name} has two prices for one account: {before} and {key} pay from the same wallet",
+                Label((*path, "gateway_prices", key)),
+                [Label((*path, "gateway_prices", before), "the other price")],
+                f"keep one of them, or give {key if key in fleet.gateways else before} a wallet of its own",
+            )

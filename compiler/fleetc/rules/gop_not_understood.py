@@ -1,0 +1,37 @@
+"""The distance of key frames is neither a number nor "intra".
+
+Why: the service takes any text for gop, and the node that makes the rendition refuses it later, so that the stream
+has no renditions. Only "intra", in lower case, and plain seconds such as "2" or "0.5" are understood.
+
+Example:
+
+    [streams.main]
+    profiles = [{ name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30, gop = "2s" }]
+
+Instead:
+
+    [streams.main]
+    profiles = [{ name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30, gop = "2" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import plain_gop, recordings, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the lists that only the service gets; in one for a node of this fleet it is an error."""
+    lists = [found.rungs for found in rendition_lists(fleet) if not found.to_node]
+    for rungs in (*lists, *recordings(fleet)):
+        for rung in rungs:
+            if rung.gop is not None and plain_gop(rung.gop) is None:
+                yield warning(
+                    "gop-not-understood",
+                    f"rendition {rung.title}: no node understands this distance of key frames",
+                    Label(rung.at("gop")),
+                    help='write seconds as text, such as "2" or "0.5", or "intra" for key frames only',
+                )

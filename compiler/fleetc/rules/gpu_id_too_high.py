@@ -1,0 +1,41 @@
+"""A node runs AI models on a GPU whose id has two digits.
+
+Why: the host port of a runner container ends in the GPU id, and only ids 0 to 9 give a legal port. The container does
+not start.
+
+Example:
+
+    [ai_workers.w]
+    gpus = [10]
+
+Instead:
+
+    [ai_workers.w]
+    gpus = [9]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+
+_HIGHEST = 9
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the nodes that start runner containers."""
+    for node in fleet.nodes:
+        ids = effective.gpu_ids(fleet, node)
+        if isinstance(ids, str) or not ids or not effective.runs_models(fleet, node).value:
+            continue
+        index = next((index for index, gpu in enumerate(ids) if gpu > _HIGHEST), None)
+        if index is not None:
+            yield error(
+                "gpu-id-too-high",
+                f"{node.name} runs AI models on GPU {ids[index]}, and runner containers reach only 0 to {_HIGHEST}",
+                Label((*node.path, "gpus", index)),
+                help="list GPUs from 0 to 9, and leave the others to transcoding",
+            )

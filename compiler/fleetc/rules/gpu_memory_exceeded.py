@@ -1,0 +1,37 @@
+"""Warm models and avatar slots need more memory than their GPU has.
+
+Why: containers of warm models start with the node, in the order of the list, over its GPUs in turn, and stay loaded.
+When one of them runs out of GPU memory it never becomes healthy, and the node stops. An avatar slot is reckoned to
+take `slot_memory`, 8 GiB when nothing is written, from the day it is started; slots that see every one of several GPUs
+are compared with what all of them have left. The message names the smallest set of models that is already too much,
+and single changes that were weighed again and fit.
+
+Example:
+
+    [hosts.gpu]
+    gpus = [{ model = "RTX 4090", memory = "24 GiB" }, { model = "RTX 4090", memory = "24 GiB" }]
+
+    [ai_workers.w]
+    gpus = [0]
+    containers_per_gpu = 2
+    models = [{ use = "upscaler", warm = true }, { use = "video", warm = true }]  # 12 GiB and 20 GiB
+
+Instead:
+
+    [ai_workers.w]
+    gpus = [0, 1]
+    models = [{ use = "upscaler", warm = true }, { use = "video", warm = true }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import capacity
+from fleetc.diagnostics import Diagnostic
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Weigh the warm models of each listed GPU."""
+    return capacity.memory_exceeded(fleet)

@@ -1,0 +1,34 @@
+"""Warm models and avatar slots take more than 85 % of the memory of their GPU.
+
+Why: models need room to work in, and transcoding on the same GPU needs some as well. Above 85 % under normal load,
+work wants GPUs of its own, or fails with "CUDA out of memory" on a busy day.
+
+Example:
+
+    [hosts.gpu]
+    gpus = [{ model = "RTX 4090", memory = "24 GiB" }]
+
+    [ai_workers.w]
+    gpus = [0]
+    containers_per_gpu = 2
+    models = [{ use = "realvis", warm = true }, { use = "upscaler", warm = true }]  # 9 GiB and 12 GiB
+
+Instead:
+
+    [ai_workers.w]
+    gpus = [0]
+    models = [{ use = "realvis", warm = true }, { use = "upscaler" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import capacity
+from fleetc.diagnostics import Diagnostic
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Weigh the warm models of each listed GPU that holds them."""
+    return capacity.memory_tight(fleet)

@@ -1,0 +1,70 @@
+"""A node or an avatar slot uses a GPU that its host does not have.
+
+Why: the node stops at its start because the device is missing, and the game of a slot never starts.
+
+Example:
+
+    [hosts.gpu]
+    gpus = [{ model = "RTX 4090" }]
+
+    [transcoders.t]
+    host = "gpu"
+    gpus = [1]
+
+Instead:
+
+    [transcoders.t]
+    host = "gpu"
+    gpus = [0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective, effective_avatar
+from fleetc.model.fleet import Fleet, Stack
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare ids with the host's list; a host without a list has an unknown number of GPUs."""
+    for node in fleet.nodes:
+        host = node.settings.host
+        count = len(fleet.hosts[host].gpus)
+        ids = effective.gpu_ids(fleet, node)
+        if not count or isinstance(ids, str):
+            continue
+        beyond = next((index for index, gpu in enumerate(ids) if gpu >= count), None)
+        if beyond is not None:
+            yield error(
+                "gpu-not-on-host",
+                f"{node.name} uses GPU {ids[beyond]}, and host {host} has {_known(count)}",
+                Label((*node.path, "gpus", beyond)),
+                [Label(("hosts", host, "gpus"), "the GPUs of the host, from 0")],
+                'use ids from the list, write gpus = "all", or add the GPU to the host',
+            )
+    for stack in fleet.stacks:
+        yield from _slots(fleet, stack)
+
+
+def _slots(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
+    """One message for each place that names a GPU: a slot, or the table for all of its slots."""
+    host = stack.settings.host
+    count = len(fleet.hosts[host].gpus)
+    said = set()
+    for slot in effective_avatar.slots_of(fleet, stack) if count else ():
+        place = slot.gpu_origin.paths[0]
+        if isinstance(slot.gpu, int) and slot.gpu >= count and place not in said:
+            said.add(place)
+            yield error(
+                "gpu-not-on-host",
+                f"slot {slot.number} of {stack.name} uses GPU {slot.gpu}, and host {host} has {_known(count)}",
+                Label(place),
+                [Label(("hosts", host, "gpus"), "the GPUs of the host, from 0")],
+                "use a place in the list, or add the GPU to the host",
+            )
+
+
+def _known(count: int) -> str:
+    return "only GPU 0" if count == 1 else f"the GPUs 0 to {count - 1}"

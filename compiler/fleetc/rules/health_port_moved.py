@@ -1,0 +1,39 @@
+"""orchestrator-health does not listen on port 9090.
+
+Why: the payments service and the command line of the stack know that port only, so neither power nor remote operations
+reach the host.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+    health_port = 9191
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective_avatar
+from fleetc.model.fleet import Fleet
+
+_KNOWN = 9090
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the port of each stack."""
+    for stack in fleet.stacks:
+        port = effective_avatar.health_port(stack)
+        if port.value != _KNOWN:
+            yield warning(
+                "health-port-moved",
+                f"orchestrator-health of {stack.name} listens on {port.value}, and its callers ask port {_KNOWN}",
+                Label(port.origin.paths[0]),
+                help=f"leave health_port out, or forward port {_KNOWN} to it and silence the warning",
+            )

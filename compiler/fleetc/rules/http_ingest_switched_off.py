@@ -1,0 +1,55 @@
+"""A gateway takes no streams or requests over HTTP, although it serves them.
+
+Why: when the listener is public, no webhook admits streams and http_ingest is left out, the node switches HTTP ingest
+off with one log line. All AI endpoints vanish with it; video still comes in over RTMP.
+
+Example:
+
+    [gateways.gate]
+    mode = "ai"
+    http = "0.0.0.0:8935"
+
+Instead:
+
+    [gateways.gate]
+    mode = "ai"
+    http = "0.0.0.0:8935"
+    http_ingest = true
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Gateway
+
+_HELP = "write http_ingest = true and guard the port, or name a webhook that admits streams: auth_webhook = ..."
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each gateway: an error where AI endpoints vanish, a warning where only HTTP streams do."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Gateway):
+            continue
+        ai = effective.serves_ai(node)
+        listener = effective.gateway_http(node, settings).value
+        if settings.http_ingest is False and ai:
+            yield error(
+                "http-ingest-switched-off",
+                f"gateway {node.name} serves AI, and http_ingest = false takes its AI endpoints away",
+                Label((*node.path, "http_ingest")),
+                [Label((*node.path, "mode"), "serves AI")],
+                'write http_ingest = true, or mode = "video"',
+            )
+        elif settings.http_ingest is None and settings.auth_webhook is None and not listener.is_loopback:
+            what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays)"
+            yield (error if ai else warning)(
+                "http-ingest-switched-off",
+                f"gateway {node.name} switches off {what}: {listener} is public, and no webhook admits streams",
+                Label((*node.path, "http"), "public"),
+                help=_HELP,
+            )

@@ -1,0 +1,51 @@
+"""A node's image is of another release than the one its settings are checked for.
+
+Why: flags, defaults and start-up checks follow node_release. A node of another release may refuse a flag, or read it
+in another way.
+
+Example:
+
+    [fleet]
+    node_release = "v0.9.1"
+    image = "livepeer/go-livepeer:v0.8.10"
+
+Instead:
+
+    [fleet]
+    node_release = "v0.8.10"
+    image = "livepeer/go-livepeer"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.images import is_pinned, release_of_tag, split_image
+from fleetc.upstream import Release, format_release
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the fixed tag of each node's image with the release in force; moving tags have a rule of their own."""
+    seen: set[tuple[Path, Release]] = set()
+    for node in fleet.nodes:
+        own = node.settings.image
+        image, path = (own, (*node.path, "image")) if own else (fleet.fleet.image, ("fleet", "image"))
+        if image is None or fleet.hosts[node.settings.host].runtime != "docker":
+            continue
+        tag, _ = split_image(image)
+        release = effective.release_of(fleet, node)
+        if not tag or not is_pinned(tag, "") or release_of_tag(tag) == release.value or (path, release.value) in seen:
+            continue
+        seen.add((path, release.value))
+        found = release_of_tag(tag)
+        wanted = format_release(release.value)
+        yield warning(
+            "image-differs-from-release",
+            f"{node.name} runs the image {tag}, and its settings are those of {wanted}",
+            Label(path),
+            [Label(release.origin.paths[0], "the release")],
+            "leave the tag out" + (f', or write node_release = "{format_release(found)}"' if found else ""),
+        )

@@ -1,0 +1,55 @@
+"""A container image has no fixed version.
+
+Why: a tag such as latest or master moves with every build. What was tested is then not what the next restart runs,
+and two hosts of one fleet run different programs.
+
+Example:
+
+    [ai_workers.w]
+    runner_image = "livepeer/ai-runner:latest"
+
+Instead:
+
+    [ai_workers.w]
+    runner_image = "livepeer/ai-runner:v0.14.1"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.images import is_pinned, split_image
+from fleetc.model.node import AiSettings
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at node images with a moving tag, and at runner images with a moving tag or none."""
+    if fleet.fleet.image is not None:
+        yield from _image(("fleet", "image"), fleet.fleet.image, tagless_is_pinned=True)
+    for name, model in sorted(fleet.models.items()):
+        if model.image is not None:
+            yield from _image(("models", name, "image"), model.image, tagless_is_pinned=False)
+    for node in fleet.nodes:
+        settings = node.settings
+        if settings.image is not None:
+            yield from _image((*node.path, "image"), settings.image, tagless_is_pinned=True)
+        if isinstance(settings, AiSettings) and settings.runner_image is not None:
+            yield from _image((*node.path, "runner_image"), settings.runner_image, tagless_is_pinned=False)
+
+
+def _image(path: Path, image: str, tagless_is_pinned: bool) -> Iterator[Diagnostic]:
+    """A node's image without a tag gets the node release as its tag; a runner image is taken as it is."""
+    tag, digest = split_image(image)
+    if is_pinned(tag, digest) or (tagless_is_pinned and not tag and not digest):
+        return
+    advice = (
+        "leave the tag out: the node release takes its place" if tagless_is_pinned else "write a version or a digest"
+    )
+    yield warning(
+        "image-not-pinned",
+        f"{image} has no fixed version: " + (f"the tag {tag} moves" if tag else "without a tag it is the latest build"),
+        Label(path),
+        help=f"{advice}, or add @sha256:... of the image you tested",
+    )

@@ -1,0 +1,106 @@
+"""A secret stands in the spec.
+
+Why: the spec lies in a repository, in its history, in reviews and in logs, and its text, comments too, is copied into
+the tree. Whoever can read one of them has the key, and removing it later does not help: it has to be replaced. What
+only a secret looks like (tokens by their prefix, private keys, recovery phrases with their checksum, keys at the
+addresses of known providers) is an error that nothing silences. What is only long and random may be an id: such an
+error says so, and `[[silence]]` with code = "inline-secret", with its one place as `at` and with a reason lifts it.
+
+Example:
+
+    [fleet]
+    rpc = "https://rpc.provider.example/?apikey=YOUR-KEY-HERE"
+
+Instead:
+
+    [fleet]
+    rpc = { env = "ARBITRUM_RPC_URL" }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from fleetc import leaks
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fields import Base
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
+
+_HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
+_NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
+_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
+_STREAM_FORM = 'write a reference: { env = "NAME" } or { vault = "key" }'
+_FALSE_ALARM = "; if it is none, silence this error at this place, with a reason"
+_NO_FORM = "take it out: this field is sent to the service as it stands, and takes no reference"
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every text of the spec. The message names the place and the kind, never the value."""
+    yield from _walk(fleet, ())
+    for node in fleet.nodes:
+        for name, value in node.settings.environment.items():
+            secret_name = leaks.names_secret(name) and not _HARMLESS_VALUE.fullmatch(value)
+            if secret_name and not leaks.find(value, name):
+                yield error(
+                    "inline-secret",
+                    f"{node.name} has the variable {name} written out, and its name says that it is a secret",
+                    Label((*node.path, "environment", name), secret=True),
+                    help=f'move it: secret_environment = {{ {name} = {{ env = "{name}" }} }}',
+                )
+
+
+def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
+    """Everything below a value; only what the spec sets, since defaults hold no secrets.
+
+    It compares exact types: asking a pydantic class whether it is one is slow, and this visits every value of the spec.
+    """
+    kind = type(value)
+    members: Iterable[tuple[str | int, Any]] = ()
+    if kind is dict:
+        for key in value:
+            if (seems := leaks.find(key)) is not None:
+                yield _found(seems, (*path, key), on_key=True)
+        members = value.items()
+    elif kind is tuple:
+        members = enumerate(value)
+    elif issubclass(kind, Base):
+        members = [(name, getattr(value, name)) for name in value.model_fields_set]
+    for name, item in members:
+        kind = type(item)
+        if kind is str or kind is Url:
+            text = item if kind is str else item.text
+            field = str(name) if isinstance(name, str) else str(path[-1])
+            if (seems := leaks.find(text, field, media=_is_source((*path, name)))) is not None:
+                yield _found(seems, (*path, name))
+        elif kind not in _NO_TEXT:
+            yield from _walk(item, (*path, name))
+
+
+def _is_source(path: Path) -> bool:
+    """Whether this is the address that a stream is pulled from."""
+    return path[:1] == ("streams",) and path[2:] == ("pull", "source")
+
+
+def _form(path: Path, on_key: bool) -> str:
+    """What to write in the place of a secret: the references that the field takes, if it takes any."""
+    if path[0] != "streams":
+        return _FORM
+    return _STREAM_FORM if _is_source(path) and not on_key else _NO_FORM
+
+
+def _found(seems: leaks.Found, path: Path, on_key: bool = False) -> Diagnostic:
+    at = path[:-1] if on_key else path
+    place = ".".join(map(str, at))
+    told = f"{_form(path, on_key)}; and replace the secret, because it has been written down"
+    found = error(
+        "inline-secret",
+        f"{place} seems to hold {seems.kind}",
+        Label(path, on_key=on_key, secret=True),
+        help=told if seems.certain else f"{told}{_FALSE_ALARM}",
+    )
+    return found if seems.certain else replace(found, doubted=at)

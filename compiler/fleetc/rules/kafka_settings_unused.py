@@ -1,0 +1,48 @@
+"""The node does not use Kafka settings that the spec gives.
+
+Why: the node starts Kafka only beside its metrics, and without them it logs one line and publishes nothing. It logs in,
+and switches TLS on, only with a user and a password; with one of the two it connects without either.
+
+Example:
+
+    [remote_signers.signer]
+    kafka = { broker = "kafka.example.net:9092", topic = "events" }
+
+Instead:
+
+    [remote_signers.signer]
+    monitor = true
+    kafka = { broker = "kafka.example.net:9092", topic = "events" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Buyer
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the gateways and remote signers with Kafka."""
+    for node in fleet.nodes:
+        kafka = node.settings.kafka if isinstance(node.settings, Buyer) else None
+        if kafka is None:
+            continue
+        path = (*node.path, "kafka")
+        if not node.settings.monitor:
+            yield warning(
+                "kafka-settings-unused",
+                f"{node.name} publishes nothing to Kafka, because it serves no metrics",
+                Label(path),
+                help="write monitor = true",
+            )
+        if (kafka.user is None) != (kafka.password is None):
+            missing, has = ("password", "user") if kafka.password is None else ("user", "password")
+            yield warning(
+                "kafka-settings-unused",
+                f"{node.name} neither logs in to Kafka nor uses TLS, because there is a {has} without a {missing}",
+                Label((*path, has)),
+                help=f"write {missing} as well, or remove {has}",
+            )

@@ -1,0 +1,44 @@
+"""A rendition counts the seconds between key frames at a fractional frame rate.
+
+Why: the node multiplies the seconds with fps and forgets to divide by fpsDen. With fps = 30000, fpsDen = 1001 and gop
+= "2" a key frame comes every 60,000 frames, which is once in half an hour: players wait, and segments cannot be cut.
+
+Example:
+
+    [ladders.live]
+    profiles = [{ name = "a", width = 640, height = 360, bitrate = 800000, fps = 30000, fpsDen = 1001, gop = "2" }]
+
+Instead:
+
+    [ladders.live]
+    profiles = [{ name = "a", width = 640, height = 360, bitrate = 800000, fps = 30, gop = "2" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import INTRA, plain_gop, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every rendition that a node makes: those of the service are made by nodes too."""
+    for found in rendition_lists(fleet):
+        for rung in found.rungs:
+            seconds = plain_gop(rung.gop or INTRA) or INTRA
+            if rung.fps and (rung.fps_den or 1) > 1 and seconds != INTRA:
+                yield warning(
+                    "key-frames-at-fractional-rate",
+                    f"rendition {rung.title} gets a key frame every {_frames(seconds, rung.fps)} frames: the node does "
+                    "not divide by fpsDen",
+                    Label(rung.at("gop")),
+                    [Label(rung.at("fpsDen"), "what it does not divide by")],
+                    "write fps = 0 for the frame rate of the source, or a whole one such as fps = 30 without fpsDen",
+                )
+
+
+def _frames(seconds: str, fps: int) -> int:
+    return int(Decimal(seconds) * fps)

@@ -1,0 +1,50 @@
+"""The renditions of a ladder do not rise from small to large.
+
+Why: players begin with the first rendition of a playlist. When that is the largest, viewers with slow connections
+wait at the start; and a reader of the spec expects a ladder.
+
+Example:
+
+    [ladders.live]
+    profiles = [
+      { name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30 },
+      { name = "360p", width = 640, height = 360, bitrate = 800000, fps = 30 },
+    ]
+
+Instead:
+
+    [ladders.live]
+    profiles = [
+      { name = "360p", width = 640, height = 360, bitrate = 800000, fps = 30 },
+      { name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30 },
+    ]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import Rung, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each list; the first step down is told."""
+    for found in rendition_lists(fleet):
+        for before, rung in pairwise(found.rungs):
+            if _height(rung) < _height(before):
+                yield warning(
+                    "ladder-not-ascending",
+                    f"rendition {rung.title} is smaller than {before.title} before it",
+                    Label(rung.path),
+                    [Label(before.path, "the larger one")],
+                    "write the renditions from small to large",
+                )
+                break
+
+
+def _height(rung: Rung) -> tuple[int, int]:
+    """How high a rung stands: its pixels, then its bit rate."""
+    return (rung.width or 0) * (rung.height or 0), rung.bitrate

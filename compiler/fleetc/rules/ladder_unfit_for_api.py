@@ -1,0 +1,63 @@
+"""A ladder that a stream uses has something that the stream API refuses.
+
+Why: the API and the node read the same keys with different bounds. For the API a rendition is 128 pixels or more on
+each side, has at least 400 bits a second and a frame rate, is H.264, and has no colour depth. One value that is not
+so, and the whole stream is refused.
+
+Example:
+
+    [ladders.live]
+    profiles = [{ name = "120p", width = 214, height = 120, bitrate = 200000, fps = 0 }]
+
+    [streams.main]
+    ladder = "live"
+
+Instead:
+
+    [ladders.live]
+    profiles = [{ name = "144p", width = 256, height = 144, bitrate = 200000, fps = 0 }]
+
+    [streams.main]
+    ladder = "live"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import Rung, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each ladder that goes into the payload of a stream; profiles of a stream itself are typed so already."""
+    for found in rendition_lists(fleet):
+        if not found.streams or found.path[0] != "ladders":
+            continue
+        stream = found.streams[0]
+        for rung in found.rungs:
+            for place, what, advice in _faults(rung):
+                yield error(
+                    "ladder-unfit-for-api",
+                    f"stream {stream} cannot have rendition {rung.title}: {what}",
+                    Label(place),
+                    [Label(("streams", stream, "ladder"), "used here")],
+                    f"{advice}, or give the stream a ladder of its own",
+                )
+
+
+def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
+    """What the API refuses: the place, why, and what to write."""
+    for key, side in (("width", rung.width), ("height", rung.height)):
+        if side is not None and side < 128:
+            yield rung.at(key), f"its {key} is {side}, less than 128", f"write {key} = 128 or more"
+    if rung.bitrate < 400:
+        yield rung.at("bitrate"), f"its bit rate is {rung.bitrate}, less than 400", "write bits a second"
+    if rung.fps is None:
+        yield rung.path, "it has no fps", "write fps = 0 for the frame rate of the source"
+    if rung.encoder not in (None, "H.264"):
+        yield rung.at("encoder"), f"its codec is {rung.encoder}, and live renditions are H.264", "take encoder away"
+    for key, value in (("colorDepth", rung.color_depth), ("chromaFormat", rung.chroma_format)):
+        if value is not None:
+            yield rung.at(key), f"the API has no {key}", f"take {key} away"

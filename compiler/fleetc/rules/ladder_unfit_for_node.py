@@ -1,0 +1,83 @@
+"""A list of renditions that a node gets has something that the node does not take.
+
+Why: the node changes sizes outside of 146 to 4096 by 50 to 4096 pixels without a word, holds bit rates in 32 bits,
+puts names into paths, and stops at a gop that is neither seconds nor "intra". It gets the ladder of its own table,
+and those of the streams that are sent to it.
+
+Example:
+
+    [gateways.gate]
+    ladder = "live"
+
+    [ladders.live]
+    profiles = [{ name = "tiny", width = 100, height = 100, bitrate = 100000, fps = 0 }]
+
+Instead:
+
+    [gateways.gate]
+    ladder = "live"
+
+    [ladders.live]
+    profiles = [{ name = "tiny", width = 160, height = 160, bitrate = 100000, fps = 0 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import PLAIN_NAME, Renditions, Rung, plain_gop, rendition_lists
+from fleetc.upstream.stream_api import NODE_BOUNDS
+
+_GREATEST_RATE = 1_000_000
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each list that a node reads in its file or in the answer of a webhook."""
+    for found in rendition_lists(fleet):
+        for rung in found.rungs if found.to_node else ():
+            for place, what, advice in _faults(rung):
+                yield error(
+                    "ladder-unfit-for-node",
+                    f"{_user(fleet, found)} cannot have rendition {rung.title}: {what}",
+                    Label(place),
+                    [Label(_used(fleet, found), "used here")],
+                    advice,
+                )
+
+
+def _user(fleet: Fleet, found: Renditions) -> str:
+    gateway = found.files[0] if found.files else fleet.streams[found.answers[0]].gateway
+    return f"gateway {gateway}"
+
+
+def _used(fleet: Fleet, found: Renditions) -> Path:
+    """The key that hands the list to a node."""
+    for gateway in found.files:
+        if fleet.gateways[gateway].ladder is not None:
+            return ("gateways", gateway, "ladder")
+    return ("streams", found.answers[0], "gateway")
+
+
+def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
+    """What the node does not take: the place, why, and what to write."""
+    greatest = NODE_BOUNDS.greatest_side
+    sides = (("width", rung.width, NODE_BOUNDS.least_width), ("height", rung.height, NODE_BOUNDS.least_height))
+    for key, side, least in sides:
+        if side is not None and not least <= side <= greatest:
+            yield (
+                rung.at(key),
+                f"its {key} is {side}, which the node changes",
+                f"write {key} from {least} to {greatest}",
+            )
+    if rung.bitrate > NODE_BOUNDS.greatest_bitrate:
+        greatest_rate = NODE_BOUNDS.greatest_bitrate
+        yield rung.at("bitrate"), "its bit rate does not fit 32 bits", f"write {greatest_rate} or less"
+    if (rung.fps or 0) > _GREATEST_RATE or (rung.fps_den or 1) > _GREATEST_RATE:
+        yield rung.at("fps"), "its frame rate is beyond reason", f"write {_GREATEST_RATE} or less for fps and fpsDen"
+    if rung.gop is not None and plain_gop(rung.gop) is None:
+        what = "its distance of key frames is no number"
+        yield rung.at("gop"), what, 'write seconds as text, such as "2.0", or "intra"'
+    if not PLAIN_NAME.fullmatch(rung.name or ""):
+        yield rung.at("name"), "its name becomes a part of paths", 'write letters, digits and . _ -, such as "720p"'

@@ -1,0 +1,75 @@
+"""A gateway pays for live AI video in another interval than an orchestrator of the fleet debits it.
+
+Why: the gateway pays once in each of its intervals, and the orchestrator debits the stream once in each of its own,
+every 5 s by default. When the credit does not cover a debit, the orchestrator closes the stream with "insufficient
+balance". A gateway that pays more often than it is debited only makes more tickets.
+
+Example:
+
+    [gateways.gate]
+    live_payment_interval = "30s"
+
+    [orchestrators.orch]
+    live_payment_interval = "5s"
+
+Instead:
+
+    [gateways.gate]
+    live_payment_interval = "5s"
+
+    [orchestrators.orch]
+    live_payment_interval = "5s"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.discovery import found_by
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Gateway
+from fleetc.model.orchestrator import Orchestrator
+from fleetc.quantities import Duration
+
+_DEFAULT = Duration(5_000_000)
+_SHOWN = 6
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare each AI gateway on a chain with the AI orchestrators that it finds in the fleet."""
+    if not fleet.on_chain:
+        return
+    unequal: dict[tuple[tuple[str, ...], Duration], list[str]] = {}
+    for name, gateway in sorted(fleet.gateways.items()):
+        if gateway.mode == "video":
+            continue
+        interval, sellers = _interval(gateway), found_by(fleet, name)
+        if (sellers, interval) not in unequal:
+            unequal[sellers, interval] = [
+                seller
+                for seller in sellers
+                if fleet.orchestrators[seller].mode != "video" and _interval(fleet.orchestrators[seller]) != interval
+            ]
+        others = unequal[sellers, interval]
+        if not others:
+            continue
+        first = _interval(fleet.orchestrators[others[0]])
+        yield warning(
+            "live-payment-intervals-differ",
+            f"gateway {name} pays for live AI every {interval}, and orchestrator {others[0]} debits it every {first}",
+            Label(_place(("gateways", name), gateway)),
+            [
+                Label(_place(("orchestrators", seller), fleet.orchestrators[seller]), seller)
+                for seller in others[:_SHOWN]
+            ],
+            f'write live_payment_interval = "{first}" on both sides',
+        )
+
+
+def _interval(settings: Gateway | Orchestrator) -> Duration:
+    return settings.live_payment_interval or _DEFAULT
+
+
+def _place(path: Path, settings: Gateway | Orchestrator) -> Path:
+    return path if settings.live_payment_interval is None else (*path, "live_payment_interval")

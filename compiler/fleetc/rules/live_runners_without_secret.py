@@ -1,0 +1,34 @@
+"""An orchestrator lets live runners register and can neither tell them apart nor list them.
+
+Why: the node stops at its start unless it has a secret that runners present, or a file that lists them.
+
+Example:
+
+    [orchestrators.orch]
+    live_runners = true
+
+Instead:
+
+    [orchestrators.orch]
+    live_runners = true
+    secret = { host_file = "/etc/livepeer/orchestrator-secret" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the orchestrators with live runners."""
+    for name, orchestrator in sorted(fleet.orchestrators.items()):
+        if orchestrator.live_runners and orchestrator.secret is None and orchestrator.live_runner_config is None:
+            yield error(
+                "live-runners-without-secret",
+                f"orchestrator {name} lets live runners register and has neither a secret nor a list of them",
+                Label(("orchestrators", name, "live_runners")),
+                help='write secret = { host_file = "/etc/livepeer/orchestrator-secret" }, or live_runner_config',
+            )

@@ -1,0 +1,45 @@
+"""A ladder for a node wants frequent key frames and names no H.264 profile.
+
+Why: without a profile encoders use frames that refer to later ones, three in a row in software, which costs the time
+that short key frame distances shall save. The service fills in H264ConstrainedHigh, which has none; a node does not.
+
+Example:
+
+    [ladders.live]
+    profiles = [{ name = "a", width = 640, height = 360, bitrate = 800000, fps = 30, gop = "1" }]
+
+Instead:
+
+    [ladders.live]
+    profiles = [
+      { name = "a", width = 640, height = 360, bitrate = 800000, fps = 30, gop = "1", profile = "H264ConstrainedHigh" },
+    ]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import INTRA, plain_gop, rendition_lists
+
+_SHORT = Decimal(1)
+"""Seconds between key frames up to which a ladder is meant for low latency."""
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the lists that a node of this fleet gets."""
+    for found in rendition_lists(fleet):
+        for rung in found.rungs if found.to_node else ():
+            seconds = plain_gop(rung.gop or INTRA) or INTRA
+            short = seconds != INTRA and 0 < Decimal(seconds) <= _SHORT
+            if short and rung.profile is None and rung.encoder in (None, "H.264"):
+                yield warning(
+                    "low-latency-without-profile",
+                    f"rendition {rung.title} has a key frame every {seconds} s, and its encoder may still wait for "
+                    "later frames",
+                    Label(rung.at("gop")),
+                    help='write profile = "H264ConstrainedHigh", which is what the stream API fills in',
+                )

@@ -1,0 +1,56 @@
+"""A node pays less for gas than gas costs, so it sends no transaction.
+
+Why: while the gas price is above max_gas_price, the node redeems no ticket, calls no reward and funds nothing. A
+winning ticket is tried again with each block, and is lost after two rounds. The node never goes below min_gas_price, so
+a max_gas_price below that stops every transaction: an error. Below the gas price of the chain, gas_price of [fleet] or
+else 0.05 gwei, it is a warning.
+
+Example:
+
+    [orchestrators.orch]
+    min_gas_price = "0.1 gwei"
+    max_gas_price = "0.05 gwei"
+
+Instead:
+
+    [orchestrators.orch]
+    min_gas_price = "0.1 gwei"
+    max_gas_price = "10 gwei"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.payments import round_up
+from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.node import ChainSettings
+from fleetc.quantities import Wei
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each node on a chain that bounds its gas price."""
+    if not fleet.on_chain:
+        return
+    gas = effective.gas_price(fleet).value
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, ChainSettings) or settings.max_gas_price is None:
+            continue
+        most, least = settings.max_gas_price.wei, effective.min_gas_price(fleet, settings)
+        needed = max(gas.wei, least)
+        if most >= needed:
+            continue
+        certain = most < least
+        near: Path = (*node.path, "min_gas_price") if settings.min_gas_price is not None else ("fleet", "network")
+        where = "what it never goes below" if settings.min_gas_price else f"the node never goes below {Wei(least)} here"
+        when = "" if certain else f" at a gas price of {gas}"
+        yield (error if certain else warning)(
+            "max-gas-price-too-low",
+            f"{node.name} sends no transaction{when}: it pays {settings.max_gas_price} at most",
+            Label((*node.path, "max_gas_price")),
+            [Label(near, where)] if certain else [],
+            f'write "{round_up(needed * 10)}", which leaves room for busy hours, or at least "{Wei(needed)}"',
+        )

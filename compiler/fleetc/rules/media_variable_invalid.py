@@ -1,0 +1,44 @@
+"""A variable for live media holds what the node cannot listen on or count.
+
+Why: the gateway listens for WHIP and WHEP where its variables say, and stops at its start on an address that is none
+or on a limit of sessions that is not a positive number.
+
+Example:
+
+    [gateways.gate]
+    environment = { LIVE_AI_WHEP_MAX_SESSIONS = "0" }
+
+Instead:
+
+    [gateways.gate]
+    environment = { LIVE_AI_WHEP_MAX_SESSIONS = "unlimited" }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+
+_LIMIT = "LIVE_AI_WHEP_MAX_SESSIONS"
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the variables of gateways, which alone read them."""
+    for name, gateway in sorted(fleet.gateways.items()):
+        for variable, value in gateway.environment.items():
+            if variable in effective.MEDIA_LISTENERS and effective.media_listener(value) is None:
+                advice = f'write {variable} = ":7280", or an address with its port'
+            elif variable == _LIMIT and not re.fullmatch("[1-9][0-9]{0,8}|unlimited", value):
+                advice = f'write {variable} = "5", or "unlimited"'
+            else:
+                continue
+            yield error(
+                "media-variable-invalid",
+                f"gateway {name} stops at its start on the value of {variable}",
+                Label(("gateways", name, "environment", variable)),
+                help=advice,
+            )

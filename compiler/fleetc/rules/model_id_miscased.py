@@ -1,0 +1,42 @@
+"""A model's id is that of a known model in another case.
+
+Why: model ids are case-sensitive. A gateway that asks for the exact id never meets an orchestrator that offers it in
+another case, and the download of the weights fails or ends in a directory of its own.
+
+Fix: `fleetc check --fix` writes the known spelling.
+
+Example:
+
+    [models.realvis]
+    id = "sg161222/realvisxl_v4.0_lightning"
+
+Instead:
+
+    [models.realvis]
+    id = "SG161222/RealVisXL_V4.0_Lightning"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, fix_set, warning
+from fleetc.model.fleet import Fleet
+from fleetc.upstream import KNOWN_MODEL_IDS, LIVE_MODEL_IDS
+
+_SPELLED = {known.lower(): known for known in sorted(KNOWN_MODEL_IDS | LIVE_MODEL_IDS)}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare each id with the known ones, whatever the case."""
+    for name, model in sorted(fleet.models.items()):
+        known = _SPELLED.get(model.id.lower(), model.id)
+        if known != model.id:
+            path = ("models", name, "id")
+            yield warning(
+                "model-id-miscased",
+                f'"{model.id}" is "{known}" in another case, and ids are case-sensitive',
+                Label(path),
+                help=f'write id = "{known}"',
+                fix=fix_set(path, known),
+            )

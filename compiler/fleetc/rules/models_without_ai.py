@@ -1,0 +1,36 @@
+"""An orchestrator for video only has models.
+
+Why: its node reads the models, and nothing ever runs or sells them.
+
+Example:
+
+    [orchestrators.orch]
+    mode = "video"
+    models = [{ use = "realvis" }]
+
+Instead:
+
+    [orchestrators.orch]
+    mode = "dual"
+    models = [{ use = "realvis" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the orchestrators of mode video."""
+    for name, orchestrator in sorted(fleet.orchestrators.items()):
+        if orchestrator.mode == "video" and orchestrator.models:
+            yield error(
+                "models-without-ai",
+                f"orchestrator {name} has models and sells only video",
+                Label(("orchestrators", name, "models"), "never used"),
+                [Label(("orchestrators", name, "mode"), "video only")],
+                'write mode = "dual", or take the models away',
+            )

@@ -1,0 +1,37 @@
+"""A node has both NetInt devices and GPUs.
+
+Why: the node takes one kind of device for transcoding and stops at its start when both are given.
+
+Example:
+
+    [transcoders.t]
+    gpus = [0]
+    netint = ["0"]
+
+Instead:
+
+    [transcoders.t]
+    netint = ["0"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.node import GpuSettings
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the nodes that may have both."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if isinstance(settings, GpuSettings) and settings.netint and settings.gpus is not None:
+            yield error(
+                "netint-with-gpus",
+                f"{node.name} has both NetInt devices and GPUs, and the node refuses to start with both",
+                Label((*node.path, "netint")),
+                [Label((*node.path, "gpus"), "the GPUs")],
+                "keep one of them, or run two transcoders",
+            )

@@ -1,0 +1,45 @@
+"""An off-chain fleet has a signer, a redeemer or a reward caller.
+
+Why: they work for payments on a chain. A remote signer stops at its start without one, and the others have nothing to
+do.
+
+Example:
+
+    [fleet]
+    network = "offchain"
+
+    [remote_signers.signer]
+    host = "edge"
+
+Instead:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+
+    [remote_signers.signer]
+    host = "edge"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+_WHAT = {"remote_signers": "a remote signer", "redeemers": "a redeemer", "reward_callers": "a reward caller"}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the tables of helpers of an off-chain fleet."""
+    if fleet.on_chain:
+        return
+    for node in fleet.nodes:
+        if node.table in _WHAT:
+            yield error(
+                "node-needs-a-chain",
+                f"{node.name} is {_WHAT[node.table]}, and the fleet is off-chain",
+                Label(node.path, "needs a chain"),
+                [Label(("fleet", "network"), "no chain")],
+                f"take {node.name} away, or name the chain as network",
+            )

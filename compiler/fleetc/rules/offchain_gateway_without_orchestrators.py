@@ -1,0 +1,79 @@
+"""A gateway that runs off-chain has no list of orchestrators, and nobody who names them.
+
+Why: off-chain there is no registry. The gateway starts, accepts streams and transcodes nothing. A gateway behind a
+remote signer runs off-chain too, whatever the network of the fleet is; it asks the signer, which has to be told that it
+finds orchestrators for its gateways.
+
+Example:
+
+    [gateways.gate]
+    mode = "video"
+
+Instead:
+
+    [gateways.gate]
+    mode = "video"
+    orchestrators = ["orch"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Gateway, Webhook
+
+_SHOWN = 6
+_OUTSIDE = 'the addresses of those that it may use, such as orchestrators = ["orch.example.net:8935"]'
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the gateways of an off-chain fleet, and at those behind a signer. One elsewhere may well find some."""
+    for name, gateway in sorted(fleet.gateways.items()):
+        signed = gateway.remote_signer is not None
+        if (fleet.on_chain and not signed) or gateway.orchestrators or isinstance(gateway.discovery, Webhook):
+            continue
+        if gateway.discovery is not None:
+            yield _registry(fleet, name, signed)
+        elif not signed:
+            message = f"gateway {name} has no orchestrators, and an off-chain fleet has no registry"
+            yield _nobody(message, ("gateways", name), [_no_chain()], f"write {_listed(fleet)}")
+        else:
+            yield from _idle_signer(fleet, name, gateway)
+
+
+def _registry(fleet: Fleet, name: str, signed: bool) -> Diagnostic:
+    path: Path = ("gateways", name)
+    if signed:
+        message = f"gateway {name} looks for orchestrators in a registry, and behind a signer it sees no chain"
+        related, advice = [Label((*path, "remote_signer"), "the signer")], "remove it, so that the signer is asked, or "
+        return _nobody(message, (*path, "discovery"), related, f"{advice}write {_listed(fleet)} instead")
+    message = f"gateway {name} looks for orchestrators in a registry, and an off-chain fleet has none"
+    return _nobody(message, (*path, "discovery"), [_no_chain()], f"write {_listed(fleet)}")
+
+
+def _idle_signer(fleet: Fleet, name: str, gateway: Gateway) -> Iterator[Diagnostic]:
+    """A signer of the fleet that finds nobody for its gateway."""
+    signer = gateway.remote_signer.signer if gateway.remote_signer is not None else None
+    if signer is not None and not fleet.remote_signers[signer].remote_discovery:
+        yield _nobody(
+            f"gateway {name} has no orchestrators, and its signer {signer} finds none for it",
+            ("gateways", name),
+            [Label(("remote_signers", signer), "the signer")],
+            f"write remote_discovery = true in remote_signers.{signer}, or {_listed(fleet)} here",
+        )
+
+
+def _nobody(message: str, place: Path, related: list[Label], advice: str) -> Diagnostic:
+    return error("offchain-gateway-without-orchestrators", message, Label(place), related, advice)
+
+
+def _no_chain() -> Label:
+    return Label(("fleet", "network"), "no chain")
+
+
+def _listed(fleet: Fleet) -> str:
+    names = sorted(fleet.orchestrators)
+    listed = ", ".join(f'"{name}"' for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"orchestrators = [{listed}]" if names else _OUTSIDE

@@ -1,0 +1,64 @@
+"""An orchestrator asks more than any gateway of the fleet that could use it pays.
+
+Why: the orchestrator is up, passes every check and earns nothing. What it sends is more than its price, unless
+auto_adjust_price is false: it adds the cost of redeeming tickets (`fleetc explain gateway-price-admits-nobody` has the
+formula). Gateways outside the fleet may pay more, so it is a warning; a gateway that can afford nobody at all is
+reported by gateway-price-admits-nobody instead.
+
+Example:
+
+    [gateways.gate]
+    max_price = "1500 wei / pixel"
+
+    [orchestrators.a]
+    price = "1200 wei / pixel"
+
+    [orchestrators.b]
+    price = "2000 wei / pixel"
+
+Instead:
+
+    [orchestrators.b]
+    price = "1400 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.acceptance import BUYS, VIDEO, Entry, affordable, coming_to
+from fleetc.analysis.economics import market_of
+from fleetc.analysis.payers import Highest, Payers
+from fleetc.analysis.tickets import Chain
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each offer of each orchestrator; a price that several share is reported once."""
+    if not fleet.on_chain or not fleet.gateways:
+        return
+    market = market_of(fleet)
+    payers = Payers(fleet, market)
+    seen: set[Path] = set()
+    for seller in sorted(market.offers):
+        for goods, offer in sorted(market.offers[seller].items()):
+            if offer.path in seen:
+                continue
+            found = payers.highest(offer)
+            if found is not None and market.judge(found.cap.owner, goods).outcome == BUYS:
+                seen.add(offer.path)
+                yield _unpaid(offer, found, market.chain)
+
+
+def _unpaid(offer: Entry, found: Highest, chain: Chain) -> Diagnostic:
+    price = affordable(found.asked, found.bound)
+    key = "it" if found.asked.path == offer.path else ".".join(map(str, found.asked.path))
+    what = "video" if offer.goods == VIDEO else f"model {offer.goods[1]}"
+    return warning(
+        "orchestrator-price-nobody-pays",
+        f"orchestrator {offer.owner} asks {offer.price} for {what}, more than any gateway of this fleet pays it",
+        Label(offer.path, f"the price{coming_to(found.asked, chain) if key == 'it' else ''}"),
+        [Label(found.cap.path, f"the highest cap, {found.cap.owner}")],
+        f'lower {key} to "{price}" or less, or raise the cap' if price else "raise the cap",
+    )

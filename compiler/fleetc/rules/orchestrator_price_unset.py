@@ -1,0 +1,62 @@
+"""An orchestrator on a chain has no price for something it sells.
+
+Why: the node panics at its start when neither a base price nor the model's own is set, or sells transcoding for
+nothing.
+
+Example:
+
+    [orchestrators.orch]
+    mode = "video"
+
+Instead:
+
+    [orchestrators.orch]
+    mode = "video"
+    price = "1200 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.orchestrator import Orchestrator
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the orchestrators of a fleet on a chain. One whose models it or live runners run needs no base price."""
+    if not fleet.on_chain:
+        return
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator):
+            continue
+        runs = effective.runs_models(fleet, node).value or effective.live_runners_alone(fleet, node).value
+        needs_base = effective.serves_video(node) or not runs
+        if settings.price is None and needs_base:
+            yield error(
+                "orchestrator-price-unset",
+                f"orchestrator {node.name} has no price" + _without_work(node),
+                Label(node.path, "here"),
+                help='decide what you ask, and write it in the form price = "1200 wei / pixel"',
+            )
+        elif effective.serves_ai(node) and (settings.price is None or settings.price.is_zero):
+            yield from _models(fleet, node, settings)
+
+
+def _without_work(node: Node) -> str:
+    return " for video" if effective.serves_video(node) else ", and its node needs one because others run its models"
+
+
+def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
+    for index, use in enumerate(settings.models):
+        if effective.model_price(fleet, node, index, use) is None:
+            yield error(
+                "orchestrator-price-unset",
+                f"orchestrator {node.name} has no price for model {use.use}",
+                Label((*node.path, "models", index), "offered here"),
+                [Label(("models", use.use), "no price here either")],
+                f'decide what you ask, and write it in models.{use.use} in the form price = "4768371 wei / pixel"',
+            )

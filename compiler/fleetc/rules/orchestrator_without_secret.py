@@ -1,0 +1,68 @@
+"""An orchestrator takes remote workers or live runners and has no secret to tell its own from others.
+
+Why: without one, anybody who knows the address can join as a worker and return anything as a result, and workers of
+this fleet do not start, because they need a secret to present. An orchestrator that does no work itself does not start
+without one either; a list of live runners does not replace it.
+
+Example:
+
+    [orchestrators.orch]
+    transcoding = "remote"
+
+Instead:
+
+    [orchestrators.orch]
+    transcoding = "remote"
+    secret = { host_file = "/etc/livepeer/orchestrator-secret" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.orchestrator import Orchestrator
+
+_SHOWN = 6
+_HELP = 'write secret = { host_file = "/etc/livepeer/orchestrator-secret" }'
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """An error where remote work is wanted; a warning where the node accepts workers although nobody asked."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator) or settings.secret is not None:
+            continue
+        video, ai = effective.serves_video(node), effective.serves_ai(node)
+        local_video = effective.transcodes(fleet, node).value
+        runners = effective.live_runners_alone(fleet, node)
+        remote_ai = ai and not effective.runs_models(fleet, node).value and not runners.value
+        if (video and not local_video) or remote_ai:
+            workers = fleet.workers_by_orchestrator.get(node.name, ())
+            yield error(
+                "orchestrator-without-secret",
+                f"orchestrator {node.name} takes remote workers and has no secret",
+                Label(node.path, "here"),
+                [Label(worker.path, f"{worker.name} needs it") for worker in workers[:_SHOWN]],
+                _HELP,
+            )
+        elif runners.value and not local_video:
+            if settings.live_runner_config is not None:  # live-runners-without-secret has the others
+                yield error(
+                    "orchestrator-without-secret",
+                    f"orchestrator {node.name} does no work itself and has no secret, so its node does not start",
+                    Label(node.path, "no secret here"),
+                    [Label(runners.origin.paths[0], "a list of live runners does not replace it")],
+                    _HELP,
+                )
+        elif not local_video or runners.value:
+            worker = "an AI worker" if local_video else "a transcoder"
+            yield warning(
+                "orchestrator-without-secret",
+                f"orchestrator {node.name} does not {'run models itself' if local_video else 'transcode'}, so its node "
+                f"lets anybody join as {worker}",
+                Label(node.path, "no secret here"),
+                help=_HELP,
+            )

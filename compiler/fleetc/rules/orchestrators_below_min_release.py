@@ -1,0 +1,89 @@
+"""A gateway accepts only newer releases of the node than the orchestrators of its own fleet run.
+
+Why: an orchestrator with an older release than `selection.min_release` is left out without an error. Where the gateway
+lists only orchestrators of this fleet and all are older, it finds nobody, which is an error. A text that is not a
+version is worse than none: the node then accepts everybody.
+
+Example:
+
+    [gateways.gate]
+    orchestrators = ["orch"]
+    selection = { min_release = "v0.9.1" }
+
+    [orchestrators.orch]
+    node_release = "v0.8.5"
+
+Instead:
+
+    [gateways.gate]
+    orchestrators = ["orch"]
+    selection = { min_release = "v0.8.5" }
+
+    [orchestrators.orch]
+    node_release = "v0.8.5"
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fleetc.analysis.discovery import found_by
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.gateway import Gateway
+from fleetc.origin import Chosen
+from fleetc.upstream import Release, format_release
+
+_SHOWN = 6
+_VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+][0-9A-Za-z.+-]+)?")
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the lowest release that each gateway accepts with those of the orchestrators that it finds."""
+    for name, gateway in sorted(fleet.gateways.items()):
+        wanted = gateway.selection.min_release
+        if wanted is None:
+            continue
+        found = _VERSION.fullmatch(wanted)
+        if found is None:
+            yield warning(
+                "orchestrators-below-min-release",
+                f'"{wanted}" is not a version, so gateway {name} accepts every release',
+                Label(("gateways", name, "selection", "min_release")),
+                help='write three numbers, such as min_release = "v0.9.1"',
+            )
+            continue
+        major, minor, patch = map(int, found.groups())
+        yield from _compared(fleet, name, gateway, (major, minor, patch))
+
+
+def _compared(fleet: Fleet, name: str, gateway: Gateway, wanted: Release) -> Iterator[Diagnostic]:
+    sellers = found_by(fleet, name)
+    running = [(seller, _release(fleet, seller)) for seller in sellers]
+    older = [(seller, release) for seller, release in running if release.value < wanted]
+    if not older:
+        return
+    closed = all(listed in fleet.orchestrators for listed in gateway.orchestrators) and gateway.orchestrators
+    nobody = closed and len(older) == len(sellers)
+    outcome = (
+        "all orchestrators that it lists run older releases"
+        if nobody
+        else f"{len(older)} of the {len(sellers)} orchestrators that it finds in this fleet run older releases"
+    )
+    lowest = min(release.value for _, release in older)
+    yield (error if nobody else warning)(
+        "orchestrators-below-min-release",
+        f"gateway {name} accepts {gateway.selection.min_release} and newer, and {outcome}",
+        Label(("gateways", name, "selection", "min_release")),
+        [
+            Label(release.origin.paths[0], f"{seller} runs {format_release(release.value)}")
+            for seller, release in older[:_SHOWN]
+        ],
+        f'write min_release = "{format_release(lowest)}", or upgrade the orchestrators',
+    )
+
+
+def _release(fleet: Fleet, seller: str) -> Chosen[Release]:
+    return effective.release_of(fleet, Node("orchestrators", seller, fleet.orchestrators[seller]))

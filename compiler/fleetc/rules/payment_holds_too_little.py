@@ -1,0 +1,125 @@
+"""What one request costs is more than one payment can hold.
+
+Why: a payment carries tickets of ticket_ev each, at most 600, and 100 where a remote signer makes them; and no more
+than tickets.max_total_ev of the payer in all. So with the default of 8 gwei it holds 4800 gwei. An image of 1024 x 1024
+pixels costs more than that above 4577636 wei / pixel. Live AI video pays for 1658880000 pixels in advance, which is too
+much above 2893 wei / pixel, and through a signer above 482; both with what the orchestrator adds to its price. The
+orchestrator then refuses with "Insufficient balance", and no log line names ticket_ev. For images it is a warning, as
+smaller ones may be all that is asked for; for live video an error, where the gateway lists the orchestrator and its
+bare price is too much already.
+
+Example:
+
+    [models.realvis]
+    pipeline = "text-to-image"
+    price = "12000000 wei / pixel"
+
+    [orchestrators.orch]
+    mode = "ai"
+
+Instead:
+
+    [models.realvis]
+    pipeline = "text-to-image"
+    price = "12000000 wei / pixel"
+
+    [orchestrators.orch]
+    mode = "ai"
+    ticket_ev = "25 gwei"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleetc.analysis import tickets
+from fleetc.analysis.acceptance import WEI, Entry, coming_to
+from fleetc.analysis.economics import Market, market_of
+from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
+from fleetc.analysis.tickets import Backing, Terms
+from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Wei
+
+_IMAGE = 1024 * 1024
+_LIVE = "live-video-to-video"
+_REQUESTS = {
+    "text-to-image": (_IMAGE, "an image of 1024 x 1024 pixels"),
+    "image-to-image": (_IMAGE, "an image of 1024 x 1024 pixels"),
+    "upscale": (_IMAGE, "an image of 1024 x 1024 pixels"),
+    _LIVE: (1658880000, "live AI video, paid for 1658880000 pixels in advance,"),
+}
+"""Pixels of a common request by pipeline, and what it is called."""
+
+
+class Request(NamedTuple):
+    """A request to a gateway for what an orchestrator offers; `fee` in wei."""
+
+    gateway: str
+    offer: Entry
+    fee: int
+    pixels: int
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the dearest offers of each kind that a gateway buys; a price that several share is reported once."""
+    if not fleet.on_chain:
+        return
+    market = market_of(fleet)
+    seen: set[tuple[Path, Terms, int]] = set()
+    for name in market.caps:
+        backing = market.backing[name]
+        for goods, verdict in market.purchases(name):
+            for offer in verdict.best if goods[0] in _REQUESTS else ():
+                if not offer.sent or offer.unit != WEI:
+                    continue
+                pixels = _REQUESTS[goods[0]][0]
+                request = Request(name, offer, -(-offer.sent * pixels // 1), pixels)
+                face = tickets.ticket(offer.terms, backing, market.chain).face
+                key = (offer.path, offer.terms, backing.nonces)
+                if key not in seen and request.fee > tickets.holds(offer.terms, backing, face):
+                    seen.add(key)
+                    yield _too_much(fleet, market, request, backing)
+
+
+def _too_much(fleet: Fleet, market: Market, request: Request, backing: Backing) -> Diagnostic:
+    name, offer = request.gateway, request.offer
+    terms = offer.terms
+    face = tickets.ticket(terms, backing, market.chain).face
+    most = tickets.holds(terms, backing, face)
+    bare = offer.worth * request.pixels > backing.nonces * terms.ticket_ev
+    certain = offer.goods[0] == _LIVE and bare and market.listed(name) is not None
+    related = [Label(offer.path, f"the price{coming_to(offer, market.chain)}")]
+    if backing.max_total_ev is not None and most < backing.nonces * terms.ticket_ev:
+        related.append(bound(fleet, payer_path(fleet, name), "max_total_ev", backing.max_total_ev))
+    return (error if certain else warning)(
+        "payment-holds-too-little",
+        f"{_REQUESTS[offer.goods[0]][1]} from {offer.owner} costs {_short(request.fee)}, "
+        f"and one payment of {name} holds {_short(most)}",
+        ticket_value(fleet, offer.owner, terms),
+        related,
+        _advice(fleet, request, backing),
+    )
+
+
+def _advice(fleet: Fleet, request: Request, backing: Backing) -> str:
+    """The ticket_ev that would do, and the bounds of the payer where they are in its way."""
+    terms = request.offer.terms
+    value = max(terms.ticket_ev, round_up(-(-request.fee // backing.nonces)).wei)
+    total = -(-request.fee // value) * value + 1
+    steps = []
+    if value != terms.ticket_ev:
+        steps.append(f'write ticket_ev = "{Wei(value)}" for {request.offer.owner}')
+    payer = payer_path(fleet, request.gateway)[1]
+    if backing.max_total_ev is not None and total > backing.max_total_ev:
+        steps.append(f'raise tickets.max_total_ev of {payer} to "{round_up(total)}"')
+    if backing.max_ev is not None and value >= backing.max_ev:
+        steps.append(f'raise tickets.max_ev of {payer} to "{round_up(value + 1)}"')
+    return f"{', and '.join(steps)}; or lower the price"
+
+
+def _short(amount: int) -> str:
+    """An amount to the gwei, which is what people set."""
+    whole, rest = divmod(amount, 10**9)
+    return f"{'about ' if rest else ''}{whole} gwei" if whole else str(Wei(amount))

@@ -1,0 +1,60 @@
+"""A price is in a currency that the node cannot convert.
+
+Why: the node panics at its start. Its built-in price feed knows US dollars, on Arbitrum One only; another currency or
+chain needs a feed contract of its own.
+
+Example:
+
+    [orchestrators.orch]
+    price = "0.38 EUR / terapixel"
+
+Instead:
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.asked import asked_prices
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Buyer
+from fleetc.quantities import Price
+
+_FEED_NETWORK = "arbitrum-one-mainnet"
+_FEED_CURRENCY = "USD"
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every price and cap of nodes on a chain that name no feed of their own."""
+    if not fleet.on_chain:
+        return
+    known = {"wei", _FEED_CURRENCY} if fleet.fleet.network == _FEED_NETWORK else {"wei"}
+    seen: set[Path] = set()
+    for path, name, price in _prices(fleet):
+        if price.currency not in known and path not in seen:
+            seen.add(path)
+            where = "on this network" if price.currency == _FEED_CURRENCY else "with its own price feed"
+            yield error(
+                "price-currency-unknown",
+                f"the node of {name} cannot convert {price.currency} {where}",
+                Label(path),
+                help=f"write the price in {' or '.join(sorted(known, reverse=True))}, or name a feed: price_feed = ...",
+            )
+
+
+def _prices(fleet: Fleet) -> Iterator[tuple[Path, str, Price]]:
+    for asked in asked_prices(fleet):
+        if asked.settings.price_feed is None:
+            yield asked.path, asked.node.name, asked.price
+    for node in fleet.nodes:
+        buyer = node.settings
+        if not isinstance(buyer, Buyer) or buyer.price_feed is not None:
+            continue
+        if isinstance(buyer.max_price, Price):
+            yield (*node.path, "max_price"), node.name, buyer.max_price
+        for key, price in buyer.max_model_prices.items():
+            yield (*node.path, "max_model_prices", key), node.name, price

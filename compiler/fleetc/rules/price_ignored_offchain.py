@@ -1,0 +1,57 @@
+"""A node of an off-chain fleet has prices or price caps.
+
+Why: off-chain the node reads prices as text and ignores them, so a cap protects nobody and a price earns nothing.
+
+Example:
+
+    [fleet]
+    network = "offchain"
+
+    [orchestrators.orch]
+    price = "1200 wei / pixel"
+
+Instead:
+
+    [fleet]
+    network = "offchain"
+
+    [orchestrators.orch]
+    mode = "video"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.signing import has_signer
+
+_KEYS = ("price", "gateway_prices", "max_price", "max_model_prices")
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the price settings of every node; those in the models table may be for another fleet.
+
+    What a gateway behind a signer has is refused by setting-belongs-to-signer.
+    """
+    if fleet.on_chain:
+        return
+    if fleet.fleet.gas_price is not None:
+        yield warning(
+            "price-ignored-offchain",
+            "the fleet has gas_price, and off-chain nobody pays",
+            Label(("fleet", "gas_price")),
+            [Label(("fleet", "network"), "no chain")],
+            "remove gas_price, or name the chain as network",
+        )
+    for node in fleet.nodes:
+        for key in _KEYS:
+            if getattr(node.settings, key, None) and not has_signer(node):
+                yield warning(
+                    "price-ignored-offchain",
+                    f"{node.name} has {key}, which an off-chain node ignores",
+                    Label((*node.path, key)),
+                    [Label(("fleet", "network"), "no chain")],
+                    f"take {key} away, or name the chain as network",
+                )

@@ -1,0 +1,63 @@
+"""Agents would write to a port that something else listens on.
+
+Why: without `receiver`, agents write to port 9090 of the host that Prometheus runs on, which is its usual port.
+orchestrator-health listens there too, and a node may. Prometheus then cannot start there, and what agents send is
+lost.
+
+Example:
+
+    [monitoring]
+    host = "gpu"
+
+    [avatars.stage]
+    host = "gpu"
+    slots = 4
+
+Instead:
+
+    [monitoring]
+    host = "gpu"
+    receiver = "http://203.0.113.20:9091/api/v1/write"
+
+    [avatars.stage]
+    host = "gpu"
+    slots = 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.scraping import AGENT, PROMETHEUS_PORT, WRITE_PATH, prometheus_host, readings
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective, effective_avatar
+from fleetc.model.effective import BoundPort
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import HostName, host_port
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the host of Prometheus, where agents write to it and the spec does not say at which port."""
+    settings = fleet.monitoring
+    home = prometheus_host(fleet)
+    if home is None or settings is None or settings.receiver is not None:
+        return
+    if not any(reading.by == AGENT for reading in readings(fleet)):
+        return
+    for owner, port in _ports(fleet, home.value):
+        if port.port == PROMETHEUS_PORT and port.protocol == "tcp":
+            authority = host_port(HostName(fleet.hosts[home.value].address), PROMETHEUS_PORT + 1)
+            yield error(
+                "prometheus-port-taken",
+                f"agents would write to port {PROMETHEUS_PORT} of host {home.value}, which {owner} takes",
+                Label(home.origin.paths[0]),
+                [Label(port.origin.paths[0], f"{owner}: {port.purpose}")],
+                f'let Prometheus listen elsewhere and write receiver = "http://{authority}{WRITE_PATH}"',
+            )
+
+
+def _ports(fleet: Fleet, host: str) -> Iterator[tuple[str, BoundPort]]:
+    for node in fleet.nodes_by_host.get(host, ()):
+        yield from ((node.name, port) for port in effective.bound_ports(fleet, node))
+    for stack in fleet.stacks_by_host.get(host, ()):
+        yield from ((stack.name, port) for port in effective_avatar.bound_ports(fleet, stack))

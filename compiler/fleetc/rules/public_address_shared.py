@@ -1,0 +1,49 @@
+"""Two hosts have one public address.
+
+Why: the network reaches one machine under one address. Gateways, workers and firewall rows with this address mean
+either host, and fleetc cannot tell which. Behind one router this is possible with ports forwarded one by one, so it is
+a warning.
+
+Example:
+
+    [hosts.gpu-1]
+    public = "orch.example.net"
+
+    [hosts.gpu-2]
+    public = "orch.example.net"
+
+Instead:
+
+    [hosts.gpu-1]
+    public = "orch-1.example.net"
+
+    [hosts.gpu-2]
+    public = "orch-2.example.net"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Find hosts with the same public name or address; hosts that are one machine are another rule's."""
+    first_with: dict[str, str] = {}
+    machines: set[tuple[str, int]] = set()
+    for name, host in sorted(fleet.hosts.items()):
+        known = (host.address, host.ssh_port) in machines
+        machines.add((host.address, host.ssh_port))
+        if host.public is None or known:
+            continue
+        first = first_with.setdefault(host.public, name)
+        if first != name:
+            yield warning(
+                "public-address-shared",
+                f"hosts {first} and {name} have one public address, {host.public}",
+                Label(("hosts", name, "public"), "here again"),
+                [Label(("hosts", first, "public"), "first here")],
+                "give each host a public address of its own, or silence this where a router forwards single ports",
+            )

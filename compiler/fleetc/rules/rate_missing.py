@@ -1,0 +1,72 @@
+"""A price or cap is in a currency without a rate, so it is compared with nothing that is in another currency.
+
+Why: fleetc knows no exchange rate, and none is ever guessed. Without [rates] nobody can say whether a gateway buys at
+that price, and every check of prices passes over it. The node converts by its own feed, so the rate here only has to be
+close enough to find mistakes.
+
+Example:
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+
+    [gateways.gate]
+    max_price = "1500 wei / pixel"
+
+Instead:
+
+    [rates]
+    USD = "0.00042 ETH"
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+
+    [gateways.gate]
+    max_price = "1500 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model.asked import asked_prices
+from fleetc.model.fleet import Fleet
+from fleetc.model.gateway import Buyer
+from fleetc.quantities import Price
+
+_SHOWN = 6
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the currencies of a fleet on a chain that has both prices and caps, in more than one unit."""
+    if not fleet.on_chain:
+        return
+    asked, paid = _places(fleet)
+    units = {*asked, *paid}
+    for currency in sorted(units - {"wei"} - set(fleet.rates)):
+        compared = (set(paid) if currency in asked else set()) | (set(asked) if currency in paid else set())
+        places = [*asked.get(currency, ()), *paid.get(currency, ())]
+        if compared - {currency}:
+            yield warning(
+                "rate-missing",
+                f"prices in {currency} are compared with no price in another unit: the spec states no rate for it",
+                Label(places[0], f"in {currency}"),
+                [Label(place, f"in {currency}") for place in places[1:_SHOWN]],
+                f'state what one {currency} is worth, such as {currency} = "0.00042 ETH" under [rates]',
+            )
+
+
+def _places(fleet: Fleet) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
+    """Where prices are asked and where they are paid, by currency, each place once."""
+    asked: dict[str, dict[Path, None]] = {}
+    paid: dict[str, dict[Path, None]] = {}
+    for entry in asked_prices(fleet):
+        asked.setdefault(entry.price.currency, {})[entry.path] = None
+    for node in fleet.nodes:
+        buyer = node.settings
+        if isinstance(buyer, Buyer):
+            if isinstance(buyer.max_price, Price):
+                paid.setdefault(buyer.max_price.currency, {})[(*node.path, "max_price")] = None
+            for key, price in buyer.max_model_prices.items():
+                paid.setdefault(price.currency, {})[(*node.path, "max_model_prices", key)] = None
+    return {unit: list(found) for unit, found in asked.items()}, {unit: list(found) for unit, found in paid.items()}

@@ -1,0 +1,54 @@
+"""A rate is stated for a currency that no price of the fleet is in.
+
+Why: a rate makes prices of two currencies comparable. One that is never used is often a slip in the name of the
+currency, and then prices go uncompared.
+
+Example:
+
+    [rates]
+    USDC = "0.00042 ETH"
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+
+Instead:
+
+    [rates]
+    USD = "0.00042 ETH"
+
+    [orchestrators.orch]
+    price = "0.41 USD / terapixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.asked import asked_prices
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Price
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the rates. Off-chain no price means anything, and so no rate does."""
+    if not fleet.rates:
+        return
+    used = _currencies(fleet) if fleet.on_chain else set()
+    others = used - set(fleet.rates)
+    for currency in sorted(fleet.rates):
+        if currency not in used:
+            yield warning(
+                "rate-unused",
+                f"no price of this fleet is in {currency}" + ("" if fleet.on_chain else ", and off-chain none counts"),
+                Label(("rates", currency), on_key=True),
+                help=fleet.suggestions.did_you_mean(currency, others, "take the rate away"),
+            )
+
+
+def _currencies(fleet: Fleet) -> set[str]:
+    prices = [asked.price for asked in asked_prices(fleet)]
+    for buyer in (*fleet.gateways.values(), *fleet.remote_signers.values()):
+        prices += [buyer.max_price] if isinstance(buyer.max_price, Price) else []
+        prices += buyer.max_model_prices.values()
+    return {price.currency for price in prices} - {"wei"}

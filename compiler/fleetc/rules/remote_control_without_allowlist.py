@@ -1,0 +1,63 @@
+"""A host can be controlled remotely, and its allowlist is empty.
+
+Why: whoever upgrades the host, and starts and stops slots, calls from outside, and nobody there is named. fleetc writes
+the host's own addresses into the list, so that it is never empty, and a control plane adds its edges: releases before
+v2026.3.1-alpha.1 take an empty list for no check at all, and a host that lost the list would let in anybody who reaches
+port 9090. Newer ones then let in only the machine itself. What a rolling tag or that of a commit does is not known.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    allow = ["payments"]
+    payments = { addresses = ["203.0.113.90"] }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective_avatar
+from fleetc.model.avatar_fields import PAYMENTS
+from fleetc.model.fleet import Fleet, Stack
+
+_WITHOUT_THE_LIST = {
+    True: "",
+    False: ", and should the host lose the list, anybody can",
+    None: ", and should the host lose the list, perhaps anybody can",
+}
+"""What follows for a release, by whether an empty list closes it."""
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks that allow nobody; an allowlist with a name but no address is another rule's."""
+    for stack in fleet.stacks:
+        if effective_avatar.allowed(stack) or PAYMENTS in stack.settings.allow:
+            continue
+        controls = _controls(fleet, stack)
+        if controls:
+            edge = stack.settings.edge
+            edges = " and the edges that its control plane names" if edge is not None and edge.url is not None else ""
+            closes = effective_avatar.can(fleet, stack, "empty-allowlist-closes")
+            place = (*stack.path, "allow") if "allow" in stack.settings.model_fields_set else stack.path
+            yield error(
+                "remote-control-without-allowlist",
+                f"{stack.name} has {' and '.join(controls)} on and an empty allowlist: "
+                f"only the host itself{edges} can use it{_WITHOUT_THE_LIST[closes]}",
+                Label(place, "nobody is named", on_key=True),
+                help='write allow = ["payments"] with payments = { addresses = ["203.0.113.90"] }, or switch it off: '
+                + ", ".join(f"{name.replace(' ', '_')} = false" for name in controls),
+            )
+
+
+def _controls(fleet: Fleet, stack: Stack) -> list[str]:
+    found = ["remote ops"] if stack.settings.remote_ops else []
+    if effective_avatar.remote_cluster_control(fleet, stack).value:
+        found.append("remote cluster control")
+    return found

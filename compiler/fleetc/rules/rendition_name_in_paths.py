@@ -1,0 +1,40 @@
+"""The name of a rendition does not suit the paths that it becomes a part of.
+
+Why: nodes put the name into the paths of playlists and segments. A slash or a space breaks some players, and two
+names that differ in upper case only are one file on some storage.
+
+Example:
+
+    [streams.main]
+    profiles = [{ name = "720p / sport", width = 1280, height = 720, bitrate = 3000000, fps = 30 }]
+
+Instead:
+
+    [streams.main]
+    profiles = [{ name = "720p-sport", width = 1280, height = 720, bitrate = 3000000, fps = 30 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import PLAIN_NAME, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the names in each list; for a node of this fleet one that is not plain is an error."""
+    for found in rendition_lists(fleet):
+        seen: dict[str, str] = {}
+        for rung in found.rungs:
+            name = rung.name or ""
+            twin = seen.setdefault(name.casefold(), name)
+            if twin != name:
+                message = f'"{twin}" and "{name}" differ in upper case only, and both become paths'
+            elif not found.to_node and not PLAIN_NAME.fullmatch(name):
+                message = f'the name "{name}" becomes a part of paths'
+            else:
+                continue
+            advice = 'write letters, digits and . _ - only, such as "720p", and each name once'
+            yield warning("rendition-name-in-paths", message, Label(rung.at("name")), help=advice)

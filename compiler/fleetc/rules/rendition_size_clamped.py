@@ -1,0 +1,42 @@
+"""A rendition of a stream is smaller or larger than what nodes make.
+
+Why: nodes make pictures of 146 to 4096 pixels by 50 to 4096 and change other sizes without a word. The service takes
+smaller and larger ones, so that the resource says something else than what viewers get.
+
+Example:
+
+    [streams.main]
+    profiles = [{ name = "tiny", width = 128, height = 128, bitrate = 100000, fps = 15 }]
+
+Instead:
+
+    [streams.main]
+    profiles = [{ name = "tiny", width = 160, height = 160, bitrate = 100000, fps = 15 }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import rendition_lists
+from fleetc.upstream.stream_api import NODE_BOUNDS
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the lists that only the service gets; for a node of this fleet such a size is an error."""
+    for found in rendition_lists(fleet):
+        for rung in found.rungs if not found.to_node else ():
+            for key, side, least in (
+                ("width", rung.width, NODE_BOUNDS.least_width),
+                ("height", rung.height, NODE_BOUNDS.least_height),
+            ):
+                if side is not None and not least <= side <= NODE_BOUNDS.greatest_side:
+                    yield warning(
+                        "rendition-size-clamped",
+                        f"rendition {rung.title} has the {key} {side}, and nodes make {least} to "
+                        f"{NODE_BOUNDS.greatest_side}",
+                        Label(rung.at(key)),
+                        help=f"write a {key} from {least} to {NODE_BOUNDS.greatest_side}",
+                    )

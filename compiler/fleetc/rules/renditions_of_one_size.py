@@ -1,0 +1,45 @@
+"""Two renditions of a ladder have the same size.
+
+Why: players choose among renditions by size and bit rate. Two of one size are most often a copy whose size was
+forgotten, and each of them is paid for.
+
+Example:
+
+    [ladders.live]
+    profiles = [
+      { name = "480p", width = 640, height = 360, bitrate = 800000, fps = 30 },
+      { name = "360p", width = 640, height = 360, bitrate = 1600000, fps = 30 },
+    ]
+
+Instead:
+
+    [ladders.live]
+    profiles = [
+      { name = "360p", width = 640, height = 360, bitrate = 800000, fps = 30 },
+      { name = "480p", width = 854, height = 480, bitrate = 1600000, fps = 30 },
+    ]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import Rung, rendition_lists
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the sizes in each list."""
+    for found in rendition_lists(fleet):
+        seen: dict[tuple[int | None, int | None], Rung] = {}
+        for rung in found.rungs:
+            before = seen.setdefault((rung.width, rung.height), rung)
+            if before is not rung:
+                yield warning(
+                    "renditions-of-one-size",
+                    f"renditions {before.title} and {rung.title} are both {rung.width} x {rung.height}",
+                    Label(rung.at("width"), "here again"),
+                    [Label(before.at("width"), "first here")],
+                    "give them different sizes, or keep one",
+                )

@@ -1,0 +1,57 @@
+"""The reserve that a gateway pays from is too small for a single ticket.
+
+Why: an orchestrator gives tickets to a payer up to its share of the payer's reserve: the reserve over the size of the
+active set. It gives none when that share is not above ticket_ev, or below the cost of redeeming a ticket (gas of
+redeeming x gas price, at most 3 gwei of it). Then the gateway gets no session and nothing to pay with; the log of the
+orchestrator says "insufficient sender reserve". How many orchestrators are active only the chain knows: 100 are
+assumed, the most on Arbitrum One, and the gas price is gas_price of [fleet], else 0.05 gwei. An error where no gas
+price and no active set would help a gateway that lists the orchestrator, else a warning.
+
+Example:
+
+    [wallets.payer]
+    deposit = "0.5 ETH"
+    reserve = "0.005 ETH"
+
+Instead:
+
+    [wallets.payer]
+    deposit = "0.5 ETH"
+    reserve = "0.3 ETH"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import tickets
+from fleetc.analysis.payments import Meeting, refused, round_up, ticket_value
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each wallet, and the orchestrator whose tickets need the most of it."""
+    for wallet, found in refused(fleet, tickets.RESERVE):
+        dearest = max(found, key=_needed)
+        certain = any(meeting.listed and _certain(meeting) for meeting in found)
+        assumed = "" if certain else f", {dearest.at_least}"
+        yield (error if certain else warning)(
+            "reserve-backs-no-ticket",
+            f"the reserve of wallet {wallet} is too small for a ticket of {dearest.seller}, "
+            f"so {dearest.gateway} cannot pay it{assumed}",
+            Label(("wallets", wallet, "reserve")),
+            [ticket_value(fleet, dearest.seller, dearest.terms)],
+            f'set more aside, and write reserve = "{round_up(_needed(dearest))}" or more in wallets.{wallet}',
+        )
+
+
+def _needed(meeting: Meeting) -> int:
+    """The reserve from which on a ticket is above its value and worth redeeming."""
+    least = max(meeting.terms.ticket_ev, tickets.cost(meeting.terms, meeting.chain)) + 1
+    return meeting.chain.pool * least
+
+
+def _certain(meeting: Meeting) -> bool:
+    alone = meeting._replace(chain=tickets.quiet(meeting.chain)._replace(pool=1))
+    return alone.ticket.refusal == tickets.RESERVE

@@ -1,0 +1,47 @@
+"""The RPC address of the chain does not start with https://.
+
+Why: over an open connection to another machine anybody on the way can lie about the chain, and the node pays and
+redeems by what it is told. A connection to 127.0.0.1 or localhost never leaves the host, so there http:// is fine. A
+websocket (wss:// or ws://) is only a warning: the node connects, but it is documented and run with https://, and it
+asks the chain again and again rather than listening to it.
+
+Example:
+
+    [fleet]
+    rpc = "http://rpc.example.net"
+
+Instead:
+
+    [fleet]
+    rpc = "https://rpc.example.net"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, warning
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Listener, Url
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at an address that is written out; a secret reference cannot be checked here."""
+    rpc = fleet.fleet.rpc
+    if not fleet.on_chain or not isinstance(rpc, Url) or rpc.scheme == "https":
+        return
+    near = Listener(rpc.host, rpc.port or 80).is_loopback
+    if not near and rpc.scheme != "wss":
+        yield error(
+            "rpc-not-https",
+            f"the RPC address is {rpc.scheme}://, which anybody on the way can read and change",
+            Label(("fleet", "rpc")),
+            help="write the https:// address of the provider",
+        )
+    elif rpc.scheme in ("wss", "ws"):
+        yield warning(
+            "rpc-not-https",
+            f"the RPC address is {rpc.scheme}://, and the node is documented for {'http' if near else 'https'}://",
+            Label(("fleet", "rpc")),
+            help=f"write the {'http' if near else 'https'}:// address of the same service",
+        )

@@ -1,0 +1,43 @@
+"""The RPC address belongs to a layer-1 chain, and the fleet's network is a layer-2 chain.
+
+Why: the contracts of the network do not exist on layer 1, so every on-chain node stops at its start, with exit status
+0.
+
+Example:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+    rpc = "https://eth-mainnet.provider.example/rpc"
+
+Instead:
+
+    [fleet]
+    network = "arbitrum-one-mainnet"
+    rpc = "https://arb-mainnet.provider.example/rpc"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Url
+from fleetc.upstream import LAYER_1_FRAGMENTS, LAYER_2_FRAGMENTS, NETWORKS
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look for the host names by which providers tell chains apart; a secret reference cannot be checked here."""
+    rpc, network = fleet.fleet.rpc, NETWORKS.get(fleet.fleet.network)
+    if not isinstance(rpc, Url) or network is None or network.layer != 2:
+        return
+    address = f"{rpc.host}{rpc.path}".lower()
+    if any(part in address for part in LAYER_2_FRAGMENTS) or not any(part in address for part in LAYER_1_FRAGMENTS):
+        return
+    yield error(
+        "rpc-not-layer-2",
+        f"the RPC address at {rpc.host} serves a layer-1 chain, and {network.name} is a layer-2 chain",
+        Label(("fleet", "rpc"), "layer 1"),
+        [Label(("fleet", "network"), "layer 2")],
+        "take the provider's address for Arbitrum One",
+    )

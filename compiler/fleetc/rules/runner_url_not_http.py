@@ -1,0 +1,44 @@
+"""A runner that is managed elsewhere has an address that the node cannot call.
+
+Why: the node asks a runner over HTTP. Only a serverless worker speaks to its provider over a web socket; anywhere else
+such a runner never becomes healthy, and the node gives up on it after two minutes.
+
+Example:
+
+    [[ai_workers.w.models]]
+    use = "realvis"
+    url = "wss://203.0.113.50:8000"
+
+Instead:
+
+    [[ai_workers.w.models]]
+    use = "realvis"
+    url = "https://203.0.113.50:8000"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.node import AiSettings
+from fleetc.model.worker import AiWorker
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the models with an address on every node but serverless workers."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, AiSettings) or (isinstance(settings, AiWorker) and settings.serverless):
+            continue
+        for index, use in enumerate(settings.models):
+            if use.url is not None and use.url.scheme in ("ws", "wss"):
+                scheme = "https" if use.url.scheme == "wss" else "http"
+                port = f":{use.url.port}" if use.url.port else ""
+                yield error(
+                    "runner-url-not-http",
+                    f"{node.name} cannot call the runner of model {use.use} over a web socket",
+                    Label((*node.path, "models", index, "url")),
+                    help=f'write url = "{scheme}://{use.url.host}{port}"',
+                )

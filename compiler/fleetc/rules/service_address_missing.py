@@ -1,0 +1,77 @@
+"""An orchestrator has no full public address.
+
+Why: without one the node asks a web service for its own address, and without a port it listens on a random one.
+Gateways then call an address where nobody answers. On a chain the address is also registered, and only the 100
+orchestrators with the most stake, the active set, are sent work. Where `http` names the listener, the node starts
+without a port in the address, so that is only a warning: gateways that send video or AI requests dial the address as it
+is, add no port by themselves, and fail with "missing port in address".
+
+Fix: `fleetc check --fix` adds the documented port 8935 when the orchestrator has no listener of its own choice and no
+other node of its host has that port.
+
+Example:
+
+    [orchestrators.orch]
+    service = "orch.example.net"
+
+Instead:
+
+    [orchestrators.orch]
+    service = "orch.example.net:8935"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Fix, Label, error, fix_set, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.orchestrator import Orchestrator, Service
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each orchestrator's own address, else its host's."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator):
+            continue
+        chosen = effective.service_address(fleet, node, settings)
+        if chosen is None:
+            yield error(
+                "service-address-missing",
+                f"orchestrator {node.name} has no public address, and neither has its host {settings.host}",
+                Label(node.path, "here"),
+                [Label(("hosts", settings.host), "and here")],
+                'write service = "orch.example.net:8935" here, or public = "orch.example.net" for the host',
+            )
+        elif chosen.value.port is None and settings.http is not None:
+            port = 80 if chosen.value.scheme == "http" else 443
+            yield warning(
+                "service-address-missing",
+                f"the service address of orchestrator {node.name} has no port, and gateways add none when they dial it",
+                Label(chosen.origin.paths[0]),
+                [Label((*node.path, "http"), "the listener")],
+                f'write the port that the public sees, such as service = "{_shown(chosen.value)}:{port}"',
+            )
+        elif chosen.value.port is None:
+            yield error(
+                "service-address-missing",
+                f"the service address of orchestrator {node.name} has no port, so its node would pick one at random",
+                Label(chosen.origin.paths[0]),
+                help=f'write service = "{_shown(chosen.value)}:{effective.SERVICE_PORT}"',
+                fix=_with_port(fleet, node, settings),
+            )
+
+
+def _shown(service: Service) -> str:
+    return f"http://{service.host}" if service.scheme == "http" else service.host
+
+
+def _with_port(fleet: Fleet, node: Node, settings: Orchestrator) -> Fix | None:
+    """The documented port, where nothing speaks for another: the node then listens there too."""
+    others = (other for other in fleet.nodes_by_host[settings.host] if other.name != node.name)
+    taken = {bound.port for other in others for bound in effective.bound_ports(fleet, other)}
+    if settings.service is None or settings.http is not None or effective.SERVICE_PORT in taken:
+        return None
+    return fix_set((*node.path, "service"), f"{_shown(settings.service)}:{effective.SERVICE_PORT}")

@@ -1,0 +1,84 @@
+"""One account has orchestrators with different service addresses, and only one address can be registered for it.
+
+Why: a registry holds one address for each account. Gateways that search the registry find that one orchestrator, and
+the others get no work from them. Those that a gateway lists, or that another one names in `instances`, are found all
+the same.
+
+Example:
+
+    [orchestrators.a]
+    wallet = "earner"
+    service = "a.example.net:8935"
+
+    [orchestrators.b]
+    wallet = "earner"
+    service = "b.example.net:8935"
+
+Instead:
+
+    [orchestrators.a]
+    wallet = "earner"
+    service = "a.example.net:8935"
+    instances = ["https://b.example.net:8935"]
+
+    [orchestrators.b]
+    wallet = "earner"
+    service = "b.example.net:8935"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.discovery import registry_of
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.orchestrator import Orchestrator, Service
+
+_SHOWN = 6
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Group the orchestrators on a chain by account and registry, and look for several addresses in one group."""
+    if not fleet.on_chain:
+        return
+    known = _known(fleet)
+    groups: dict[tuple[str, str | None], list[tuple[Node, Service, Path]]] = {}
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Orchestrator) or (account := _account(fleet, settings)) is None:
+            continue
+        chosen = effective.service_address(fleet, node, settings)
+        if chosen is not None and node.name not in known and chosen.value.authority not in known:
+            place = chosen.origin.paths[0]
+            groups.setdefault((account, registry_of(settings)), []).append((node, chosen.value, place))
+    for members in groups.values():
+        (first, address, place), *others = members
+        different = [(node, service, where) for node, service, where in others if service != address]
+        if different:
+            names = ", ".join(node.name for node, _, _ in different[:_SHOWN])
+            more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
+            yield warning(
+                "service-address-not-registered",
+                f"orchestrators {first.name}, {names}{more} share one account and have different service addresses, "
+                "of which only one can be registered",
+                Label(place, first.name),
+                [Label(where, node.name) for node, _, where in different[:_SHOWN]],
+                "name the others in instances of the registered one, list them in gateways, or give each a wallet",
+            )
+
+
+def _account(fleet: Fleet, settings: Orchestrator) -> str | None:
+    """The account whose registration counts, in lower case."""
+    if settings.orchestrator_address is not None:
+        return str(settings.orchestrator_address).lower()
+    return str(fleet.wallets[settings.wallet].address).lower() if settings.wallet is not None else None
+
+
+def _known(fleet: Fleet) -> set[str]:
+    """The orchestrators that gateways list by name, and the addresses that gateways list or orchestrators advertise."""
+    found = {listed.partition("://")[2] or listed for g in fleet.gateways.values() for listed in g.orchestrators}
+    for settings in fleet.orchestrators.values():
+        found |= {f"{url.host}:{url.port}" for url in settings.instances}
+    return found

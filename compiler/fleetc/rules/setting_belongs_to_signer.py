@@ -1,0 +1,66 @@
+"""A gateway behind a remote signer has a setting that counts on a chain alone.
+
+Why: behind a signer the gateway runs off-chain. The node reads no wallet, cap, ticket bound or gas price there, so a
+cap protects nobody: the signer pays, with its own wallet and within its own caps.
+
+Example:
+
+    [gateways.gate]
+    remote_signer = { signer = "signer" }
+    max_price = "1500 wei / pixel"
+
+Instead:
+
+    [gateways.gate]
+    remote_signer = { signer = "signer" }
+
+    [remote_signers.signer]
+    max_price = "1500 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, error
+from fleetc.model.fleet import Fleet, Node
+from fleetc.model.signer import Signer
+from fleetc.model.signing import ON_CHAIN_ONLY, has_signer, payer
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the gateways behind a signer, of this fleet or elsewhere."""
+    for node in fleet.nodes:
+        if has_signer(node):
+            signer = payer(fleet, node)
+            for field in ON_CHAIN_ONLY:
+                path = _given(node, field)
+                if path is not None:
+                    yield error(
+                        "setting-belongs-to-signer",
+                        f"gateway {node.name} has {field}, which the node does not read behind a signer",
+                        Label(path),
+                        [Label((*node.path, "remote_signer"), "the signer")],
+                        _help(field, signer),
+                    )
+
+
+def _given(node: Node, field: str) -> Path | None:
+    """Where a dotted setting stands, or None when the spec leaves it out."""
+    value, path = node.settings, node.path
+    for part in field.split("."):
+        if part not in value.model_fields_set:
+            return None
+        value, path = getattr(value, part), (*path, part)
+    return path
+
+
+def _help(field: str, signer: Node | None) -> str:
+    first, _, rest = field.partition(".")
+    own = {"live": rest}.get(first, first)
+    if own not in Signer.model_fields or first == "selection":
+        return "remove it"
+    if signer is None:
+        return "remove it: that is settled at the signer, by its operator"
+    there = own if first == "live" else field
+    return f"write it in remote_signers.{signer.name} instead{'' if there == field else f', as {there}'}"

@@ -1,0 +1,44 @@
+"""A gateway for video has a remote signer, which pays for live AI video only.
+
+Why: the node asks its signer for payments of live AI video (live-video-to-video) and of nothing else. Transcoding
+goes out unpaid, and an orchestrator that asks a price does not work for that. Other AI requests are not paid for
+either.
+
+Example:
+
+    [gateways.gate]
+    mode = "dual"
+    remote_signer = { signer = "signer" }
+
+Instead:
+
+    [gateways.live]
+    mode = "ai"
+    remote_signer = { signer = "signer" }
+
+    [gateways.video]
+    mode = "video"
+    wallet = "payer"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective
+from fleetc.model.fleet import Fleet
+from fleetc.model.signing import has_signer
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at gateways that serve video behind a signer."""
+    for node in fleet.nodes:
+        if has_signer(node) and effective.serves_video(node):
+            yield warning(
+                "signer-pays-live-ai-only",
+                f"nothing pays for the video of gateway {node.name}: its signer pays for live AI video only",
+                Label((*node.path, "mode"), "serves video"),
+                [Label((*node.path, "remote_signer"), "the signer")],
+                'write mode = "ai", and give video a gateway with a wallet of its own',
+            )

@@ -1,0 +1,41 @@
+"""A slot cannot be put to sleep or woken by itself.
+
+Why: the host only touches Compose projects whose names begin as `power_project_prefixes` says, and the project of a
+slot is vtuber- and its id. Putting the whole host to sleep stops no slot.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+    power_project_prefixes = ["stage-"]
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    power_project_prefixes = ["vtuber-stage-"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model import effective_avatar
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare the projects of the slots with the prefixes; one warning for each stack."""
+    for stack in fleet.stacks:
+        prefixes = stack.settings.power_project_prefixes
+        left = [slot for slot in effective_avatar.slots_of(fleet, stack) if not slot.project.startswith(prefixes)]
+        if left:
+            more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
+            yield warning(
+                "slot-cannot-sleep",
+                f"{left[0].project} of {stack.name}{more} begins with none of the prefixes that power calls may touch",
+                Label((*stack.path, "power_project_prefixes")),
+                [Label(left[0].path, f"slot {left[0].number}")],
+                f'write power_project_prefixes = ["{effective_avatar.PROJECT_PREFIX}"]',
+            )

@@ -1,0 +1,46 @@
+"""Two slots of a host have one number.
+
+Why: the ports, the network and the file of a slot follow from its number, so the second slot cannot start.
+
+Example:
+
+    [avatars.stage]
+    slots = [{ avatar = "mira", slot = 1 }, { avatar = "noor", slot = 1 }]
+
+Instead:
+
+    [avatars.stage]
+    slots = [{ avatar = "mira", slot = 1 }, { avatar = "noor" }]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model import effective_avatar
+from fleetc.model.effective_avatar import SlotInForce
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look for written numbers that come again; the others are chosen so that they differ."""
+    for stack in fleet.stacks:
+        slots = effective_avatar.slots_of(fleet, stack)
+        taken = {slot.number for slot in slots}
+        first: dict[int, SlotInForce] = {}
+        free = 0
+        for slot in slots:
+            before = first.setdefault(slot.number, slot)
+            if before is slot:
+                continue
+            while free in taken:
+                free += 1
+            taken.add(free)
+            yield error(
+                "slot-number-used-twice",
+                f"{before.avatar} and {slot.avatar} of {stack.name} both have slot {slot.number}",
+                Label((*slot.path, "slot"), slot.avatar),
+                [Label((*before.path, "slot"), before.avatar)],
+                f"write slot = {free} for one of them, or leave the number out",
+            )

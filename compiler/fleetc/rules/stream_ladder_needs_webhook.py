@@ -1,0 +1,89 @@
+"""A stream is sent to a gateway that would give it other renditions than it declares.
+
+Why: a gateway has one list of renditions for all streams, in the file that it reads at its start, and that list is
+never empty. Streams with different ladders, or with none but the source, need a webhook that answers for each stream
+what its renditions are; `streams/<name>.auth-webhook.json` is that answer.
+
+Example:
+
+    [streams.main]
+    gateway = "gate"
+    ladder = "large"
+
+    [streams.phone]
+    gateway = "gate"
+    ladder = "small"
+
+Instead:
+
+    [gateways.gate]
+    auth_webhook = "https://hooks.example.net/streams"
+
+    [streams.main]
+    gateway = "gate"
+    ladder = "large"
+
+    [streams.phone]
+    gateway = "gate"
+    ladder = "small"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.renditions import entries, gateway_rungs, stream_rungs
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each gateway that streams are sent to and that asks no webhook about them."""
+    for gateway, streams in sorted(fleet.streams_by_gateway.items()):
+        settings = fleet.gateways[gateway]
+        if settings.auth_webhook is not None:
+            continue
+        chosen = gateway_rungs(fleet, gateway)
+        if chosen is None and not settings.transcoding:
+            yield from _different(fleet, gateway, streams)
+            continue
+        given = entries(chosen.value) if chosen else None
+        key = "ladder" if settings.ladder else "transcoding"
+        for stream in streams:
+            if entries(stream_rungs(fleet, stream).value) != given:
+                yield error(
+                    "stream-ladder-needs-webhook",
+                    f"gateway {gateway} has one list of renditions for all streams, and {stream} declares another",
+                    Label(_place(fleet, stream)),
+                    [Label(("gateways", gateway, key), "those of the gateway")],
+                    f"give both the same ladder, or write auth_webhook = ... for {gateway} and let it answer "
+                    f"streams/{stream}.auth-webhook.json",
+                )
+
+
+def _different(fleet: Fleet, gateway: str, streams: tuple[str, ...]) -> Iterator[Diagnostic]:
+    """The streams of a gateway without renditions of its own, which could have had those of its streams."""
+    first = entries(stream_rungs(fleet, streams[0]).value)
+    if not first:
+        yield error(
+            "stream-ladder-needs-webhook",
+            f"stream {streams[0]} declares no renditions, and gateway {gateway} cannot be told so by a file",
+            Label(_place(fleet, streams[0])),
+            help=f"write auth_webhook = ... for {gateway} and let it answer streams/{streams[0]}.auth-webhook.json",
+        )
+    for stream in streams[1:]:
+        if entries(stream_rungs(fleet, stream).value) != first:
+            yield error(
+                "stream-ladder-needs-webhook",
+                f"streams {streams[0]} and {stream} have different renditions, and gateway {gateway} has one list",
+                Label(_place(fleet, stream)),
+                [Label(_place(fleet, streams[0]), "the other one")],
+                f"write auth_webhook = ... for {gateway} and let it answer what lies in streams/ for each of them",
+            )
+
+
+def _place(fleet: Fleet, stream: str) -> tuple[str | int, ...]:
+    """Where the renditions of a stream are said, or its gateway when they are the default."""
+    settings = fleet.streams[stream]
+    key = "ladder" if settings.ladder else "profiles" if settings.profiles is not None else "gateway"
+    return ("streams", stream, key)

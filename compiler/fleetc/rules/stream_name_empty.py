@@ -1,0 +1,33 @@
+"""A stream has an empty name.
+
+Why: the service takes it, and then nobody can tell the stream from others in its lists.
+
+Example:
+
+    [streams.main]
+    name = ""
+
+Instead:
+
+    [streams.main]
+    name = "main stage"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the name of each stream."""
+    for name, stream in sorted(fleet.streams.items()):
+        if stream.name == "":
+            yield warning(
+                "stream-name-empty",
+                f"stream {name} has an empty name",
+                Label(("streams", name, "name")),
+                help=f'write name = "{name}", or leave it out, which means the same',
+            )

@@ -1,0 +1,39 @@
+"""An allowed origin has another scheme than http or https.
+
+Why: browsers send the origin of a web page, which has one of these two. Another one matches no page, so that nobody
+can play the stream from it.
+
+Example:
+
+    [streams.main.playbackPolicy]
+    type = "public"
+    allowedOrigins = ["rtmp://player.example.net"]
+
+Instead:
+
+    [streams.main.playbackPolicy]
+    type = "public"
+    allowedOrigins = ["https://player.example.net"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each origin of each policy."""
+    for name, stream in sorted(fleet.streams.items()):
+        policy = stream.playbackPolicy
+        for index, origin in enumerate(policy.allowedOrigins or ()) if policy else ():
+            scheme, _, rest = origin.partition("://")
+            if scheme not in ("http", "https"):
+                yield warning(
+                    "stream-origin-not-web",
+                    f"stream {name}: no web page has an origin with the scheme {scheme}",
+                    Label(("streams", name, "playbackPolicy", "allowedOrigins", index)),
+                    help=f'write "https://{rest}"',
+                )

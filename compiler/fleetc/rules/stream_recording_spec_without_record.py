@@ -1,0 +1,39 @@
+"""A stream says what recordings are made into, and is not recorded.
+
+Why: the service refuses recordingSpec unless record is true, so that the stream is not made at all.
+
+Fix: `fleetc check --fix` adds record = true when record is left out.
+
+Example:
+
+    [streams.main]
+    recordingSpec = { profiles = [{ bitrate = 3000000 }] }
+
+Instead:
+
+    [streams.main]
+    record = true
+    recordingSpec = { profiles = [{ bitrate = 3000000 }] }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error, fix_insert
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each stream with a recordingSpec, even an empty one."""
+    for name, stream in sorted(fleet.streams.items()):
+        if stream.recordingSpec is not None and stream.record is not True:
+            path = ("streams", name)
+            yield error(
+                "stream-recording-spec-without-record",
+                f"stream {name} has a recordingSpec and is not recorded",
+                Label((*path, "recordingSpec")),
+                [Label((*path, "record"), "not recorded")] if stream.record is False else (),
+                "write record = true, or take recordingSpec away",
+                fix=fix_insert((*path, "record"), True) if stream.record is None else None,
+            )

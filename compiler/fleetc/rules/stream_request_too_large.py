@@ -1,0 +1,44 @@
+"""The request that makes a stream is longer than the service takes.
+
+Why: the service reads 102400 bytes of a request and refuses a longer one with the status 413, so that the stream is
+never made. The request is measured as JSON without any spaces, with the placeholders of secrets in their places.
+
+Example:
+
+    [streams.main.playbackPolicy]
+    type = "webhook"
+    webhookId = "3f2d8a"
+    webhookContext = { viewers = ["a list of some thousand names", "..."] }
+
+Instead:
+
+    [streams.main.playbackPolicy]
+    type = "webhook"
+    webhookId = "3f2d8a"
+    webhookContext = { list = "viewers-2026" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.requests import create_request, size
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.upstream.stream_api import BODY_LIMIT
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Measure the request of each stream, and name the part of it that is the longest."""
+    for name in sorted(fleet.streams):
+        content = create_request(fleet, name).content
+        whole = size(content)
+        if whole > BODY_LIMIT:
+            sizes = {key: size(value) for key, value in content.items()}
+            longest = max(sizes, key=lambda key: sizes[key])
+            yield error(
+                "stream-request-too-large",
+                f"the request of stream {name} has {whole} bytes as JSON, more than {BODY_LIMIT}",
+                Label(("streams", name), on_key=True),
+                help=f"shorten {longest}, which has {sizes[longest]} of them",
+            )

@@ -1,0 +1,55 @@
+"""The tickets of an orchestrator are worth more than a gateway allows for one ticket, or for one payment.
+
+Why: a gateway refuses tickets whose expected value is above tickets.max_ev (3000 gwei by default), and payments above
+tickets.max_total_ev (20000 gwei), and a payment is at least one ticket. The orchestrator rounds the chance of winning
+up, so that a ticket_ev that equals the bound is refused as well. Only the gateway's log tells. An error where the
+gateway lists the orchestrator, else a warning.
+
+Example:
+
+    [orchestrators.orch]
+    ticket_ev = "3000 gwei"
+
+Instead:
+
+    [orchestrators.orch]
+    ticket_ev = "100 gwei"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import tickets
+from fleetc.analysis.payments import Meeting, bound, meetings, ticket_value
+from fleetc.diagnostics import Diagnostic, Path, error, warning
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Wei
+
+_FIELDS = {tickets.VALUE: "max_ev", tickets.TOTAL: "max_total_ev"}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each payer and each kind of tickets that it meets, once."""
+    seen: set[tuple[Path, int]] = set()
+    for meeting in meetings(fleet):
+        field = _FIELDS.get(meeting.ticket.refusal)
+        key = (meeting.payer, meeting.terms.ticket_ev)
+        if field is not None and key not in seen:
+            seen.add(key)
+            yield _refused(fleet, meeting, field)
+
+
+def _refused(fleet: Fleet, meeting: Meeting, field: str) -> Diagnostic:
+    most = getattr(meeting.backing, field)
+    payer, value = meeting.payer[1], meeting.terms.ticket_ev
+    what = "ticket" if field == "max_ev" else "payment"
+    than = "as much as, which rounding makes more than," if value == most else "more than"
+    lower = f'write ticket_ev = "{Wei(most * 9 // 10)}" or less for {meeting.seller}, or ' if most > 1 else ""
+    return (error if meeting.listed else warning)(
+        "ticket-value-above-limit",
+        f"a ticket of {meeting.seller} is worth {Wei(value)}, {than} {payer} allows for a {what}",
+        ticket_value(fleet, meeting.seller, meeting.terms),
+        [bound(fleet, meeting.payer, field, most)],
+        f'{lower}raise tickets.{field} of {payer} to "{Wei(value + value // 10 + 1)}"',
+    )

@@ -1,0 +1,56 @@
+"""The tickets of a gateway are worth less than it costs to redeem them.
+
+Why: above 3 gwei an orchestrator still gives out tickets whose face value is below the cost of redeeming (gas of
+redeeming x gas price), and then redeems none that wins: it works for nothing. The face value is at most the reserve of
+the payer over the size of the active set; 100 orchestrators are assumed, and gas_price of [fleet] or else 0.05 gwei.
+
+Example:
+
+    [fleet]
+    gas_price = "5 gwei"
+
+    [wallets.payer]
+    reserve = "0.5 ETH"
+
+Instead:
+
+    [fleet]
+    gas_price = "5 gwei"
+
+    [wallets.payer]
+    reserve = "1 ETH"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis import tickets
+from fleetc.analysis.payments import Meeting, meetings, round_up
+from fleetc.diagnostics import Diagnostic, Label, warning
+from fleetc.model.fleet import Fleet
+from fleetc.quantities import Wei
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at each wallet, and the orchestrator that pays the most for gas; another rule looks at max_face_value."""
+    short: dict[str, list[Meeting]] = {}
+    for meeting in meetings(fleet):
+        face = meeting.ticket.face
+        if not meeting.ticket.refusal and face <= _cost(meeting) and face != meeting.terms.max_face_value:
+            short.setdefault(meeting.wallet, []).append(meeting)
+    for wallet, found in sorted(short.items()):
+        dearest = max(found, key=_cost)
+        face, cost = dearest.ticket.face, _cost(dearest)
+        yield warning(
+            "tickets-not-redeemed",
+            f"{dearest.seller} redeems no ticket of {dearest.gateway}: one pays {Wei(face)} at most, "
+            f"and redeeming it costs {Wei(cost)} {dearest.at_least}",
+            Label(("wallets", wallet, "reserve")),
+            [Label(("orchestrators", dearest.seller), "who works for nothing")],
+            f'set more aside, and write reserve = "{round_up(dearest.chain.pool * (cost + 1))}" or more',
+        )
+
+
+def _cost(meeting: Meeting) -> int:
+    return tickets.cost(meeting.terms, meeting.chain)

@@ -1,0 +1,41 @@
+"""The edge would send viewers to another port than that of TURN.
+
+Why: with `edge.update_turn` the host rewrites the address that viewers get for TURN, always with port 3478.
+
+Example:
+
+    [avatars.stage]
+    slots = 2
+    edge = { update_turn = true }
+    turn = { port = 3479, user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" } }
+
+Instead:
+
+    [avatars.stage]
+    slots = 2
+    edge = { update_turn = true }
+    turn = { user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" } }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+_WRITTEN = 3478
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at the stacks whose edge writes the address of TURN."""
+    for stack in fleet.stacks:
+        turn, edge = stack.settings.turn, stack.settings.edge
+        if turn is not None and edge is not None and edge.update_turn and turn.port != _WRITTEN:
+            yield error(
+                "turn-port-rewritten",
+                f"the edge of {stack.name} sends viewers to TURN at port {_WRITTEN}, and it listens on {turn.port}",
+                Label((*stack.path, "turn", "port")),
+                [Label((*stack.path, "edge", "update_turn"), "always writes that port")],
+                "leave turn.port out, or write edge.update_turn = false and turn.address",
+            )

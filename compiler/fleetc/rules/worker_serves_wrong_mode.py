@@ -1,0 +1,42 @@
+"""A remote worker offers an orchestrator a kind of work that it does not sell.
+
+Why: the worker runs and costs money, and gets no work.
+
+Example:
+
+    [transcoders.t]
+    orchestrator = "orch"
+
+    [orchestrators.orch]
+    mode = "ai"
+
+Instead:
+
+    [orchestrators.orch]
+    mode = "dual"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+
+_WORK = {"transcoders": ("video", "transcodes"), "ai_workers": ("ai", "runs AI models")}
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Compare each worker of this fleet with the mode of its orchestrator."""
+    for name, workers in fleet.workers_by_orchestrator.items():
+        mode = fleet.orchestrators[name].mode
+        for worker in workers:
+            work, does = _WORK[worker.table]
+            if mode not in (work, "dual"):
+                yield error(
+                    "worker-serves-wrong-mode",
+                    f"{worker.name} {does}, and its orchestrator {name} sells only {'AI' if mode == 'ai' else mode}",
+                    Label((*worker.path, "orchestrator")),
+                    [Label(("orchestrators", name, "mode"), name)],
+                    f'write mode = "dual" in orchestrators.{name}, or name another orchestrator',
+                )

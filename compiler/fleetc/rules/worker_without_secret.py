@@ -1,0 +1,38 @@
+"""A remote worker of an orchestrator outside the fleet has no secret to present.
+
+Why: the node of a transcoder or AI worker stops at its start without one.
+
+Example:
+
+    [transcoders.t]
+    orchestrator = "orch.example.net:8935"
+
+Instead:
+
+    [transcoders.t]
+    orchestrator = "orch.example.net:8935"
+    secret = { host_file = "/etc/livepeer/orchestrator-secret" }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, error
+from fleetc.model.fleet import Fleet
+from fleetc.model.worker import AiWorker, Transcoder
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at workers of other people's orchestrators; one of this fleet lends its workers its own secret."""
+    for node in fleet.nodes:
+        settings = node.settings
+        if not isinstance(settings, Transcoder | AiWorker) or settings.secret is not None:
+            continue
+        if settings.orchestrator not in fleet.orchestrators:
+            yield error(
+                "worker-without-secret",
+                f"{node.name} serves {settings.orchestrator} and has no secret to present there",
+                Label((*node.path, "orchestrator"), "outside this fleet"),
+                help='write secret = { host_file = "/etc/livepeer/orchestrator-secret" }',
+            )

@@ -1,0 +1,48 @@
+"""An orchestrator on a chain asks nothing.
+
+Why: work for nothing is rarely meant. For a model, zero does not even mean nothing: the node then asks its base
+price, when it has one.
+
+Example:
+
+    [orchestrators.orch]
+    price = "0 wei / pixel"
+
+Instead:
+
+    [orchestrators.orch]
+    price = "1200 wei / pixel"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.diagnostics import Diagnostic, Label, Path, warning
+from fleetc.model.asked import asked_prices
+from fleetc.model.fleet import Fleet
+
+
+def check(fleet: Fleet) -> Iterator[Diagnostic]:
+    """Look at every price that an orchestrator on a chain asks."""
+    seen: set[Path] = set()
+    for asked in asked_prices(fleet):
+        if not asked.price.is_zero or asked.path in seen:
+            continue
+        seen.add(asked.path)
+        base = asked.settings.price
+        if asked.model and base is not None and not base.is_zero:
+            yield warning(
+                "zero-price",
+                f"orchestrator {asked.node.name} asks its base price for model {asked.model}, not zero",
+                Label(asked.path, "read as: no price of its own"),
+                [Label((*asked.node.path, "price"), "the base price")],
+                "write the price that is meant, or leave it out",
+            )
+        else:
+            yield warning(
+                "zero-price",
+                f"orchestrator {asked.node.name} works for nothing",
+                Label(asked.path),
+                help='write a price, such as "1200 wei / pixel"; if free work is meant, silence this warning',
+            )

@@ -1,0 +1,133 @@
+"""What `fleetc init` writes, and where.
+
+In: the shipped texts, where the fleet lies in its repository, the secrets it names, and where fleetc itself comes from.
+Out: texts by path. Pure; `commands/init.py` writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from fleetc.encoding import posix_word, yaml_string
+from fleetc.version import __version__
+
+ATTRIBUTES = ".gitattributes"
+"""The one file that a repository may well have: it is left alone then, and its owner told the lines."""
+
+
+class Service(StrEnum):
+    """A service that runs workflows."""
+
+    github = "github"
+    gitlab = "gitlab"
+
+
+_WORKFLOWS: Mapping[Service, Mapping[str, str]] = {
+    Service.github: {
+        ".github/workflows/fleet-review.yml": "github/fleet-review.yml",
+        ".github/workflows/fleet-deploy.yml": "github/fleet-deploy.yml",
+    },
+    Service.gitlab: {".gitlab-ci.yml": "gitlab/gitlab-ci.yml"},
+}
+"""By service, the path in the repository and the name of the shipped text."""
+
+_INSTALLED: Mapping[Service, str] = {Service.github: ".github/fleetc", Service.gitlab: ".gitlab/fleetc"}
+"""By service, the directory that says what workflows install."""
+
+_NOTE = """\
+# What the workflows install before fleetc: its dependencies and what builds it, each with its version and its hashes.
+# Written by fleetc init. pip refuses a package that is not listed, and a file that has another hash.
+"""
+_OWN_NOTE = """\
+# The fleetc that the workflows install, without its dependencies, which requirements.txt lists. pip has no hash of a
+# commit and needs none: a commit stands for its content. A published release reads fleetc==VERSION --hash=sha256:HASH.
+# Written by fleetc init.
+"""
+
+_COMMIT = re.compile(
+    r"git\+(https://[A-Za-z0-9.-]+(:[0-9]+)?|ssh://git@[A-Za-z0-9.-]+(:[0-9]+)?|file://)(/[\w.~+-]+)+@[0-9a-f]{40}",
+    re.A,
+)
+_HASH = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def requirement(source: str) -> str | None:
+    """The line for pip that stands for fleetc: git+URL@COMMIT, or sha256:HASH of the published wheel of this version.
+
+    None where `source` is neither: a branch or a tag may move, and an address may hold a password.
+    """
+    if _COMMIT.fullmatch(source):
+        return f"{source}#egg=fleetc"  # the name, so that pip refuses a repository of something else
+    if _HASH.fullmatch(source):
+        return f"fleetc=={__version__} --hash={source}"
+    return None
+
+
+def unfit_secret(name: str) -> str:
+    """Why a variable cannot be a secret of a workflow; empty where it can."""
+    if name.upper().startswith(("GITHUB_", "CI_", "RUNNER_", "GITLAB_")):
+        return "belongs to the service that runs workflows"
+    if name.startswith(("FLEETC_", "FLEET_")) or name in ("SPEC", "PATH", "HOME"):
+        return "belongs to the workflow itself"
+    return ""
+
+
+def first_files(shipped: Mapping[str, str], schema: str) -> dict[str, str]:
+    """A first spec and what belongs beside it, by path in its directory; `schema` is the text of `fleetc schema`."""
+    return {
+        "fleet.toml": shipped["fleet.toml"],
+        "spec.schema.json": schema,
+        ATTRIBUTES: shipped["gitattributes"],
+    }
+
+
+def workflows(
+    shipped: Mapping[str, str], service: Service, spec: str, own: str, secrets: Sequence[str]
+) -> dict[str, str]:
+    """The workflows of a service for one spec and what they install, by path in the repository.
+
+    `spec` is the spec's path in it, `own` the `requirement` of fleetc, `secrets` names the variables that only the
+    deployment gets.
+    """
+    wired = _SECRETS[service](secrets)
+    texts = {
+        path: shipped[name].replace("@SPEC@", yaml_string(spec)).replace("@SECRETS@", wired)
+        for path, name in _WORKFLOWS[service].items()
+    }
+    place = _INSTALLED[service]
+    return texts | {
+        f"{place}/requirements.txt": _NOTE + shipped["requirements.txt"],
+        f"{place}/fleetc.txt": f"{_OWN_NOTE}{own}\n",
+    }
+
+
+def _github_secrets(names: Sequence[str]) -> str:
+    return "".join(f"          {name}: ${{{{ secrets.{name} }}}}\n" for name in names)
+
+
+def _gitlab_secrets(names: Sequence[str]) -> str:
+    """GitLab gives a job each variable whose environment is its own; the file can only say which these are."""
+    if not names:
+        return ""
+    lines = "".join(f"#   {name}\n" for name in names)
+    return f"# Protected and masked variables of the environment production, which the spec names as secrets:\n{lines}"
+
+
+_SECRETS = {Service.github: _github_secrets, Service.gitlab: _gitlab_secrets}
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./+@%-]+")
+
+
+def next_commands(directory: str, written: Sequence[str]) -> list[str]:
+    """What to type next, as lines for a shell."""
+    place = "" if directory == "." else f" {_word(directory)}"
+    tree = "rendered" if directory == "." else f"{directory}/rendered"
+    return [f"fleetc check{place}", f"fleetc compile{place}", f"git add {' '.join(map(_word, [*written, tree]))}"]
+
+
+def _word(path: str) -> str:
+    word = f"./{path}" if path.startswith("-") else path
+    return word if _PLAIN.fullmatch(word) else posix_word(word)

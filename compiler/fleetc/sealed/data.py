@@ -1,0 +1,212 @@
+"""The sealed plan as plain values: everything that a rollout depends on, by digest, and everything that it does.
+
+In: nothing; made by `sealed/make.py`, read back by `sealed/document.py`. Out: `SealedPlan`. Every field becomes a key
+of the plan's JSON. A secret is named here and never held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fleetc.review.data import Effect
+
+FORMAT = 3
+"""Version of the plan's own form."""
+
+UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
+"""How much is known of what a host runs: nothing, what a tree says that was rolled out, what the host itself said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """The fleetc that made the plan; `shipped` is one digest of the templates and playbooks that came with it."""
+
+    name: str
+    version: str
+    shipped: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDigest:
+    """A spec or an overlay: its file name, and the hex SHA-256 of its text with LF line ends."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingMade:
+    """A setting of the tool that a `file` of the checkout made, such as output; `value` as people write it."""
+
+    file: str
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f'{self.name} = "{self.value}" ({self.file})'
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """One file of the tree; `mode` is four octal digits."""
+
+    path: str
+    mode: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRelease:
+    """A release of a program that hosts run, such as ("go-livepeer", "v0.9.1") or ("avatar stack", "v1.3.6")."""
+
+    program: str
+    release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What a host has of one node, or of one unit of its avatar stack: avatar/firewall, avatar/host, avatar/turn and
+    avatar/slot-NN.
+
+    `digest` is that of the files it was started from, "" when its host does not say. `running` is None where nobody
+    looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
+    Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
+    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says.
+    """
+
+    node: str
+    digest: str
+    runtime: str
+    running: bool | None
+    project: str = ""
+    turn: str = ""
+    secrets: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What a host runs, as far as it is `known`: UNKNOWN, RECORDED or OBSERVED.
+
+    `release` is the digest that the link to the current release leads to, "" without one. `processes` are sorted by
+    node and project. `note` says why nothing is known.
+    """
+
+    host: str
+    known: str
+    release: str = ""
+    processes: tuple[Process, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What the rollout moves from. `manifest` is the digest of the recorded tree's manifest, "" without a tree."""
+
+    manifest: str
+    hosts: tuple[HostState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One step on a host. `do` is one of:
+
+    - copy: bring the release `digest` to the host and make it the current one; node is "";
+    - retire: stop `node`, which has no place on the host any more, or a slot that gives up its ports;
+    - start, restart: run `node` from files with `digest`; `reason` says why;
+    - keep: the release, or `node`, is already what it should be;
+    - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: whatever of these it takes.
+    """
+
+    do: str
+    node: str
+    digest: str
+    reason: str = ""
+    effects: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostActions:
+    """The steps on one host, in order, and what the change means for the host as a whole."""
+
+    host: str
+    actions: tuple[Action, ...]
+    effects: tuple[Effect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SecretName:
+    """A secret that a node is given: the variable, and where its value is found. Never the value.
+
+    `node` is "avatar" for a secret of the avatar stack.
+    """
+
+    host: str
+    node: str
+    variable: str
+    kind: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPlan:
+    """A whole rollout, decided.
+
+    `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out.
+    `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
+    them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
+    hosts. `left` names hosts of the recorded tree that the fleet no longer has: nothing is stopped there. `effects`
+    concern the whole fleet.
+    """
+
+    format: int
+    tool: Tool
+    fleet: str
+    network: str
+    created: str
+    expires: str
+    spec: tuple[SourceDigest, ...]
+    settings: tuple[SettingMade, ...]
+    releases: tuple[NodeRelease, ...]
+    artifacts: tuple[FileDigest, ...]
+    playbooks: tuple[FileDigest, ...]
+    inventory: str
+    whole: bool
+    batches: tuple[tuple[str, ...], ...]
+    steps: tuple[HostActions, ...]
+    effects: tuple[Effect, ...]
+    left: tuple[str, ...]
+    secrets: tuple[SecretName, ...]
+    baseline: Baseline
+
+
+NO_PLAN = "-"
+"""What stands for the seal of a rollout without a plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewestPlan:
+    """The newest plan with which a rollout began on a host: when it was made, in UTC, and its seal.
+
+    For a rollout without a plan that is the time at which it began, and NO_PLAN. Each host keeps it for itself.
+    """
+
+    created: str
+    seal: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a plan is not carried out: a stable code, what differs, and what to do about it."""
+
+    code: str
+    message: str
+    help: str
+
+
+class PlanRefusedError(Exception):
+    """A plan is not to be carried out. `exit_code` is 3 where the machine lacks something, else 1."""
+
+    def __init__(self, *refusals: Refusal, exit_code: int = 1) -> None:
+        super().__init__("; ".join(refusal.message for refusal in refusals))
+        self.refusals = refusals
+        self.exit_code = exit_code

@@ -1,0 +1,246 @@
+"""Holds a sealed plan against the world: every way in which something moved since it was made.
+
+In: a `SealedPlan` and what is the case now. Out: a `Refusal` for each difference, none when the plan may be carried
+out. Each function looks at one thing; all of them say what moved and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import NamedTuple
+
+from fleetc.encoding import visible
+from fleetc.sealed.data import (
+    NO_PLAN,
+    UNKNOWN,
+    HostState,
+    NewestPlan,
+    Process,
+    Refusal,
+    SealedPlan,
+    SettingMade,
+    SourceDigest,
+    Tool,
+)
+from fleetc.sealed.make import is_inventory, is_playbook
+from fleetc.sealed.stacks import reads_elsewhere
+from fleetc.sealed.states import is_reached
+
+_NAMED = 10  # things named in one message
+_NEW_PLAN = "make a new plan and have it approved"
+
+
+def of_times(plan: SealedPlan, now: str, ahead: str, latest: str) -> list[Refusal]:
+    """The plan's age. Times are UTC as in the plan; `ahead` is the latest time at which it can have been made, `latest`
+    that at which it may expire, "" where its own times are no dates.
+
+    Two machines' clocks meet here: a wrong one can refuse a good plan or pass an old one, but hosts that moved are
+    found by asking them.
+    """
+    if not latest:
+        message = "the plan does not say in UTC when it was made and when it expires"
+        return [Refusal("plan-unreadable", message, _NEW_PLAN)]
+    if plan.created > ahead:
+        message = f"the plan was made at {plan.created}, but this machine's clock says {now}: its age cannot be told"
+        return [Refusal("plan-clock-behind", message, "set the clocks of both machines right, then try again")]
+    if plan.expires > latest:
+        message = f"the plan was made at {plan.created} and says it expires at {plan.expires}: {latest} is the latest"
+        return [Refusal("plan-expires-too-late", message, _NEW_PLAN)]
+    if now >= plan.expires:
+        return [Refusal("plan-expired", f"the plan expired at {plan.expires}, and it is {now}", _NEW_PLAN)]
+    return []
+
+
+def of_tool(plan: SealedPlan, tool: Tool) -> list[Refusal]:
+    """The fleetc that made the plan against this one."""
+    advice = "use the fleetc that made the plan, or make a new plan with this one"
+    if (plan.tool.name, plan.tool.version) != (tool.name, tool.version):
+        made, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
+        return [Refusal("plan-other-tool", f"the plan was made by {made}, and this is {this}", advice)]
+    if plan.tool.shipped != tool.shipped:
+        message = f"{tool.name} {tool.version} here has other templates or playbooks than the one that made the plan"
+        return [Refusal("plan-other-tool", message, advice)]
+    return []
+
+
+def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
+    """The spec and its overlays, by place: the plan's first against the first one here."""
+    advice = f"check out the spec of the plan with the same overlays, or {_NEW_PLAN}"
+    if [source.name for source in plan.spec] != [source.name for source in spec]:
+        made, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
+        return [Refusal("plan-spec-stale", f"the plan was made from {made}, and this is {here}", advice)]
+    changed = [now.name for then, now in zip(plan.spec, spec, strict=True) if then != now]
+    if changed:
+        return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
+    return []
+
+
+def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refusal]:
+    """What the checkout sets for the tool, such as the directory of the tree that people look at."""
+    if plan.settings == tuple(settings):
+        return []
+    message = f"the checkout set {_set(plan.settings)} when the plan was made, and here it sets {_set(settings)}"
+    advice = f"check out the files of the plan and give the same options, or {_NEW_PLAN}"
+    return [Refusal("plan-settings-stale", message, advice)]
+
+
+def _set(settings: Sequence[SettingMade]) -> str:
+    return _names([str(setting) for setting in settings]) or "nothing"
+
+
+def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -> list[Refusal]:
+    """The hosts of the plan against those of the fleet and those asked for (none asked for means the plan's own)."""
+    planned = {host for batch in plan.batches for host in batch}
+    if limit and set(limit) != planned:
+        message = f"the plan is for {_names(sorted(planned))}, and asked for is {_names(sorted(set(limit)))}"
+        advice = "leave out --limit, or make a plan with the same --limit"
+    elif not planned <= set(fleet):
+        message = f"the plan has hosts that the fleet does not have: {_names(sorted(planned - set(fleet)))}"
+        advice = _NEW_PLAN
+    else:
+        return []
+    return [Refusal("plan-for-other-hosts", message, advice)]
+
+
+def of_baseline_hosts(plan: SealedPlan, hosts: Sequence[str]) -> list[Refusal]:
+    """The hosts of the baseline against those of the rollout."""
+    if [state.host for state in plan.baseline.hosts] == list(hosts):
+        return []
+    return [_wrong("hosts")]
+
+
+def of_contents(plan: SealedPlan, remade: SealedPlan) -> list[Refusal]:
+    """The plan against the one that this fleetc makes from the same spec, hosts and times."""
+    files = {"artifacts", "playbooks", "inventory"}
+    different = [field.name for field in fields(plan) if getattr(plan, field.name) != getattr(remade, field.name)]
+    if files & set(different):
+        message = "this fleetc compiles the spec to other files than the one that made the plan, though both say "
+        advice = "use the very build that made the plan, or make a new plan with this one"
+        return [Refusal("plan-other-tool", f"{message}{plan.tool.version}", advice)]
+    return [_wrong(_names(different))] if different else []
+
+
+def _wrong(what: str) -> Refusal:
+    message = f"what the plan says of its {what} does not follow from its spec and its baseline"
+    return Refusal("plan-contents-wrong", message, f"somebody changed the plan and sealed it anew: {_NEW_PLAN}")
+
+
+def of_tree(stale: Sequence[str]) -> list[Refusal]:
+    """The tree on disk. `stale` are lines such as "changed hosts/a/b/launch.flags"."""
+    kinds = {
+        "plan-playbook-edited": ("the playbooks of the tree are", is_playbook),
+        "plan-inventory-edited": ("the inventory of the tree is", is_inventory),
+        "plan-tree-edited": ("the tree is", lambda path: not path.startswith("ansible/")),
+    }
+    found = []
+    for code, (what, belongs) in kinds.items():
+        lines = [line for line in stale if belongs(line.partition(" ")[2])]
+        if lines:
+            advice = f"restore the tree from version control, or compile, review, {_NEW_PLAN}"
+            found.append(Refusal(code, f"{what} not what the plan was made of: {_names(lines, ', ')}", advice))
+    return found
+
+
+def of_foreign(paths: Sequence[str]) -> list[Refusal]:
+    """What lies in the directory of the tree where a rollout uses it, and is not of the tree."""
+    if not paths:
+        return []
+    message = f"the tree holds what the plan was not made of: {visible(_names(paths))}; Ansible runs or reads "
+    message += "what lies in ansible/, and copies what lies in hosts/ to the hosts"
+    return [Refusal("plan-tree-foreign", message, "see who put it there, and remove it")]
+
+
+class BaselineVerdict(NamedTuple):
+    """`reached` are hosts that already run what the plan leads to; `unknown` those of which the plan knows nothing."""
+
+    refusals: tuple[Refusal, ...]
+    reached: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | None]) -> list[Refusal]:
+    """The plan against the newest that each host was given: one that was made before it is superseded.
+
+    The same plan may be carried out again. Of two that were made in one second nobody can say which is the newer.
+    """
+    found = []
+    for host, given in newest.items():
+        if given is not None and given.seal != seal and given.created >= plan.created:
+            what = "a rollout without a plan began" if given.seal == NO_PLAN else "it was given a plan that was made"
+            more = "" if given.seal == NO_PLAN else f" (seal {_short(given.seal)})"
+            message = (
+                f"{host} was rolled out to since: {what} at {given.created}{more}, and this plan is of {plan.created}"
+            )
+            found.append(Refusal("plan-superseded", message, _NEW_PLAN))
+    return found
+
+
+def of_baseline(
+    plan: SealedPlan, wanted: Mapping[str, HostState], observed: Mapping[str, HostState]
+) -> BaselineVerdict:
+    """What the hosts run now against what they ran when the plan was made.
+
+    A host that already runs what the plan leads to has not moved away: the plan was carried out there. It is not at the
+    end while the plan has secrets read elsewhere.
+    """
+    refusals, reached = [], []
+    for then in plan.baseline.hosts:
+        now = observed[then.host]
+        if now.known == UNKNOWN:
+            message = f"what {then.host} runs cannot be told: {now.note}"
+            advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
+            refusals.append(Refusal("plan-host-unreachable", message, advice))
+        elif then.known == UNKNOWN:
+            continue
+        elif is_reached(now, wanted[then.host]):
+            # Places of secrets are no part of what a host says: only a rollout finds whether their values differ.
+            reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]
+        elif moves := _moves(then, now):
+            message = f"{then.host} is not what the plan starts from: {'; '.join(moves[:_NAMED])}"
+            advice = f"see who changed the host, or whether a rollout was cut short; then {_NEW_PLAN}"
+            refusals.append(Refusal("plan-baseline-moved", message, advice))
+    unknown = tuple(state.host for state in plan.baseline.hosts if state.known == UNKNOWN)
+    return BaselineVerdict(tuple(refusals), tuple(reached), unknown)
+
+
+def _moves(then: HostState, now: HostState) -> list[str]:
+    """What differs between two states of a host, in words."""
+    moves = []
+    if then.release != now.release:
+        moves.append(f"its current release was {_short(then.release)}, and is {_short(now.release)}")
+    before, after = _by_name(then), _by_name(now)
+    for name in sorted({*before, *after}):
+        if name not in after:
+            moves.append(f"{name} was there and is gone")
+        elif name not in before:
+            moves.append(f"{name} is there and was not")
+        elif before[name].digest != after[name].digest:
+            was, is_now = before[name].digest, after[name].digest
+            moves.append(f"{name} was started from {_short(was)}, now from {_short(is_now)}")
+        elif before[name].turn != after[name].turn:
+            was, is_now = before[name].turn, after[name].turn
+            moves.append(f"{name} was started with settings of TURN {_short(was)}, now with {_short(is_now)}")
+    for name, process in after.items():
+        ran = before[name].running if name in before else None
+        if ran is not None and ran != process.running:
+            moves.append(f"{process.node} {'runs, and did not' if process.running else 'does not run any more'}")
+    return moves
+
+
+def _by_name(state: HostState) -> dict[str, Process]:
+    return {f"{process.node} ({process.project or process.runtime})": process for process in state.processes}
+
+
+def _reads_elsewhere(then: HostState, wanted: HostState) -> bool:
+    before, after = _by_name(then), _by_name(wanted)
+    return any(reads_elsewhere(before[name], after[name]) for name in before.keys() & after.keys())
+
+
+def _short(digest: str) -> str:
+    return digest[:12] or "nothing"
+
+
+def _names(names: Sequence[str], joint: str = ", ") -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return joint.join(names[:_NAMED]) + more

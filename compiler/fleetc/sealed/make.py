@@ -1,0 +1,194 @@
+"""Makes a sealed plan of a compiled fleet.
+
+In: what was compiled and from what, the state of the hosts, times, and what a review found. Out: a `SealedPlan`. Pure:
+the same input gives the same plan, so that a plan is checked by making it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from fleetc.plan import HostPlan, Plan
+from fleetc.review.data import Effect, Review
+from fleetc.sealed.data import (
+    FORMAT,
+    Baseline,
+    FileDigest,
+    HostActions,
+    HostState,
+    NodeRelease,
+    SealedPlan,
+    SecretName,
+    SettingMade,
+    SourceDigest,
+    Tool,
+)
+from fleetc.sealed.states import actions_for, recorded_states
+from fleetc.source import Source
+from fleetc.tree import Artifact, Tree
+from fleetc.upstream import format_release
+from fleetc.version import __version__
+
+NODE_PROGRAM = "go-livepeer"
+STACK_PROGRAM = "avatar stack"
+_INVENTORY = ("ansible/inventory.json", "ansible/host_vars/")
+
+Effects = Mapping[tuple[str, str], Sequence[Effect]]
+"""What a change means, by host and node. ("edge-1", "") is the host as a whole, ("", "") the whole fleet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a plan is made from: the sources, what ships, and the compiled fleet."""
+
+    sources: Sequence[Source]
+    templates: Mapping[str, str]
+    playbooks: Mapping[str, bytes]
+    plan: Plan
+    tree: Tree
+    limit: frozenset[str] = field(default_factory=frozenset)
+    """Names of hosts of the fleet; empty means all of them."""
+    settings: tuple[SettingMade, ...] = ()
+    """The settings of the tool that the checkout makes, by name."""
+
+    @property
+    def hosts(self) -> tuple[HostPlan, ...]:
+        """The hosts of the rollout, in the order in which Ansible takes them."""
+        return tuple(host for host in self.plan.in_order if not self.limit or host.name in self.limit)
+
+
+def make(
+    inputs: Inputs, baseline: Baseline, left: Sequence[str], created: str, expires: str, effects: Effects
+) -> SealedPlan:
+    """The plan. `baseline` has a state of each host of the rollout; times are UTC, such as 2026-01-31T09:00:00Z."""
+    states = {state.host: state for state in baseline.hosts}
+    wanted = wanted_states(inputs)
+    batches = batches_of([host.name for host in inputs.hosts], inputs.plan.canary, inputs.plan.batch)
+    return SealedPlan(
+        format=FORMAT,
+        tool=tool_of(inputs.templates, inputs.playbooks),
+        fleet=inputs.plan.fleet,
+        network=inputs.plan.network,
+        created=created,
+        expires=expires,
+        spec=spec_of(inputs.sources),
+        settings=inputs.settings,
+        releases=tuple(_releases(inputs.hosts)),
+        artifacts=tuple(_file(a) for a in inputs.tree.artifacts if not is_playbook(a.path)),
+        playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
+        inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
+        whole=len(inputs.hosts) == len(inputs.plan.hosts),
+        batches=batches,
+        steps=tuple(_steps(host, states[host.name], wanted[host.name], effects) for host in inputs.hosts),
+        effects=tuple(effects.get(("", ""), ())),
+        left=tuple(sorted(left)),
+        secrets=tuple(sorted(_secrets(inputs.hosts), key=lambda s: (s.host, s.node, s.variable))),
+        baseline=baseline,
+    )
+
+
+def wanted_states(inputs: Inputs) -> dict[str, HostState]:
+    """What each host of the rollout runs at its end, by host."""
+    states = recorded_states(inputs.tree)
+    return {host.name: states[host.name] for host in inputs.hosts}
+
+
+def batches_of(hosts: Sequence[str], canary: int, batch: int | str) -> tuple[tuple[str, ...], ...]:
+    """The hosts in the steps in which Ansible takes them, given the `serial` of site.yml.
+
+    A share is one of all hosts, rounded down, and at least one host. Ansible reckons it in floating point, and so does
+    this.
+    """
+    size = batch if isinstance(batch, int) else int((int(batch.rstrip("%")) / 100.0) * len(hosts)) or 1
+    sizes = [canary, size] if canary else [size]
+    batches: list[tuple[str, ...]] = []
+    done = 0
+    while done < len(hosts):
+        step = sizes[min(len(batches), len(sizes) - 1)]
+        batches.append(tuple(hosts[done : done + step]))
+        done += step
+    return tuple(batches)
+
+
+def tool_of(templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Tool:
+    """This fleetc, with one digest over the templates and playbooks that it brings."""
+    shipped = {f"templates/{path}": text.encode() for path, text in templates.items()}
+    shipped |= {f"playbooks/{path}": content for path, content in playbooks.items()}
+    return Tool("fleetc", __version__, _lines(f"{path} {_sha256(shipped[path])}" for path in sorted(shipped)))
+
+
+def spec_of(sources: Iterable[Source]) -> tuple[SourceDigest, ...]:
+    """Names and digests of a spec and its overlays, as the manifest has them."""
+    names = (source.name.replace("\\", "/").rsplit("/", 1)[-1] for source in sources)
+    return tuple(SourceDigest(name, _sha256(source.text.encode())) for name, source in zip(names, sources, strict=True))
+
+
+def effects_of(review: Review) -> Effects:
+    """What a review found, by host and node, each with its own part; what means nothing is left out."""
+    found: dict[tuple[str, str], list[Effect]] = {}
+    for change in review.changes:
+        for target, effects in change.parts or ((target, change.effects) for target in change.targets):
+            place = found.setdefault((target.host, target.node), [])
+            place += [effect for effect in effects if effect.impact != "none" and effect not in place]
+    return found
+
+
+def is_inventory(path: str) -> bool:
+    """Whether a file of the tree tells Ansible of the hosts."""
+    return path.startswith(_INVENTORY)
+
+
+def is_playbook(path: str) -> bool:
+    """Whether a file of the tree tells Ansible what to do."""
+    return path.startswith("ansible/") and not is_inventory(path)
+
+
+def _steps(host: HostPlan, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
+    actions = actions_for(host, now, wanted)
+    last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
+    told = [
+        replace(action, effects=tuple(effects.get((host.name, action.node), ())))
+        if action.node and last[action.node] == place
+        else action
+        for place, action in enumerate(actions)
+    ]
+    return HostActions(host.name, tuple(told), tuple(effects.get((host.name, ""), ())))
+
+
+def effects_in(plan: SealedPlan) -> Effects:
+    """The effects that a plan states, in the form in which it was given them."""
+    found: dict[tuple[str, str], Sequence[Effect]] = {("", ""): plan.effects}
+    for step in plan.steps:
+        found[step.host, ""] = step.effects
+        found |= {(step.host, action.node): action.effects for action in step.actions if action.node}
+    return found
+
+
+def _releases(hosts: Sequence[HostPlan]) -> Iterable[NodeRelease]:
+    """What runs on the hosts, by program: releases of the node oldest first, those of avatar stacks by name."""
+    nodes = sorted({service.release for host in hosts for service in host.services})
+    yield from (NodeRelease(NODE_PROGRAM, format_release(release)) for release in nodes)
+    stacks = sorted({host.avatar.release for host in hosts if host.avatar is not None})
+    yield from (NodeRelease(STACK_PROGRAM, release) for release in stacks)
+
+
+def _secrets(hosts: Iterable[HostPlan]) -> Iterable[SecretName]:
+    for host in hosts:
+        for owner, secrets in host.secrets():
+            for secret in secrets:
+                yield SecretName(host.name, owner, secret.name, secret.kind, secret.reference)
+
+
+def _file(artifact: Artifact) -> FileDigest:
+    return FileDigest(artifact.path, f"{artifact.mode:04o}", artifact.sha256)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    """One digest over several lines."""
+    return _sha256("".join(f"{line}\n" for line in lines).encode())
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

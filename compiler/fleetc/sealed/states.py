@@ -1,0 +1,149 @@
+"""What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
+
+In: a tree, a host of the plan, its `HostState`. Out: states, and the actions that the playbooks will take. The order
+and the conditions are those of `fleet_files` and `fleet_services`, and in `stacks.py` those of `fleet_avatar`: when a
+role changes, this changes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from fleetc.plan import HostPlan, Service
+from fleetc.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
+from fleetc.sealed.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
+from fleetc.tree import MANIFEST, Artifact, Tree
+
+_HOST_FILES = "ansible/host_vars/"
+
+
+class RecordError(ValueError):
+    """A tree does not say what it rolls out: it is damaged, edited, or of another version of fleetc."""
+
+
+def recorded_states(tree: Tree) -> dict[str, HostState]:
+    """What each host of a tree runs once the tree has been rolled out, by host. Raises RecordError.
+
+    Whether a process runs is not known from a tree.
+    """
+    states = (_recorded_state(artifact) for artifact in _host_files(tree))
+    return {state.host: state for state in states}
+
+
+def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
+    """Address and SSH port of each host of a tree, by host: which machine its name means. Raises RecordError."""
+    return {_host_of(artifact): _recorded_place(artifact) for artifact in _host_files(tree)}
+
+
+def _host_files(tree: Tree) -> Iterator[Artifact]:
+    digests = _manifest_digests(tree)
+    for artifact in tree.artifacts:
+        if artifact.path.startswith(_HOST_FILES):
+            if artifact.sha256 != digests.get(artifact.path):
+                raise RecordError(f"{artifact.path} is not what the manifest lists")
+            yield artifact
+
+
+def _host_of(artifact: Artifact) -> str:
+    return artifact.path.removeprefix(_HOST_FILES).removesuffix(".json")
+
+
+def _recorded_place(artifact: Artifact) -> tuple[str, int]:
+    try:
+        variables = json.loads(artifact.content)
+        return str(variables["ansible_host"]["__ansible_unsafe"]), int(variables["ansible_port"])
+    except (ValueError, KeyError, TypeError) as failure:
+        raise RecordError(f"{artifact.path} does not say where the host is") from failure
+
+
+def _manifest_digests(tree: Tree) -> dict[str, str]:
+    try:
+        listed = json.loads(tree.as_mapping()[MANIFEST].content)["files"]
+        return {file["path"]: file.get("sha256", "") for file in listed}
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        raise RecordError(f"{MANIFEST} does not list its files") from failure
+
+
+def _recorded_state(artifact: Artifact) -> HostState:
+    host = _host_of(artifact)
+    try:
+        variables = json.loads(artifact.content)
+        runtime = str(variables["fleet_services_runtime"])
+        processes = [
+            Process(
+                str(service["name"]["__ansible_unsafe"]),
+                str(service["digest"]),
+                runtime,
+                None,
+                secrets=secret_places(service["secrets"]),
+            )
+            for service in variables["fleet_services_list"]
+        ]
+        processes += recorded_units(variables)
+        release = str(variables["fleet_files_digest"])
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
+        raise RecordError(f"{artifact.path} does not say what the host runs") from failure
+    return HostState(host, RECORDED, release, in_order(processes))
+
+
+def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
+    """Processes as a state of a host has them."""
+    return tuple(sorted(processes, key=lambda process: (process.node, process.project)))
+
+
+def with_places_of_secrets(observed: HostState, recorded: HostState) -> HostState:
+    """What a host says, with where its processes read secrets, which only the tree they were started from tells."""
+    places = {(p.node, p.project, p.digest, p.turn): p.secrets for p in recorded.processes}
+    told = (replace(p, secrets=places.get((p.node, p.project, p.digest, p.turn))) for p in observed.processes)
+    return replace(observed, processes=tuple(told))
+
+
+def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
+    """Node, runtime, project, digest and settings of TURN of each process: what there is, whether it runs or not."""
+    return [(p.node, p.runtime, p.project, p.digest, p.turn) for p in state.processes]
+
+
+def is_reached(now: HostState, wanted: HostState) -> bool:
+    """Whether a host already runs what is wanted, all of it and nothing else."""
+    if (
+        now.known == UNKNOWN
+        or now.release != wanted.release
+        or any(process.running is False for process in now.processes)
+    ):
+        return False
+    return started_from(now) == started_from(wanted)
+
+
+def actions_for(host: HostPlan, now: HostState, wanted: HostState) -> tuple[Action, ...]:
+    """The steps that bring a host from what it runs `now` to what is wanted, as the playbooks take them."""
+    services = [_wanted(wanted, service) for service in host.services]
+    if now.known == UNKNOWN:
+        unknown = [*services, *(process for process in wanted.processes if is_unit(process))]
+        return (Action("ensure", "", wanted.release), *(Action("ensure", p.node, p.digest) for p in unknown))
+    release = Action("keep" if now.release == wanted.release else "copy", "", wanted.release)
+    started = [start_action(service, _there(service, now)) for service in services]
+    return (release, *_retired(host, now), *started, *stack_actions(now, wanted))
+
+
+def _wanted(wanted: HostState, service: Service) -> Process:
+    return next(process for process in wanted.processes if process.node == service.name)
+
+
+def _there(service: Process, now: HostState) -> Process | None:
+    """What the host has of a service under its runtime."""
+    return next((p for p in now.processes if p.node == service.node and p.runtime == service.runtime), None)
+
+
+def _retired(host: HostPlan, now: HostState) -> Iterator[Action]:
+    """Units first, then containers, each by name. What changes its runtime is stopped as the one and started anew."""
+    names = {service.name for service in host.services}
+    nodes = [process for process in now.processes if not is_unit(process)]
+    for runtime in ("systemd", "docker"):
+        kept = names if host.runtime == runtime else set()
+        for process in nodes:
+            if process.runtime == runtime and process.node not in kept:
+                moved = process.node in names
+                reason = f"moves from {runtime} to {host.runtime}" if moved else "has no place here any more"
+                yield Action("retire", process.node, "", reason)

@@ -1,0 +1,128 @@
+"""A sealed plan for people: what happens where, in which order, until when.
+
+In: a `SealedPlan` and its seal. Out: lines, safe to print. Called by `commands/plans.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from fleetc.encoding import plain_output
+from fleetc.review.data import Effect
+from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, Action, HostActions, SealedPlan
+
+_HOSTS_IN_FULL = 40
+_NAMED = 12
+_SHORT = 12
+_COUNTED = ("start", "restart", "ensure", "retire", "keep")
+
+
+def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
+    """The summary. `signed` says in words who signed the plan, or that nobody did."""
+    hosts = sum(len(batch) for batch in plan.batches)
+    fleet = f"fleet {plan.fleet}, {_count(hosts, 'host')}{'' if plan.whole else ' of it'}"
+    found = [
+        f"plan of {fleet}, on {plan.network}",
+        f"made     {plan.created} by {plan.tool.name} {plan.tool.version}, expires {plan.expires}",
+        f"spec     {', '.join(f'{source.name} ({source.sha256[:_SHORT]})' for source in plan.spec)}",
+        *_settings(plan),
+        f"releases {', '.join(f'{r.program} {r.release}' for r in plan.releases) or 'none: nothing runs'}",
+        f"from     {_baseline(plan)}",
+    ]
+    found += _batches(plan)
+    found += [f"the fleet: {text}" for text in map(_effect, plan.effects)]
+    found.append(f"processes: {_totals(plan)}")
+    if plan.left:
+        found.append(f"left alone: {_names(plan.left)}: no longer in the fleet, and nothing is stopped there")
+    if plan.secrets:
+        names = sorted({f"{secret.kind} {secret.reference}" for secret in plan.secrets})
+        found.append(f"secrets read at the rollout: {_names(names)}")
+        found.append("a process whose secrets changed is restarted too, which no plan can see")
+    found.append(f"seal {seal}, {signed}")
+    return [plain_output(line) for line in found]
+
+
+def _settings(plan: SealedPlan) -> Iterator[str]:
+    """What the checkout sets, where it does."""
+    if plan.settings:
+        yield f"settings {', '.join(map(str, plan.settings))}"
+
+
+def _baseline(plan: SealedPlan) -> str:
+    known = Counter(state.known for state in plan.baseline.hosts)
+    words = []
+    if known[OBSERVED]:
+        words.append(f"what {_count(known[OBSERVED], 'host')} said")
+    if known[RECORDED]:
+        words.append(f"what the tree {plan.baseline.manifest[:_SHORT]} says of {_count(known[RECORDED], 'host')}")
+    if known[UNKNOWN]:
+        notes: dict[str, list[str]] = {}
+        for state in plan.baseline.hosts:
+            if state.known == UNKNOWN:
+                notes.setdefault(state.note, []).append(state.host)
+        words += [f"unknown for {_names(hosts)}: {note}" for note, hosts in notes.items()]
+    return "; ".join(words)
+
+
+def _batches(plan: SealedPlan) -> Iterator[str]:
+    steps = {step.host: step for step in plan.steps}
+    told = 0
+    for number, batch in enumerate(plan.batches, start=1):
+        yield f"batch {number} of {len(plan.batches)}: {_count(len(batch), 'host')}"
+        quiet = [host for host in batch if _is_quiet(steps[host])]
+        for host in (host for host in batch if host not in quiet):
+            told += 1
+            if told <= _HOSTS_IN_FULL:
+                yield from _host(steps[host])
+        if quiet:
+            yield f"  nothing changes on {_names(quiet)}"
+    if told > _HOSTS_IN_FULL:
+        yield f"something changes on {_count(told - _HOSTS_IN_FULL, 'more host')}: the plan's file has them all"
+
+
+def _is_quiet(step: HostActions) -> bool:
+    return not step.effects and all(action.do == "keep" for action in step.actions)
+
+
+def _host(step: HostActions) -> Iterator[str]:
+    yield f"  {step.host}"
+    yield from (f"    {_effect(effect)}" for effect in step.effects)
+    for action in step.actions:
+        if action.do != "keep":
+            yield f"    {_action(action)}"
+            yield from (f"      {_effect(effect)}" for effect in action.effects)
+    kept = [action.node for action in step.actions if action.do == "keep" and action.node]
+    if kept:
+        yield f"    keep {_names(kept)}"
+
+
+def _action(action: Action) -> str:
+    digest = action.digest[:_SHORT]
+    if not action.node:
+        return f"copy release {digest}" if action.do == "copy" else f"make sure of release {digest}"
+    if action.do == "ensure":
+        why = f": {action.reason}" if action.reason else ""
+        return f"make sure that {action.node} runs from {digest}{why}; whether it restarts is unknown"
+    target = f" from {digest}" if digest else ""
+    return f"{action.do} {action.node}{target}: {action.reason}"
+
+
+def _effect(effect: Effect) -> str:
+    who = f" (concerns {_names(effect.who)})" if effect.who else ""
+    return f"{effect.impact}: {effect.text}{who}"
+
+
+def _totals(plan: SealedPlan) -> str:
+    counts = Counter(action.do for step in plan.steps for action in step.actions if action.node)
+    words = [f"{counts[do]} to {'make sure of' if do == 'ensure' else do}" for do in _COUNTED if counts[do]]
+    return ", ".join(words) or "none"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,316 @@
+"""The tool's own settings: options, environment, the checkout's files, and the user's own configuration.
+
+In: the options of a command, `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml`
+in the working directory, and the user's `fleetc/config.toml`; the first that says something counts. Out: `Settings`.
+Read by `commands/` and `ops/`; nothing here changes what a spec means.
+
+What lies in the working directory came with a checkout, and whoever can propose a change writes it: `WHERE` says which
+settings it may make. There need be no git for that.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
+
+from fleetc.new_files import repository_top
+from fleetc.recorded import FilesError, read_opened, shown
+
+CHECKOUT_FILES = ("fleetc.toml", "pyproject.toml")
+"""Files of the working directory that hold settings, the stronger one first."""
+
+_LIMIT_BYTES = 4 * 1024 * 1024
+_USAGE = 2
+
+
+class Where(NamedTuple):
+    """Whether a file of a checkout may make a setting, and why. The user's own configuration may make each."""
+
+    in_checkout: bool
+    reason: str
+
+
+WHERE: Mapping[str, Where] = {
+    "overlay": Where(True, "part of what is compiled, sealed in a plan by its digest"),
+    "output": Where(True, "part of what is compiled, stays in the checkout"),
+    "color": Where(False, "a person's own choice"),
+    "max_spec_mib": Where(False, "protects from what a checkout holds"),
+    "ssh_key": Where(False, "names a key"),
+    "ssh_known_hosts": Where(False, "says which hosts are trusted"),
+    "vault_file": Where(False, "holds secrets, and variables are strongest in Ansible"),
+    "vault_password_file": Where(False, "names a program that runs, or a password"),
+    "forks": Where(False, "load on the machine that deploys"),
+    "connect_timeout": Where(False, "patience of the machine that deploys"),
+    "allowed_signers": Where(False, "says whose plans are trusted"),
+    "signer": Where(False, "says whose plans are trusted"),
+}
+"""Where each setting may stand. What may stand in a checkout is sealed in plans and shown in reviews."""
+
+
+def _split(value: Any) -> Any:
+    """A text names one file, or several with the separator of PATH between them; a list stays as it is."""
+    return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+
+class FromCheckout(NamedTuple):
+    """A setting that a file of the checkout makes. `value` is as people write it: several paths with ":" between."""
+
+    file: str
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.file} sets {self.name} = {json.dumps(self.value, ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """What the files of the checkout can neither outdo nor be outdone by: what is stronger, and what is weaker."""
+
+    above: Mapping[str, Any]
+    below: Mapping[str, Any]
+
+
+class Settings(BaseSettings):
+    """Settings of the tool. Each has a variable `FLEETC_<NAME>` and a key in the user's own configuration."""
+
+    model_config = SettingsConfigDict(env_prefix="FLEETC_", env_ignore_empty=True, extra="forbid", frozen=True)
+
+    overlay: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
+        (), description="Overlay files that are laid over the spec, in this order."
+    )
+    output: Path | None = Field(None, description="Directory of the tree; by default rendered/ beside the spec.")
+    color: Literal["auto", "always", "never"] = Field(
+        "auto", description="Whether messages are coloured; NO_COLOR is honoured."
+    )
+    max_spec_mib: int = Field(64, ge=1, le=1024, description="Largest spec file that is read, in MiB.")
+    ssh_key: Path | None = Field(None, description="Private key that a deployment logs in with; else the SSH agent.")
+    ssh_known_hosts: Path | None = Field(None, description="File of host keys; by default the user's own.")
+    vault_file: Path | None = Field(None, description="Ansible Vault file that defines fleet_vault.")
+    vault_password_file: Path | None = Field(
+        None, description="File or program that gives the password of the vault file."
+    )
+    forks: int = Field(10, ge=1, le=500, description="How many hosts a deployment works on at once.")
+    connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")
+    allowed_signers: Path | None = Field(
+        None, description="File of the people who may sign plans; with it, only plans they signed are rolled out."
+    )
+    signer: str | None = Field(None, description="Who must have signed a plan; by default anybody of that file.")
+
+    _from_checkout: tuple[FromCheckout, ...] = PrivateAttr(())
+    _layers: _Layers = PrivateAttr(_Layers({}, {}))
+
+    @property
+    def from_checkout(self) -> tuple[FromCheckout, ...]:
+        """The settings in force that a file of the checkout makes, sorted by name."""
+        return self._from_checkout
+
+    def tree_of(self, spec: Path) -> Path:
+        """The directory of the tree that a spec file compiles to."""
+        return self.output or spec.parent / "rendered"
+
+    def with_checkout(self, found: Sequence[FromCheckout]) -> Settings:
+        """The settings as they are with other files of the checkout, such as those of an earlier revision.
+
+        Raises pydantic.ValidationError.
+        """
+        layers = self._layers
+        heard = tuple(sorted((s for s in found if s.name not in layers.above), key=lambda s: s.name))
+        settings = Settings(**{**layers.below, **{s.name: s.value for s in heard}, **layers.above})
+        settings._from_checkout, settings._layers = heard, layers
+        return settings
+
+
+def load(spec: Path, **options: Any) -> Settings:
+    """The settings in force for a command about `spec`. Options that were not given are None.
+
+    Raises pydantic.ValidationError, and `FilesError`: settings-unreadable, setting-not-for-checkout,
+    setting-leads-outside, configuration-in-checkout.
+    """
+    given = {name: value for name, value in options.items() if value not in (None, (), [])}
+    checkout = checkout_settings(Path.cwd())
+    own = _own_settings([Path.cwd(), spec.parent])
+    settings = Settings()
+    settings._layers = _Layers({**EnvSettingsSource(Settings)(), **given}, own)
+    return settings.with_checkout(checkout)
+
+
+# --- files of the checkout ------------------------------------------------------------------------
+
+
+def checkout_settings(directory: Path) -> list[FromCheckout]:
+    """What the files of the working directory set, which has to be what they may. Raises `FilesError`."""
+    found: dict[str, FromCheckout] = {}
+    for file in reversed(CHECKOUT_FILES):
+        table = _table(_read(directory / file, file), file)
+        _need_known(table, file)
+        refused = [name for name in table if not WHERE[name].in_checkout]
+        if refused:
+            raise _not_for_checkout(refused, file)
+        for name, value in table.items():
+            paths = _paths(name, value, file)
+            for path in paths:
+                _need_inside(path, directory, name, file)
+            found[name] = FromCheckout(file, name, os.pathsep.join(paths))
+    return list(found.values())
+
+
+def settings_then(read: Callable[[str], bytes | None]) -> list[FromCheckout]:
+    """What those files set at an earlier time, as far as a checkout may set it; `read` gives the content of each.
+
+    Nothing is refused here: a change that puts settings where they belong has to be reviewed as well.
+    """
+    found: dict[str, FromCheckout] = {}
+    for file in reversed(CHECKOUT_FILES):
+        try:
+            table = _table(read(file), file)
+            allowed = {name: value for name, value in table.items() if name in WHERE and WHERE[name].in_checkout}
+            found |= {
+                name: FromCheckout(file, name, os.pathsep.join(_paths(name, value, file)))
+                for name, value in allowed.items()
+            }
+        except FilesError:
+            continue
+    return list(found.values())
+
+
+def _paths(name: str, value: Any, file: str) -> list[str]:
+    """The paths that a setting of a checkout names; one for the output."""
+    paths = _split(value) if name == "overlay" else [value]
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path and "\0" not in path for path in paths):
+        raise _unreadable(file, f"{name} names no path in {shown(file)}")
+    return paths
+
+
+def _need_inside(path: str, directory: Path, name: str, file: str) -> None:
+    """A checkout names nothing outside of itself: not by a whole path, by `..`, nor through a link."""
+    top = Path(os.path.realpath(repository_top(directory)))
+    real = Path(os.path.realpath(directory / path))
+    if Path(path).is_absolute() or not real.is_relative_to(top):
+        message = f"{shown(file)} sets {name} to {shown(path)}, which does not lie in the checkout"
+        variable = f"FLEETC_{name.upper()}"
+        advice = f"name a relative path inside, or give it as --{name} or {variable}"
+        raise FilesError("setting-leads-outside", message, path=file, advice=advice, exit_code=_USAGE)
+
+
+def _not_for_checkout(names: Sequence[str], file: str) -> FilesError:
+    several = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+    reasons = "; ".join(f"{name} {WHERE[name].reason}" if len(names) > 1 else WHERE[name].reason for name in names)
+    message = f"{shown(file)} sets {several}, which no file of a checkout may: {reasons}"
+    variables = " and ".join(f"FLEETC_{name.upper()}" for name in names)
+    advice = f"remove it there, and set {variables} or write it into your own {shown(str(own_configuration()))}"
+    return FilesError("setting-not-for-checkout", message, path=file, advice=advice, exit_code=_USAGE)
+
+
+# --- the user's own configuration -----------------------------------------------------------------
+
+
+def own_configuration() -> Path:
+    """The file of the user's own settings. As the standard of these directories says, only whole paths count."""
+    base = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (base if base.is_absolute() else _expanded("~/.config")) / "fleetc" / "config.toml"
+
+
+def _expanded(path: str) -> Path:
+    """A path with the home directory in it; as it is where nobody knows that directory."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
+def _own_settings(places: Sequence[Path]) -> dict[str, Any]:
+    """The user's own settings. Relative paths start beside the file, so that no checkout decides what they lead to."""
+    file = own_configuration()
+    content = _read(file, str(file))
+    if content is None:
+        return {}
+    for place in places:
+        with suppress(OSError, ValueError):  # no place at all: reading the spec tells what is wrong
+            _need_outside(file, repository_top(place))
+    table = _table(content, str(file))
+    _need_known(table, str(file))
+    return {name: _beside(name, value, file) for name, value in table.items()}
+
+
+def _beside(name: str, value: Any, file: Path) -> Any:
+    def whole(path: Any) -> Any:
+        return str(file.parent / _expanded(path)) if isinstance(path, str) else path
+
+    if name == "overlay":
+        return [whole(path) for path in _split(value)] if isinstance(value, list | str) else value
+    return whole(value) if name in _PATHS else value
+
+
+_PATHS = ("output", "ssh_key", "ssh_known_hosts", "vault_file", "vault_password_file", "allowed_signers")
+
+
+def _need_outside(file: Path, top: Path) -> None:
+    """Refuse a configuration that whoever changes the checkout can change, as where HOME is the checkout."""
+    written = Path(os.path.abspath(file))  # noqa: PTH100  # resolve() would follow links
+    for inner, outer in ((written, top), (Path(os.path.realpath(file)), Path(os.path.realpath(top)))):
+        if inner.is_relative_to(outer):
+            message = (
+                f"{shown(str(file))} lies in the checkout {shown(str(outer))}, so it is nobody's own configuration"
+            )
+            advice = "set XDG_CONFIG_HOME to a directory elsewhere, or run fleetc in the directory of the fleet alone"
+            raise FilesError("configuration-in-checkout", message, path=str(file), advice=advice, exit_code=_USAGE)
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def _read(path: Path, name: str) -> bytes | None:
+    """The content of a regular file, never waiting for a FIFO or a device; None where there is nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        try:
+            return read_opened(descriptor, _LIMIT_BYTES)
+        finally:
+            os.close(descriptor)
+    except OSError as problem:
+        if problem.errno in (errno.ENOENT, errno.ENOTDIR):
+            return None
+        raise _unreadable(name, f"{shown(name)} cannot be read: {os.strerror(problem.errno or 0)}") from problem
+    except ValueError as problem:
+        raise _unreadable(name, f"{shown(name)} cannot be read: not a path") from problem
+
+
+def _table(content: bytes | None, name: str) -> dict[str, Any]:
+    """The settings in the content of a file; those of a pyproject.toml stand in a table of their own."""
+    if content is None:
+        return {}
+    try:
+        found: Any = tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as problem:
+        reason = "it nests too deep" if isinstance(problem, RecursionError) else str(problem)
+        raise _unreadable(name, f"{shown(name)} is no TOML: {shown(reason)}") from problem
+    for key in ("tool", "fleetc") if name == "pyproject.toml" else ():
+        found = found.get(key, {}) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        raise _unreadable(name, f"tool.fleetc in {shown(name)} is no table")
+    return found
+
+
+def _need_known(table: Mapping[str, Any], name: str) -> None:
+    """Refuse a key that is no setting: one that is misspelt would be silently without effect."""
+    for key in table:
+        if key not in WHERE:
+            from fleetc.suggestions import did_you_mean
+
+            advice = did_you_mean(key, WHERE, f"the settings are {', '.join(WHERE)}")
+            raise _unreadable(name, f"{shown(name)} sets {shown(key)}, which is no setting of fleetc", advice)
+
+
+def _unreadable(name: str, message: str, advice: str = "correct the file, or move it away") -> FilesError:
+    return FilesError("settings-unreadable", message, path=name, advice=advice, exit_code=_USAGE)

@@ -1,0 +1,246 @@
+"""Compares a stream with what the API answered about it, field by field.
+
+In: the plan of a stream, a checked answer, and what the first apply left: the ids that the service gave to new targets.
+Out: `Report`. Only fields that a declaration is about are compared. What cannot be compared, such as the address of a
+target, which is never answered, is a note.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from fleetc.diagnostics import Path
+from fleetc.model.stream import PLACEHOLDER
+from fleetc.plan import RequestSecret, StreamPlan
+from fleetc.streams import normal
+from fleetc.streams.data import (
+    DRIFT,
+    IN_SYNC,
+    LATER,
+    MANUAL,
+    NOTHING,
+    PATCH,
+    REPLACE,
+    Binding,
+    Drift,
+    Pending,
+    Report,
+    Step,
+    Wanted,
+)
+from fleetc.streams.normal import Target
+from fleetc.streams.observed import STREAM, Answer
+from fleetc.streams.steps import INACTIVE, steps
+
+
+def reference_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """What tells a target that is sent by spec: its profile, and the kind and name of its secret."""
+    ((kind, name),) = row["spec"]["url"][PLACEHOLDER].items()
+    return row["profile"], kind, name
+
+
+def wanted_targets(
+    request: Mapping[str, Any], observed: Mapping[str, Any], bindings: Collection[Binding] | None
+) -> Wanted:
+    """Find the id of each declared target, or that it has none yet.
+
+    A target by spec is bound by what is given. Where no bindings are given at all, the one answered target of its kind
+    that nothing else claims must be it. Where one could be meant and it is not certain, it is doubtful: sending it
+    again would make one more.
+    """
+    rows = normal.target_rows(request)
+    by_reference = {(b.profile, b.kind, b.reference): b.id for b in bindings or ()}
+    ids: list[str | None] = [row["id"] if "id" in row else by_reference.get(reference_of(row)) for row in rows]
+    claimed = {(row["profile"], found) for row, found in zip(rows, ids, strict=True)}
+    claimed |= {(binding.profile, binding.id) for binding in bindings or ()}
+    free = [t for t in normal.targets(normal.target_rows(observed)) if (t.profile, t.id) not in claimed]
+    homeless = Counter(_like(row) for row, found in zip(rows, ids, strict=True) if found is None)
+    known: list[Target] = []
+    bound: list[Binding] = []
+    pending: list[Pending] = []
+    doubtful: list[Pending] = []
+    for place, (row, found) in enumerate(zip(rows, ids, strict=True)):
+        alike = [t for t in free if (t.profile, t.video_only) == _like(row)]
+        if found is None and bindings is None and len(alike) == 1 and homeless[_like(row)] == 1:
+            found = alike[0].id
+        if found is None:
+            (doubtful if alike else pending).append(Pending(row, place))
+            continue
+        known.append(Target(row["profile"], found, row.get("videoOnly") is True))
+        if "spec" in row:
+            bound.append(Binding(*reference_of(row), found))
+    kinds = {_like(item.row) for item in doubtful}
+    rivals = tuple(target for target in free if (target.profile, target.video_only) in kinds)
+    return Wanted(tuple(known), tuple(pending), tuple(doubtful), rivals, tuple(bound))
+
+
+def _like(row: Mapping[str, Any]) -> tuple[str, bool]:
+    return row["profile"], row.get("videoOnly") is True
+
+
+class Comparison:
+    """One comparison as it goes: what differs, and what cannot be told."""
+
+    def __init__(self, secrets: Iterable[RequestSecret], resolved: Mapping[tuple[str, str], str]) -> None:
+        self._secrets = {secret.place: (secret.kind, secret.reference) for secret in secrets}
+        self._resolved = resolved
+        self.drifts: list[Drift] = []
+        self.notes: list[str] = []
+
+    def leaves(self, path: Path, declared: Any, observed: Any, action: str, secret: bool = False) -> None:
+        """Note each leaf below a path that differs."""
+        if path in self._secrets:
+            self._secret(path, declared, observed, action)
+        elif isinstance(declared, dict) and isinstance(observed, dict):
+            for key in dict.fromkeys((*declared, *observed)):
+                inner = (*path, key)
+                hidden = secret or inner[:2] in (("pull", "headers"), ("pull", "source"))
+                self.leaves(inner, declared.get(key, NOTHING), observed.get(key, NOTHING), action, hidden)
+        elif isinstance(declared, list) and isinstance(observed, list) and len(declared) == len(observed):
+            for place, (one, other) in enumerate(zip(declared, observed, strict=True)):
+                self.leaves((*path, place), one, other, action, secret)
+        elif not normal.same(declared, observed):
+            self.drifts.append(Drift(path, declared, observed, action, secret))
+
+    def _secret(self, path: Path, declared: Any, observed: Any, action: str) -> None:
+        kind, name = self._secrets[path]
+        value = self._resolved.get((kind, name))
+        if observed is NOTHING or (value is not None and value != observed):
+            self.drifts.append(Drift(path, declared, observed, action, secret=True))
+        elif value is None:
+            self.notes.append(f"{'.'.join(map(str, path))} cannot be verified: its value is a secret of {kind} {name}")
+
+
+def compare(
+    plan: StreamPlan,
+    answer: Answer,
+    bindings: Collection[Binding] | None = None,
+    resolved: Mapping[tuple[str, str], str] | None = None,
+) -> Report:
+    """How a stream differs from its declaration.
+
+    `bindings` are None where nobody kept any; `resolved` has values of secrets by kind and name, where known.
+    """
+    if answer.kind != STREAM:
+        return Report(plan.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
+    request, observed = plan.request.content, answer.stream
+    found = Comparison(plan.secrets, resolved or {})
+    later = LATER if observed.get("isActive") is True else PATCH
+    found.leaves(("name",), request["name"], observed["name"], PATCH)
+    if "creatorId" in request:
+        found.leaves(("creatorId",), request["creatorId"], normal.creator(observed) or {}, PATCH)
+    if "userTags" in request:
+        found.leaves(("userTags",), request["userTags"], observed.get("userTags", {}), PATCH)
+    _pull(found, request, observed)
+    _policy(found, request, observed)
+    _profiles(found, normal.profiles(request), normal.profiles(observed), later)
+    _recording(found, request, observed, later)
+    wanted = wanted_targets(request, observed, bindings)
+    _targets(found, wanted, observed)
+    if plan.suspended is not None:
+        found.leaves(("suspended",), plan.suspended, observed.get("suspended") is True, PATCH)
+    elif observed.get("suspended") is True:
+        found.notes.append("the stream is suspended, about which nothing is declared")
+    order = steps(plan, observed, found.drifts, wanted)
+    drifts = tuple(_as_ordered(found.drifts, order))
+    notes = (*answer.notes, *found.notes)
+    return Report(
+        plan.name,
+        DRIFT if drifts else IN_SYNC,
+        drifts,
+        order,
+        notes=notes,
+        bindings=wanted.bindings,
+    )
+
+
+def _as_ordered(drifts: Iterable[Drift], order: Iterable[Step]) -> Iterator[Drift]:
+    """Differences with the condition of the requests that mend them: targets may have to wait for their profiles."""
+    waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
+    for drift in drifts:
+        yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
+
+
+def _policy(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+    """Who may play it. Of a public policy only what is declared counts, and nothing where the other side is public."""
+    declared, seen = normal.policy(request), normal.policy(observed)
+    if declared["type"] == "public":
+        counted = {"type", *request.get("playbackPolicy", ())}
+        declared, seen = ({key: side[key] for key in side if key in counted} for side in (declared, seen))
+    elif seen["type"] == "public":
+        found.leaves(("playbackPolicy", "type"), declared["type"], seen["type"], PATCH)
+        return
+    origins = [side.pop("allowedOrigins", []) for side in (declared, seen)]
+    found.leaves(("playbackPolicy",), declared, seen, PATCH)
+    if origins[0] != origins[1]:
+        found.drifts.append(Drift(("playbackPolicy", "allowedOrigins"), origins[0], origins[1], PATCH))
+
+
+def _pull(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any]) -> None:
+    """Another source needs another stream, so that any difference replaces it."""
+    declared, seen = normal.pull(request), normal.pull(observed)
+    if declared is None and seen is not None:
+        found.drifts.append(Drift(("pull",), NOTHING, seen, REPLACE, secret=True))
+    elif declared is not None and seen is None:
+        found.drifts.append(Drift(("pull",), declared, NOTHING, REPLACE))
+    elif declared is not None and seen is not None:
+        seen["headers"] = normal.headers(seen["headers"], declared["headers"])
+        found.leaves(("pull",), declared, seen, REPLACE)
+
+
+def _profiles(
+    found: Comparison, declared: Mapping[str, dict[str, Any]], seen: Mapping[str, dict[str, Any]], action: str
+) -> None:
+    """Profiles by name; their order is none of the differences."""
+    for name in dict.fromkeys((*declared, *seen)):
+        if name not in declared or name not in seen:
+            sides = declared.get(name, NOTHING), seen.get(name, NOTHING)
+            found.drifts.append(Drift(("profiles", name), *sides, action))
+        else:
+            found.leaves(("profiles", name), declared[name], _counted(declared[name], seen[name]), action)
+
+
+def _counted(declared: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, Any]:
+    """A seen profile without the keys that count only where they are declared."""
+    return {key: value for key, value in seen.items() if key in declared or key not in normal.OPTIONAL}
+
+
+def _recording(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any], later: str) -> None:
+    """Whether it is recorded and, if it shall be, into what; what is left of a former recording has no effect."""
+    found.leaves(("record",), normal.record(request), normal.record(observed), later)
+    if not normal.record(request):
+        return
+    path: Path = ("recordingSpec", "profiles")
+    action = PATCH if normal.record(observed) else later
+    declared, seen = normal.recording(request), normal.recording(observed)
+    if declared is None or seen is None or len(declared) != len(seen):
+        if declared is not seen:
+            sides = [NOTHING if side is None else side for side in (declared, seen)]
+            found.drifts.append(Drift(path, sides[0], sides[1], action))
+        return
+    for place, (one, other) in enumerate(zip(declared, seen, strict=True)):
+        found.leaves((*path, place), one, _counted(one, other), action)
+
+
+def _targets(found: Comparison, wanted: Wanted, observed: Mapping[str, Any]) -> None:
+    """Targets as a set; the address of one that was sent by spec is never answered."""
+    seen = {(t.profile, t.id): t for t in normal.targets(normal.target_rows(observed))}
+    known = {(t.profile, t.id): t for t in wanted.known}
+    for key in sorted({*seen, *known}):
+        path: Path = ("multistream", "targets", f"{key[0]} to {key[1]}")
+        if key not in seen or key not in known:
+            action = MANUAL if key in seen and seen[key] in wanted.rivals else PATCH
+            sides = (known[key].row if key in known else NOTHING, seen[key].row if key in seen else NOTHING)
+            found.drifts.append(Drift(path, *sides, action))
+        else:
+            found.leaves((*path, "videoOnly"), known[key].video_only, seen[key].video_only, PATCH)
+    for row, place in wanted.pending:
+        found.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, PATCH))
+    for row, place in wanted.doubtful:
+        found.drifts.append(Drift(("multistream", "targets", place), row, NOTHING, MANUAL))
+    for binding in wanted.bindings:
+        found.notes.append(
+            f"the address of target {binding.id} for {binding.profile} cannot be verified: the service never answers it"
+        )

@@ -1,0 +1,137 @@
+"""Brings a declared and an observed stream into one form, in which what means the same is the same.
+
+In: the request of a plan, or a checked answer. Out: plain values: `profiles` by name, policies with their defaults,
+origins as sets, frame rates without a denominator of 1. Called by `drift.py` and `steps.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from fleetc.model.renditions import INTRA
+from fleetc.upstream.stream_api import DEFAULT_PROFILES
+
+REFRESH = 600
+"""Seconds after which a viewer is judged again when a policy does not say."""
+
+_PROFILE = ("name", "width", "height", "bitrate", "fps", "fpsDen", "quality", "gop", "profile", "encoder")
+_POLICY = ("type", "webhookId", "webhookContext", "refreshInterval", "allowedOrigins")
+_PULL = ("source", "headers", "isMobile", "location")
+_DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
+OPTIONAL = ("quality", "gop", "profile")
+"""Keys of a profile that count only where they are declared: the service fills some of them in."""
+
+
+class Target(NamedTuple):
+    """A target by what tells it from others, and whether it gets silent video only."""
+
+    profile: str
+    id: str
+    video_only: bool
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The target as the API spells it."""
+        return {"profile": self.profile, **({"videoOnly": True} if self.video_only else {}), "id": self.id}
+
+
+def creator(stream: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Whom the stream belongs to."""
+    found = stream.get("creatorId")
+    return None if found is None else _known(found, ("type", "value"))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of JSON are the same: 1 is 1.0, and neither is true or "1"; lists keep their order.
+
+    Numbers that are not whole are compared as the doubles that the service keeps.
+    """
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | Decimal) and isinstance(other, int | Decimal):
+        return one == other or (isinstance(one, Decimal) and isinstance(other, Decimal) and float(one) == float(other))
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and bool(one == other)
+
+
+def profiles(stream: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The profiles by name; the default ladder where there are none or null, and nothing for an empty list."""
+    found = stream.get("profiles")
+    return {row["name"]: profile(row) for row in (DEFAULT_PROFILES if found is None else found)}
+
+
+def profile(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One profile, of a stream or of a recording, with the defaults of its keys."""
+    found = {"fpsDen": 1, "encoder": "H.264", **_known(row, _PROFILE)}
+    if "gop" in found:
+        found["gop"] = gop(found["gop"])
+    return found
+
+
+def _known(row: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """What the API describes of a table; what it answers besides is noted elsewhere and never compared."""
+    return {key: row[key] for key in keys if key in row}
+
+
+def gop(text: str) -> str:
+    """A distance of key frames in its shortest spelling, where it is a number: "2" for "2.0"."""
+    if text == INTRA or not _DECIMAL.fullmatch(text):
+        return text
+    whole, _, part = text.partition(".")
+    digits = whole.lstrip("0") or "0"
+    return f"{digits}.{part.rstrip('0')}".rstrip(".")
+
+
+def policy(stream: Mapping[str, Any]) -> dict[str, Any]:
+    """The playback policy with its defaults: none is public, and origins are a set."""
+    found = stream.get("playbackPolicy") or {"type": "public"}
+    defaults = {"webhookContext": {}, "refreshInterval": REFRESH, "allowedOrigins": []}
+    whole = {**defaults, **_known(found, _POLICY)}
+    return {**whole, "allowedOrigins": sorted(set(whole["allowedOrigins"]))}
+
+
+def pull(stream: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Where the stream is fetched; None where it is sent. No mobile source is 0, and no headers are none."""
+    found = stream.get("pull")
+    if found is None:
+        return None
+    mobile = found.get("isMobile", 0)
+    known = _known(found, _PULL)
+    return {**known, "headers": found.get("headers", {}), "isMobile": 0 if mobile is False else mobile}
+
+
+def headers(observed: Mapping[str, Any], declared: Iterable[str]) -> dict[str, Any]:
+    """Observed headers by the spelling of the declared ones, as capitals make no difference in their names."""
+    spelled = {name.lower(): name for name in declared}
+    found: dict[str, Any] = {}
+    for name in sorted(observed, key=lambda name: name not in spelled.values()):  # an exact name before its variants
+        meant = spelled.get(name.lower(), name)
+        found[name if meant in found else meant] = observed[name]
+    return found
+
+
+def record(stream: Mapping[str, Any]) -> bool:
+    """Whether it is recorded."""
+    return stream.get("record") is True
+
+
+def recording(stream: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The renditions of recordings; None where they are left to the service, as an empty spec does."""
+    found = (stream.get("recordingSpec") or {}).get("profiles")
+    return None if found is None else [profile(row) for row in found]
+
+
+def targets(rows: Iterable[Mapping[str, Any]]) -> tuple[Target, ...]:
+    """Targets that have an id, in their order."""
+    return tuple(Target(row["profile"], row["id"], row.get("videoOnly") is True) for row in rows if "id" in row)
+
+
+def target_rows(stream: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of targets as they stand in a stream; none, an empty table and an empty list are the same."""
+    return list((stream.get("multistream") or {}).get("targets") or ())

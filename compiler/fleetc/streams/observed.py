@@ -1,0 +1,191 @@
+"""Reads what the stream API answered: a stream with all its fields, or an error.
+
+In: the status and the text of an answer. Out: `Answer`. A stream is checked field by field against `resource.py`; what
+the API adds beyond its description is noted and left alone, and what is not a stream is told by kind. No message
+repeats a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, TypeAdapter, ValidationError
+
+from fleetc.diagnostics import Path
+from fleetc.streams import refused, scrub
+from fleetc.streams.data import Binding
+from fleetc.streams.resource import Seen, SeenErrors, SeenStream
+
+STREAM, MISSING, NOT_A_STREAM = "stream", "missing", "not_a_stream"
+INVALID, UNREACHABLE = "invalid_response", "unreachable"
+
+_DEEPEST = 64
+
+
+class NotJsonError(ValueError):
+    """A text that is not JSON, or that no service would write; `line` and `column` count from 1, 0 is everywhere."""
+
+    def __init__(self, reason: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer is: `kind` is stream, missing, not_a_stream, invalid_response or unreachable.
+
+    `stream` is the checked object of kind stream; `reasons` say why it is another kind, `notes` what is odd about it.
+    """
+
+    kind: str
+    stream: dict[str, Any]
+    reasons: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read(text: str, status: int | None = None) -> Answer:
+    """Tell what an answer is. Without a status an error object is told from a stream by its form.
+
+    Raises NotJsonError where a stream is expected and the text is not JSON.
+    """
+    if status is not None and status != 200:
+        kind = MISSING if status == 404 else UNREACHABLE
+        return Answer(kind, {}, _reasons(text, status))
+    raw = parse_json(text)
+    if isinstance(raw, dict) and "errors" in raw and status is None:
+        if "name" in raw:
+            reason = "it has both a name and errors, so that it may be a stream or an error: give its status"
+            return Answer(INVALID, {}, (reason,))
+        return Answer(UNREACHABLE, {}, _reasons(text, None))
+    if isinstance(raw, list):
+        return Answer(INVALID, {}, ("it is a list: the request had no id, and the service answered with all streams",))
+    if not isinstance(raw, dict):
+        return Answer(INVALID, {}, ("it is not an object",))
+    return _stream(raw)
+
+
+def _stream(raw: dict[str, Any]) -> Answer:
+    try:
+        seen = SeenStream.model_validate(raw)
+    except ValidationError as found:
+        faults = found.errors(include_url=False, include_input=False, include_context=False)
+        return Answer(INVALID, {}, tuple(dict.fromkeys(f"{dotted(f['loc'])}: {_sentence(f)}" for f in faults)))
+    if raw.get("id") in ("", ".", ".."):
+        return Answer(INVALID, {}, ("id: should be an id that can stand in a path",))
+    notes = (*(f"{dotted(path)} is not described by the API" for path in _extras(seen, ())), *_oddities(raw))
+    notes = (*notes, *dict.fromkeys(refused.notes(seen)))
+    if raw.get("parentId"):
+        reason = "it has a parentId: it is one session of a stream, not the stream"
+        return Answer(NOT_A_STREAM, raw, (reason,), notes)
+    return Answer(STREAM, raw, (), notes)
+
+
+def _sentence(fault: Any) -> str:
+    text = str(fault["msg"])
+    return text[:1].lower() + text[1:]
+
+
+def _reasons(text: str, status: int | None) -> tuple[str, ...]:
+    """The messages of an error, without what may be a key. One about a credential is not repeated at all."""
+    said = f"status {status}" if status is not None else "an error"
+    if status == 401:
+        return (f"{said}: the service refuses the credential",)
+    try:
+        errors = SeenErrors.model_validate(parse_json(text)).errors
+    except ValueError:  # pydantic's ValidationError is one as well
+        return (f"{said}: unparseable error body",)
+    return tuple(f"{said}: {scrub.message(error)}" for error in errors[:20])
+
+
+def _extras(seen: Seen, path: Path) -> Iterator[Path]:
+    """Every field that the API's description lacks."""
+    yield from ((*path, key) for key in seen.model_extra or ())
+    for key in seen.model_fields_set:
+        value = getattr(seen, key, None)
+        for index, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+            if isinstance(item, Seen):
+                yield from _extras(item, (*path, key) if index is None else (*path, key, index))
+
+
+def _oddities(raw: dict[str, Any]) -> Iterator[str]:
+    """What the description of the API rules out and its service does all the same."""
+    if raw.get("pull") and raw.get("streamKey"):
+        yield "streamKey stands beside pull, although a stream that is pulled has none"
+    if "profiles" in raw and raw["profiles"] is None:
+        yield "profiles is null, which is read as the default ladder"
+    for index, target in enumerate((raw.get("multistream") or {}).get("targets") or ()):
+        if "spec" in target:
+            yield f"multistream.targets.{index}.spec is answered, although addresses never are"
+
+
+class _Bindings(BaseModel):
+    """Which ids the service gave to targets that were sent by spec."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    profile: StrictStr
+    kind: Literal["env", "vault"]
+    reference: StrictStr
+    id: Annotated[StrictStr, Field(min_length=1)]
+
+
+def read_bindings(text: str) -> tuple[Binding, ...]:
+    """Read bindings from JSON, as `report.as_data` writes them. Raises NotJsonError, ValueError for any other form."""
+    rows = TypeAdapter(list[_Bindings]).validate_python(parse_json(text))
+    return tuple(Binding(row.profile, row.kind, row.reference, row.id) for row in rows)
+
+
+def dotted(path: Path) -> str:
+    """A place in an answer as text; keys that may hold anything are made safe to print."""
+    return ".".join(scrub.value(str(part)) for part in path) or "the answer"
+
+
+def parse_json(text: str) -> Any:
+    """Read JSON strictly: numbers exactly, no key twice, no NaN, no depth beyond reason. Raises NotJsonError."""
+    try:
+        value = json.loads(text, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=_object)
+    except json.JSONDecodeError as problem:
+        raise NotJsonError(problem.msg[:1].lower() + problem.msg[1:], problem.lineno, problem.colno) from None
+    except RecursionError:
+        raise NotJsonError("it nests deeper than any stream does") from None
+    except ArithmeticError:
+        raise NotJsonError("a number in it is beyond all bounds") from None
+    except ValueError as problem:
+        if isinstance(problem, NotJsonError):
+            raise
+        raise NotJsonError("a number in it is beyond all bounds") from None
+    if _depth(value) > _DEEPEST:
+        raise NotJsonError("it nests deeper than any stream does")
+    return value
+
+
+def _decimal(text: str) -> Decimal:
+    value = Decimal(text)
+    if value and not -400 < value.adjusted() < 400:
+        raise NotJsonError("a number in it is beyond all bounds")
+    return value
+
+
+def _constant(text: str) -> Any:
+    raise NotJsonError(f"{text} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NotJsonError("an object in it has one key twice")
+    return found
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level and depth <= _DEEPEST:
+        depth += 1
+        inner = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)]
+        level = [item for items in inner for item in items]
+    return depth

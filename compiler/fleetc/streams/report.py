@@ -1,0 +1,118 @@
+"""Prints how a stream stands: for people, and for programs.
+
+In: a `Report`. Out: text, or plain values for JSON. What the service answered is shown only where it cannot be a
+secret; bodies of requests are whole, because they hold placeholders in the places of secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from fleetc import leaks
+from fleetc.artifacts import json_document
+from fleetc.encoding import visible
+from fleetc.streams import scrub
+from fleetc.streams.data import NOTHING, Drift, Report, Step
+from fleetc.streams.steps import INACTIVE
+
+_KINDS = {
+    "in_sync": "is as declared",
+    "drift": "differs from its declaration",
+    "missing": "does not exist",
+    "not_a_stream": "cannot be compared",
+    "invalid_response": "cannot be compared",
+    "unreachable": "could not be read",
+}
+_ACTIONS = {
+    "patch": "can be patched",
+    "patch_when_inactive": "can be patched while nobody sends",
+    "replace": "needs a new stream",
+    "manual": "needs a person",
+}
+
+
+def as_text(report: Report) -> str:
+    """For a terminal or a log."""
+    lines = [f"stream {visible(report.stream)}: {report.kind}: it {_KINDS[report.kind]}"]
+    lines += [f"  {visible(reason)}" for reason in report.reasons]
+    for drift in report.drifts:
+        lines.append(f"  {_dotted(drift)}: {_ACTIONS[drift.action]} ({drift.action})")
+        lines += [f"    declared: {_line(_declared(drift))}", f"    observed: {_line(_observed(drift))}"]
+    for number, step in enumerate(report.steps, 1):
+        lines.append(f"step {number}: {_step(step)}")
+        if step.body is not None:
+            lines += [f"  {line}" for line in json_document(step.body).splitlines()]
+    lines += [f"note: {visible(note)}" for note in report.notes]
+    return "\n".join(lines) + "\n"
+
+
+def _step(step: Step) -> str:
+    when = " while nobody sends the stream" if step.when == INACTIVE else ""
+    return f"{step.method} {visible(step.path)}{when} ({visible(step.reason)})"
+
+
+def _dotted(drift: Drift) -> str:
+    return ".".join(scrub.value(str(part)) for part in drift.path)
+
+
+def _line(shown: Any) -> str:
+    return "nothing" if shown is NOTHING else re.sub(r"\n *", " ", json_document(shown)).strip()
+
+
+def _declared(drift: Drift) -> Any:
+    """The declared value, without what looks like a secret; references are shown."""
+    return _shown(drift.declared, named=False)
+
+
+def _observed(drift: Drift) -> Any:
+    """The observed value, without what is a secret by its place, by the name of a key or by its looks."""
+    named = any(isinstance(part, str) and leaks.names_secret(part) for part in drift.path)
+    if drift.observed is not NOTHING and (drift.secret or named):
+        return scrub.HIDDEN
+    return _shown(drift.observed, named=True)
+
+
+def _shown(value: Any, named: bool) -> Any:
+    """A value without what looks like a secret and, where `named`, without what a key says to be one."""
+    if isinstance(value, str):
+        return scrub.value(value)
+    if isinstance(value, dict):
+        return {
+            scrub.value(key): scrub.HIDDEN if named and leaks.names_secret(key) else _shown(item, named)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_shown(item, named) for item in value]
+    return value
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """Plain values for JSON. A side that has nothing at a place lacks its key."""
+    return {
+        "stream": report.stream,
+        "kind": report.kind,
+        "reasons": list(report.reasons),
+        "drifts": [_drift(drift) for drift in report.drifts],
+        "steps": [step._asdict() for step in report.steps],
+        "bindings": [binding._asdict() for binding in report.bindings],
+        "notes": list(report.notes),
+    }
+
+
+def _drift(drift: Drift) -> dict[str, Any]:
+    sides = {
+        "declared": _declared(drift),
+        "observed": _observed(drift),
+    }
+    path = [scrub.value(part) if isinstance(part, str) else part for part in drift.path]
+    return {
+        "path": path,
+        **{key: value for key, value in sides.items() if value is not NOTHING},
+        "action": drift.action,
+    }
+
+
+def as_json(report: Report, diagnostics: list[dict[str, Any]]) -> str:
+    """For programs: the report behind the diagnostics of the spec; numbers keep their digits."""
+    return json_document({"diagnostics": diagnostics, **as_data(report)})

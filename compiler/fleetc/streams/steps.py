@@ -1,0 +1,136 @@
+"""Puts the requests that mend a stream into the order in which the service accepts them.
+
+In: the plan of a stream, what was observed, what differs, and which targets are known. Out: `Step`s. The service checks
+targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null, and makes a new
+target of every spec it is sent: the order and the bodies keep clear of all four.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fleetc.plan import StreamPlan
+from fleetc.streams import normal
+from fleetc.streams.data import MANUAL, REPLACE, Drift, Step, Wanted
+from fleetc.upstream.stream_api import DEFAULT_PROFILES
+
+NOW, INACTIVE = "now", "inactive"
+_RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
+_SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
+
+
+def steps(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> tuple[Step, ...]:
+    """The requests that mend all differences but those that are left to a person."""
+    if any(drift.action == REPLACE for drift in drifts):
+        return tuple(_replace(plan, observed, wanted))
+    return tuple(_patches(plan, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
+
+
+def stream_path(observed: Mapping[str, Any]) -> str:
+    """The path of a stream below the address of the API, its id made safe."""
+    if "id" not in observed:
+        return "/stream/{id}"
+    return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), observed["id"])
+
+
+def _replace(plan: StreamPlan, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
+    """A new stream in the place of the old one. Targets that exist keep their ids."""
+    body = dict(plan.request.content)
+    if "multistream" in body:
+        body["multistream"] = {"targets": _final(wanted)}
+    yield Step("POST", "/stream", body, NOW, "another source needs another stream, with another key and playback id")
+    if plan.suspended:
+        reason = "a stream is suspended once it exists; {id} is that of the new one"
+        yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
+    active = observed.get("isActive") is True
+    reason = "the new stream has taken its place" + ("; to delete this one now would end its session" if active else "")
+    path = stream_path(observed)
+    if "id" not in observed:  # {id} is that of the new one by now
+        path, reason = "/stream/{old-id}", f"{reason}; the answer does not tell its id"
+    yield Step("DELETE", path, None, INACTIVE if active else NOW, reason)
+
+
+def _patches(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> Iterator[Step]:
+    path = stream_path(observed)
+    changed = {str(drift.path[0]) for drift in drifts}
+    body = {"suspended": plan.suspended}
+    if "suspended" in changed and plan.suspended:
+        yield Step("PATCH", path, body, NOW, "the first step, so that nobody sends a stream that is half changed")
+    rest = list(_rest(plan.request.content, observed, path, changed, wanted))
+    yield from rest
+    if "suspended" in changed and not plan.suspended:
+        when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
+        yield Step("PATCH", path, body, when, "the last step, so that nobody sends a stream that is half changed")
+
+
+def _rest(
+    request: Mapping[str, Any], observed: Mapping[str, Any], path: str, changed: set[str], wanted: Wanted
+) -> Iterator[Step]:
+    """All patches but that of suspended."""
+    waiting = INACTIVE if observed.get("isActive") is True else NOW
+    simple = {key: request.get(key, {"type": "public"}) for key in _SIMPLE if key in changed}
+    if simple:
+        yield Step("PATCH", path, simple, NOW, f"{', '.join(simple)} can be changed at any time")
+    yield from _recording(request, path, changed, waiting)
+    yield from _ladder(request, observed, path, changed, waiting, wanted)
+
+
+def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting: str) -> Iterator[Step]:
+    """What is recorded. A spec cannot be taken away: an empty one leaves recordings to the service again."""
+    spec = request.get("recordingSpec", {})
+    if "record" in changed:
+        body = {"record": request.get("record", False)}
+        if "recordingSpec" in changed:
+            body["recordingSpec"] = spec
+        yield Step("PATCH", path, body, waiting, "record is refused while somebody sends the stream")
+    elif "recordingSpec" in changed:
+        yield Step(
+            "PATCH", path, {"recordingSpec": spec}, NOW, "recordings can be changed while the stream is recorded"
+        )
+
+
+def _ladder(
+    request: Mapping[str, Any],
+    observed: Mapping[str, Any],
+    path: str,
+    changed: set[str],
+    waiting: str,
+    wanted: Wanted,
+) -> Iterator[Step]:
+    """Profiles and targets: no target may name a profile that is not stored when it is sent or when it goes."""
+    stored, new = set(normal.profiles(observed)), set(normal.profiles(request))
+    rows = normal.target_rows(observed)
+    if "profiles" not in changed:
+        if "multistream" in changed:
+            yield Step("PATCH", path, _multistream(_final(wanted)), NOW, "targets can be changed at any time")
+        return
+    staying = [row for row in rows if "id" in row and row["profile"] not in stored - new]
+    final = _final(wanted)
+    apart = len(staying) == len(rows) and not any(row["profile"] in new - stored for row in final)
+    if "multistream" in changed and apart:
+        yield Step("PATCH", path, _multistream(final), NOW, "targets can be changed at any time")
+    if len(staying) < len(rows):
+        reason = "targets let go of the profiles that are about to go"
+        yield Step("PATCH", path, _multistream([_row(row) for row in staying]), waiting, reason)
+    profiles = request.get("profiles", [dict(row) for row in DEFAULT_PROFILES])
+    yield Step("PATCH", path, {"profiles": profiles}, waiting, "profiles are refused while somebody sends the stream")
+    if "multistream" in changed and not apart:
+        reason = "targets are checked against the profiles that are stored"
+        yield Step("PATCH", path, _multistream(final), waiting, reason)
+
+
+def _multistream(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"multistream": {"targets": rows}}
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A target that exists, as a request names it."""
+    return {key: row[key] for key in ("profile", "videoOnly", "id") if key in row}
+
+
+def _final(wanted: Wanted) -> list[dict[str, Any]]:
+    """The targets that shall be: by id where they have one, and by spec where they are sent for the first time."""
+    known = [target.row for target in (*wanted.known, *wanted.rivals)]
+    return [*known, *(dict(pending.row) for pending in wanted.pending)]

@@ -1,0 +1,96 @@
+"""Prints what `upgrade.py` found, for people and for programs.
+
+In: an `Upgrade`. Out: text, or JSON. Called by `commands/`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from fleetc import render
+from fleetc.encoding import plain_output
+from fleetc.upgrade import Finding, Upgrade
+from fleetc.upstream import format_release
+
+_SHOWN = 4
+
+_SECTIONS = (
+    ("lost", "Lost"),
+    ("renamed", "Renamed"),
+    ("defaults", "Acts without being set"),
+    ("changes", "The node does otherwise"),
+    ("kept", "Nodes that keep a release of their own"),
+)
+
+
+def as_text(upgrade: Upgrade, colour: bool = False) -> str:
+    """For a terminal or a log."""
+    old, new = format_release(upgrade.source), format_release(upgrade.target)
+    back = upgrade.target < upgrade.source
+    way = f"back to {new}, an older release" if back else f"to {new}"
+    lines = [f"Fleet {upgrade.fleet}: from {old} {way}", "", *_spec(upgrade, colour)]
+    for name, title in _SECTIONS:
+        lines += _section(title, getattr(upgrade, name))
+    lines += _launch_lines(upgrade)
+    return "\n".join(lines) + "\n"
+
+
+def _spec(upgrade: Upgrade, colour: bool) -> Iterator[str]:
+    if not upgrade.appeared:
+        yield "In the spec: nothing has to change"
+    else:
+        yield "In the spec: this must change" if upgrade.must_change else "In the spec: worth a look"
+        located = render.locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
+        yield from (f"  {line}".rstrip() for line in render.as_text(located, colour).splitlines())
+    for diagnostic in upgrade.gone:
+        yield f"  no longer said: {diagnostic.code}: {plain_output(diagnostic.message)}"
+    yield ""
+
+
+def _section(title: str, findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        yield f"{title}: nothing"
+    else:
+        yield f"{title}:"
+        yield from (f"  {finding.text} ({_nodes(finding.nodes)})" for finding in findings)
+    yield ""
+
+
+def _launch_lines(upgrade: Upgrade) -> Iterator[str]:
+    if upgrade.lines is None:
+        yield "Launch lines: not compared, because the spec does not compile for that release yet"
+    elif not upgrade.lines:
+        yield "Launch lines: nothing"
+    else:
+        yield "Launch lines:"
+        for change in upgrade.lines:
+            count = len(change.nodes)
+            yield f"  {_nodes(change.nodes)}" if count == 1 else f"  same on {count} nodes: {_names(change.nodes)}"
+            yield from (f"    - {plain_output(word)}" for word in change.removed)
+            yield from (f"    + {plain_output(word)}" for word in change.added)
+
+
+def _nodes(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} nodes: {_names(names)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def as_json(upgrade: Upgrade) -> str:
+    """For programs: one object; `launch_lines` is null when the spec does not compile for the release yet."""
+    located = render.locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
+    lines = upgrade.lines
+    found = {
+        "fleet": upgrade.fleet,
+        "from": format_release(upgrade.source),
+        "to": format_release(upgrade.target),
+        "must_change": upgrade.must_change,
+        "diagnostics": render.as_data(located),
+        **{name: [finding._asdict() for finding in getattr(upgrade, name)] for name, _ in _SECTIONS},
+        "launch_lines": None if lines is None else [change._asdict() for change in lines],
+    }
+    return json.dumps(found, indent=2) + "\n"

@@ -1,0 +1,80 @@
+"""What a change of each flag of the node means, as data: `impacts.toml` beside this file says how to read it.
+
+In: that file, read when this module is first imported. Out: `meaning_of` a flag, `passing` of one with its process.
+Asked by `review/impact.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from fleetc.upstream import load
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """`always` are classes with their sentences, `computed` those that a comparison decides.
+
+    `none` is the reason where there is nothing else, `opens` when the change lets somebody in. `says` has the sentence
+    about exposure by what becomes of the value: "added", "removed", or what it is now.
+    """
+
+    always: dict[str, str] = field(default_factory=dict)
+    computed: tuple[str, ...] = ()
+    none: str = ""
+    opens: tuple[str, ...] = ()
+    says: dict[str, str] = field(default_factory=dict)
+
+
+_FIELDS = ("computed", "none", "opens", "roles")
+_DATA = load("impacts.toml")
+ROWS: dict[str, dict[str, Any]] = {**_DATA["flags"], **{flag: {"none": why} for flag, why in _DATA["nothing"].items()}}
+"""The row of each flag as it is written."""
+
+_UNKNOWN = {
+    **dict.fromkeys(
+        ("exposure", "price", "funds", "identity", "chain"), "fleetc does not know this flag, nor what it does"
+    ),
+    "opens": ["added", "changed", "removed"],
+}
+"""The row of a flag of a newer release: nobody gets past a limit by a name that nothing here knows."""
+
+
+@cache
+def meaning_of(flag: str, role: str = "") -> Meaning:
+    """What a change of the flag means for a process in this role. A flag that is not known may do anything."""
+    row = ROWS.get(flag, _UNKNOWN)
+    return _meaning(flag, row.get("roles", {}).get(role, row))
+
+
+@cache
+def passing(way: str, flag: str, role: str) -> dict[str, str]:
+    """What a flag means by class when its process comes, goes, moves or stays behind; {} stands for the value."""
+    row = _DATA[way].get(flag, {})
+    return {name: text for name, text in row.get("roles", {}).get(role, row).items() if name not in _FIELDS}
+
+
+@cache
+def stack_meaning(name: str) -> Meaning:
+    """What a change of a variable or secret of an avatar stack means."""
+    return _meaning(name, _DATA["stack"].get(name, {"none": "how the stack works inside"}))
+
+
+@cache
+def stream_meaning(field: str) -> Meaning:
+    """What a change of a field of a stream means."""
+    return _meaning(
+        field, _DATA["stream"].get(field, {"none": "the stream itself; it is changed through the stream API"})
+    )
+
+
+def _meaning(thing: str, row: dict[str, Any]) -> Meaning:
+    return Meaning(
+        {name: text for name, text in row.items() if name not in _FIELDS},
+        tuple(row.get("computed", ())),
+        row.get("none", ""),
+        tuple(row.get("opens", ())),
+        _DATA["says"].get(thing, {}),
+    )

@@ -1,0 +1,165 @@
+"""Reads the flags out of the node's Go source and compares them with `node_flags.toml`.
+
+In: Go texts (where flags are registered and where their defaults are set), the table's text and a release. Out: the
+differences, a report for people, and the table's text with its rows brought up to date. Pure; `__main__.py` of this
+package reads and writes the files. Roles, group and secrecy of a flag are for people to find out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from fleetc.upstream import Release, format_release, parse_release
+from fleetc.upstream.go_text import Value, arguments, evaluate, string_literal, without_comments
+
+UNSORTED = "unsorted"
+"""The group of a flag that nobody has looked at yet; a test refuses it."""
+
+_TYPES = {
+    "String": "string",
+    "Bool": "bool",
+    "Int": "int",
+    "Int64": "int64",
+    "Uint": "uint",
+    "Uint64": "uint64",
+    "Float64": "float",
+    "Duration": "duration",
+}
+_CALL = re.compile(rf"\b\w+\.({'|'.join(_TYPES)})(Var)?\(")
+_VARIABLE = re.compile(r"^[ \t]*(\w+)[ \t]*:?=[ \t]*([^\n]+)$", re.MULTILINE)
+_FIELD = re.compile(r"^[ \t]*(\w+)[ \t]*:[ \t]*&(\w+),", re.MULTILINE)
+_COLUMNS = (
+    *("type", "default", "roles", "group", "since", "secret"),
+    *("replaced_by", "deprecated_since", "no_effect_since", "removed"),
+)
+
+
+class Registration(NamedTuple):
+    """One flag as the source registers it; `default` is None when its expression is too much for this reader."""
+
+    type: str
+    default: Value | None
+
+
+class Difference(NamedTuple):
+    """One difference: `kind` is appeared, vanished, type, default, older or unread; `before` stands in the table."""
+
+    kind: str
+    flag: str
+    before: Value | None
+    after: Value | None
+
+
+def registrations(texts: Iterable[str]) -> dict[str, Registration]:
+    """Every flag that the texts register, by name.
+
+    `x.String("name", default, "usage")` and `x.StringVar(place, "name", default, "usage")` count, for each type. A
+    default may be a literal, a product of time units, or `*cfg.Field` where the texts hold `Field: &variable` and
+    `variable := ...`.
+    """
+    sources = [without_comments(text) for text in texts]
+    variables = {m[1]: m[2] for text in sources for m in _VARIABLE.finditer(text)}
+    fields = {m[1]: m[2] for text in sources for m in _FIELD.finditer(text)}
+    found: dict[str, Registration] = {}
+    for text in sources:
+        for call in _CALL.finditer(text):
+            words = arguments(text, call.end())
+            words = words[1:] if call[2] else words
+            name = string_literal(words[0]) if len(words) == 3 else None
+            if name:
+                kind = _TYPES[call[1]]
+                found[name] = Registration(kind, evaluate(kind, _resolved(words[1], variables, fields)))
+    return dict(sorted(found.items()))
+
+
+def _resolved(expression: str, variables: Mapping[str, str], fields: Mapping[str, str]) -> str:
+    """The expression behind `*cfg.Field` or a variable; any other stays as it is."""
+    pointer = re.fullmatch(r"\*\w+\.(\w+)", expression)
+    if pointer:
+        expression = fields.get(pointer[1], expression)
+    return variables.get(expression, expression)
+
+
+def compare(found: Mapping[str, Registration], table_text: str, release: Release) -> list[Difference]:
+    """The differences between a source of one release and the table, sorted by kind and flag."""
+    rows = tomllib.loads(table_text)["flags"]
+    differences = [Difference("appeared", name, None, found[name].default) for name in found if name not in rows]
+    for name, row in rows.items():
+        if name in found:
+            differences += _changed(name, row, found[name], release)
+        elif parse_release(row["since"]) <= release and not _gone(row, release):
+            differences.append(Difference("vanished", name, row["default"], None))
+    return sorted(differences, key=lambda d: (d.kind, d.flag))
+
+
+def _changed(name: str, row: Mapping[str, Any], now: Registration, release: Release) -> Iterator[Difference]:
+    if parse_release(row["since"]) > release:
+        yield Difference("older", name, row["since"], format_release(release))
+    if row["type"] != now.type:
+        yield Difference("type", name, row["type"], now.type)
+    if now.default is None:
+        yield Difference("unread", name, row["default"], None)
+    elif (row["default"], type(row["default"])) != (now.default, type(now.default)):
+        yield Difference("default", name, row["default"], now.default)
+
+
+def _gone(row: Mapping[str, Any], release: Release) -> bool:
+    return "removed" in row and parse_release(row["removed"]) <= release
+
+
+def rewritten(table_text: str, found: Mapping[str, Registration], release: Release) -> str:
+    """The table with new flags and with changed types and defaults. Everything above the rows stays as it is.
+
+    A flag that vanished keeps its row: a file that was forgotten looks the same, so a person writes `removed`.
+    """
+    rows: dict[str, dict[str, Any]] = tomllib.loads(table_text)["flags"]
+    for name, now in found.items():
+        if name not in rows:
+            rows[name] = {"roles": [], "group": UNSORTED, "since": format_release(release), "default": ""}
+        rows[name]["type"] = now.type
+        if now.default is not None:
+            rows[name]["default"] = now.default
+    head = table_text[: table_text.index("[flags]")]
+    return head + "[flags]\n" + "".join(_row(name, rows[name]) for name in sorted(rows))
+
+
+def _row(name: str, row: Mapping[str, Any]) -> str:
+    columns = ", ".join(f"{key} = {_toml(row[key])}" for key in _COLUMNS if key in row)
+    return f"{name} = {{ {columns} }}\n"
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)  # its texts, numbers, booleans and lists are TOML's too
+
+
+_SENTENCES = {
+    "appeared": "appeared, default {after}",
+    "vanished": "vanished; if every file was given, write removed",
+    "type": "type {before} became {after}",
+    "default": "default {before} became {after}",
+    "older": "was there in {after} already, not only since {before}",
+    "unread": "default cannot be read; compare it with {before}",
+}
+
+
+def report(differences: Iterable[Difference], release: Release) -> str:
+    """One line for each difference, and the section that `releases.toml` needs when flags appeared."""
+    found = list(differences)
+    lines = [
+        f"-{d.flag}: " + _SENTENCES[d.kind].format(before=_toml(d.before), after=_toml(d.after)) for d in found
+    ] or ["no differences"]
+    new = [d.flag for d in found if d.kind == "appeared"]
+    if new:
+        lines += [
+            "",
+            f"releases.toml needs this, and node_flags.toml {format_release(release)} in its list of releases:",
+            "",
+            f'[releases."{format_release(release)}"]',
+            'date = ""',
+            f"adds = {_toml(new)}",
+        ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,89 @@
+"""What each release of the node brought: flags, deprecations, and changes that an operator notices.
+
+In: `releases.toml` beside this file, read on the first question, because only `fleetc upgrade` asks one. Out:
+`releases()`, the oldest first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fleetc.upstream import NEWEST_RELEASE, Release, load, parse_release
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something the node does otherwise from `release` on: `now` says what, `before` what it did until then.
+
+    It concerns a node that meets every condition that is given: one of `roles` and `modes`, `on_chain`, one of `flags`
+    on its launch line and none of `without`, one of `settings` (dotted, below its table) in the spec, one of
+    `variables` in its environment, and `unset`, a flag that is not on its launch line.
+    """
+
+    name: str
+    release: Release
+    now: str
+    before: str
+    roles: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
+    on_chain: bool = False
+    flags: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    unset: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFacts:
+    """One release. `day` is its date, as 2026-08-12; `adds` and the three after it are names of flags.
+
+    Of a `partial` one only single facts are known, and its day is "".
+    """
+
+    release: Release
+    day: str
+    adds: tuple[str, ...]
+    deprecates: tuple[str, ...]
+    without_effect: tuple[str, ...]
+    removes: tuple[str, ...]
+    changes: tuple[Change, ...]
+    partial: bool = False
+
+
+@cache
+def releases() -> tuple[ReleaseFacts, ...]:
+    """Every release of which something is known, the oldest first. A spec may name any later one too."""
+    found = (_facts(parse_release(name), row) for name, row in load("releases.toml")["releases"].items())
+    return tuple(sorted(found, key=lambda facts: facts.release))
+
+
+@cache
+def unplaced() -> tuple[Change, ...]:
+    """Changes that are merged upstream, for some release after the last one that is known whole; which is not known."""
+    return tuple(_change(NEWEST_RELEASE, row) for row in load("releases.toml").get("unplaced", ()))
+
+
+def between(older: Release, newer: Release) -> tuple[ReleaseFacts, ...]:
+    """The releases after `older`, up to and with `newer`."""
+    return tuple(facts for facts in releases() if older < facts.release <= newer)
+
+
+def _facts(release: Release, row: dict[str, Any]) -> ReleaseFacts:
+    return ReleaseFacts(
+        release=release,
+        day=row.get("date", ""),
+        adds=tuple(row.get("adds", ())),
+        deprecates=tuple(row.get("deprecates", ())),
+        without_effect=tuple(row.get("without_effect", ())),
+        removes=tuple(row.get("removes", ())),
+        changes=tuple(_change(release, change) for change in row.get("changes", ())),
+        partial=row.get("partial", False),
+    )
+
+
+def _change(release: Release, row: dict[str, Any]) -> Change:
+    columns: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
+    return Change(release=release, **columns)
