@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.keccak import _permute, keccak256
 from fleetc.quantities import (
     EthAddress,
     HostName,
@@ -27,6 +26,7 @@ from fleetc.quantities import (
     parse_url,
     reach_of,
 )
+from fleetc.text.keccak import _permute, keccak256
 from tests.test_quantities import refused
 from tests.toml_texts import VECTORS
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Path
 from fleetc.model import effective_avatar
 from fleetc.model.fleet import Fleet, Stack
 from fleetc.model.references import too_many_nodes
+from fleetc.places.diagnostic import Path
 from tests.rules.support import (
     avatars,
     checked,

@@ -16,8 +16,8 @@ import pytest
 from fleetc import model, rules, upstream
 from fleetc.analysis import capacity
 from fleetc.analysis.demand import MEMORY, SESSIONS, Demand
-from fleetc.diagnostics import Diagnostic, Severity
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.upstream import gpu_model
 
 CASES = 2000

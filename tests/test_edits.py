@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fleetc.diagnostics import Fix, Path, Value, fix_insert, fix_remove, fix_rename, fix_set
 from fleetc.fixes import apply
+from fleetc.places.diagnostic import Fix, Path, Value, fix_insert, fix_remove, fix_rename, fix_set
 from fleetc.source import Source, parse
 from tests.toml_texts import EVERY_FORM, scalars
 

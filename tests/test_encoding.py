@@ -17,8 +17,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc import encoding
-from fleetc.encoding import EncodingError
+from fleetc.text import encoders
+from fleetc.text.encoders import EncodingError
 from tests import support_values as support
 from tests.support_values import has_noncharacter
 
@@ -27,19 +27,19 @@ BOOLEANS = frozenset({"b", "reward"})
 LAW = settings(deadline=None)
 
 ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "encode.systemd_exec": lambda i: encoding.systemd_exec(i["value"]),
-    "encode.systemd_env": lambda i: encoding.systemd_environment(i["key"], i["value"]),
-    "encode.envfile_posix": lambda i: encoding.env_posix(i["key"], i["value"]),
-    "encode.envfile_compose": lambda i: encoding.env_compose(i["key"], i["value"]),
-    "encode.posix_sh": lambda i: encoding.posix_word(i["value"]),
-    "encode.yaml": lambda i: encoding.yaml_string(i["value"]),
-    "encode.compose_yaml": lambda i: encoding.compose_string(i["value"]),
-    "encode.gfm_cell": lambda i: encoding.markdown_cell(i["value"]),
-    "encode.gha_data": lambda i: encoding.github_data(i["value"]),
-    "encode.gha_property": lambda i: encoding.github_property(i["value"]),
-    "encode.html": lambda i: encoding.html(i["value"]),
-    "encode.terminal": lambda i: encoding.visible(i["value"]),
-    "encode.ansible_var": lambda i: encoding.ansible_unsafe(i["value"]),
+    "encode.systemd_exec": lambda i: encoders.systemd_exec(i["value"]),
+    "encode.systemd_env": lambda i: encoders.systemd_environment(i["key"], i["value"]),
+    "encode.envfile_posix": lambda i: encoders.env_posix(i["key"], i["value"]),
+    "encode.envfile_compose": lambda i: encoders.env_compose(i["key"], i["value"]),
+    "encode.posix_sh": lambda i: encoders.posix_word(i["value"]),
+    "encode.yaml": lambda i: encoders.yaml_string(i["value"]),
+    "encode.compose_yaml": lambda i: encoders.compose_string(i["value"]),
+    "encode.gfm_cell": lambda i: encoders.markdown_cell(i["value"]),
+    "encode.gha_data": lambda i: encoders.github_data(i["value"]),
+    "encode.gha_property": lambda i: encoders.github_property(i["value"]),
+    "encode.html": lambda i: encoders.html(i["value"]),
+    "encode.terminal": lambda i: encoders.visible(i["value"]),
+    "encode.ansible_var": lambda i: encoders.ansible_unsafe(i["value"]),
 }
 
 
@@ -80,36 +80,36 @@ def test_nul_and_lone_surrogate_are_refused_by_every_exact_encoder(value: str) -
 
 def test_refusal_explains_itself_and_does_not_repeat_the_value() -> None:
     with pytest.raises(EncodingError) as refused:
-        encoding.env_shared([("V", "hunter2\n")])
+        encoders.env_shared([("V", "hunter2\n")])
     assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["", "1A", "A B", "A=B", "A\n", "Á", "A-B"])
 def test_name_that_is_no_variable_name_is_refused(name: str) -> None:
     for encode in (
-        encoding.systemd_environment,
-        encoding.env_posix,
-        encoding.env_compose,
+        encoders.systemd_environment,
+        encoders.env_posix,
+        encoders.env_compose,
     ):
         with pytest.raises(EncodingError, match="name"):
             encode(name, "x")
 
 
 def test_longest_argument_is_counted_in_bytes() -> None:
-    longest = "y" * encoding.MAX_ARGUMENT_BYTES
-    multibyte = "é" * (encoding.MAX_ARGUMENT_BYTES // 2)
+    longest = "y" * encoders.MAX_ARGUMENT_BYTES
+    multibyte = "é" * (encoders.MAX_ARGUMENT_BYTES // 2)
     for encode in (
-        encoding.systemd_exec,
-        encoding.posix_word,
-        encoding.compose_string,
-        encoding.posix_quoted,
+        encoders.systemd_exec,
+        encoders.posix_word,
+        encoders.compose_string,
+        encoders.posix_quoted,
     ):
         encode(longest)
         encode(multibyte)
         for too_long in (longest + "y", multibyte + "é"):
             with pytest.raises(EncodingError, match="longer"):
                 encode(too_long)
-    for assign in (encoding.env_posix, encoding.env_compose, encoding.systemd_environment):
+    for assign in (encoders.env_posix, encoders.env_compose, encoders.systemd_environment):
         assign("V", longest[2:])
         with pytest.raises(EncodingError, match="longer"):
             assign("V", longest[1:])
@@ -131,11 +131,11 @@ def test_hidden_are_controls_bidi_marks_surrogates_and_noncharacters() -> None:
             or 0xE0000 <= code <= 0xE007F
         )
         if must_hide and char not in "\n\t":
-            assert encoding.HIDDEN.fullmatch(char), f"U+{code:04X}"
+            assert encoders.HIDDEN.fullmatch(char), f"U+{code:04X}"
         elif unicodedata.category(char)[0] in "LMNPSZ":
-            assert not encoding.HIDDEN.fullmatch(char), f"U+{code:04X}"
-    assert not encoding.HIDDEN.fullmatch("\n")
-    assert not encoding.HIDDEN.fullmatch("\t")
+            assert not encoders.HIDDEN.fullmatch(char), f"U+{code:04X}"
+    assert not encoders.HIDDEN.fullmatch("\n")
+    assert not encoders.HIDDEN.fullmatch("\t")
 
 
 # --- laws: any text is refused for a reason, or comes back ----------------------------------------
@@ -167,8 +167,8 @@ def forbidden(value: str) -> bool:
 @LAW
 @given(TEXT)
 def test_systemd_argument_comes_back_or_is_refused(value: str) -> None:
-    if not is_refused(encoding.systemd_exec, value, forbidden(value) or has_noncharacter(value)):
-        line = f'"-x" {encoding.systemd_exec(value)} {encoding.systemd_exec(value)}'
+    if not is_refused(encoders.systemd_exec, value, forbidden(value) or has_noncharacter(value)):
+        line = f'"-x" {encoders.systemd_exec(value)} {encoders.systemd_exec(value)}'
         assert support.read_systemd_words(line, expand_dollar=True) == ["-x", value, value]
 
 
@@ -176,7 +176,7 @@ def test_systemd_argument_comes_back_or_is_refused(value: str) -> None:
 @given(TEXT)
 def test_systemd_environment_comes_back_or_is_refused(value: str) -> None:
     def encode(text: str) -> str:
-        return encoding.systemd_environment("K", text)
+        return encoders.systemd_environment("K", text)
 
     if not is_refused(encode, value, forbidden(value) or has_noncharacter(value)):
         line = encode(value).removeprefix("Environment=")
@@ -187,8 +187,8 @@ def test_systemd_environment_comes_back_or_is_refused(value: str) -> None:
 @given(TEXT, TEXT)
 def test_env_lines_come_back_or_are_refused(first: str, second: str) -> None:
     for encode, read, refuses in (
-        (encoding.env_posix, support.read_posix_env, has_noncharacter),
-        (encoding.env_compose, support.read_compose_env, lambda _: False),
+        (encoders.env_posix, support.read_posix_env, has_noncharacter),
+        (encoders.env_compose, support.read_compose_env, lambda _: False),
     ):
         values = {
             name: value
@@ -201,53 +201,53 @@ def test_env_lines_come_back_or_are_refused(first: str, second: str) -> None:
 @LAW
 @given(TEXT)
 def test_shell_word_comes_back_or_is_refused(value: str) -> None:
-    if not is_refused(encoding.posix_word, value, forbidden(value)):
-        assert shlex.split(f"x {encoding.posix_word(value)}") == ["x", value]
+    if not is_refused(encoders.posix_word, value, forbidden(value)):
+        assert shlex.split(f"x {encoders.posix_word(value)}") == ["x", value]
 
 
 @LAW
 @given(TEXT)
 def test_yaml_string_comes_back_or_is_refused(value: str) -> None:
-    if not is_refused(encoding.yaml_string, value, forbidden(value)):
-        text = encoding.yaml_string(value)
+    if not is_refused(encoders.yaml_string, value, forbidden(value)):
+        text = encoders.yaml_string(value)
         assert yaml.load(f"k: {text}\nl: [{text}]\n", yaml.CSafeLoader) == {"k": value, "l": [value]}
         assert yaml.safe_load(f"{text}: 1\n") == {value: 1}
-        assert encoding.HIDDEN.search(text) is None
-        compose = encoding.compose_string(value)
+        assert encoders.HIDDEN.search(text) is None
+        compose = encoders.compose_string(value)
         assert yaml.safe_load(compose) == value.replace("$", "$$")
 
 
 @LAW
 @given(TEXT)
 def test_github_escapes_come_back(value: str) -> None:
-    shown = re.sub("[\0\ud800-\udfff]", lambda m: encoding.visible(m[0]), value)
-    for encode in (encoding.github_data, encoding.github_property):
+    shown = re.sub("[\0\ud800-\udfff]", lambda m: encoders.visible(m[0]), value)
+    for encode in (encoders.github_data, encoders.github_property):
         text = encode(value)
         assert "\n" not in text
         assert "\r" not in text
         assert re.sub("%([0-9A-F]{2})", lambda m: chr(int(m[1], 16)), text) == shown
-    assert not {":", ","} & set(encoding.github_property(value))
+    assert not {":", ","} & set(encoders.github_property(value))
 
 
 @LAW
 @given(TEXT)
 def test_visible_form_hides_nothing_and_is_stable(value: str) -> None:
-    shown = encoding.visible(value)
+    shown = encoders.visible(value)
     assert not {"\n", "\t"} & set(shown)
-    assert encoding.HIDDEN.search(shown) is None
-    assert encoding.visible(shown) == shown
+    assert encoders.HIDDEN.search(shown) is None
+    assert encoders.visible(shown) == shown
     shown.encode()
 
 
 @LAW
 @given(TEXT)
 def test_html_and_labels_decode_to_the_visible_form(value: str) -> None:
-    shown = encoding.visible(value)
-    text = encoding.html(value)
+    shown = encoders.visible(value)
+    text = encoders.html(value)
     page = PageReader(f"<i title=\"{text}\" class='{text}'>{text}</i>")
     assert page.tags == [("i", {"title": shown, "class": shown})]
     assert page.text == shown
-    label = encoding.mermaid_label(value)
+    label = encoders.mermaid_label(value)
     assert re.fullmatch(r'"([A-Za-z0-9 ._-]|#\d+;)*"', label)
     assert re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label[1:-1]) == shown
 
@@ -270,39 +270,39 @@ class PageReader(html.parser.HTMLParser):
 
 
 def test_forge_finds_no_mail_address_in_a_cell() -> None:
-    assert encoding.markdown_cell("a@b.c") == "<code>a<wbr>&#64;b&#46;c</code>"
-    assert encoding.markdown_cell("@a@") == "<code>&#64;a<wbr>&#64;</code>"
+    assert encoders.markdown_cell("a@b.c") == "<code>a<wbr>&#64;b&#46;c</code>"
+    assert encoders.markdown_cell("@a@") == "<code>&#64;a<wbr>&#64;</code>"
 
 
 def test_markdown_text_keeps_sentences_and_turns_names_into_code() -> None:
-    assert encoding.markdown_text("pays 1,200 wei / pixel, 20.5% more (2 nodes): yes.") == (
+    assert encoders.markdown_text("pays 1,200 wei / pixel, 20.5% more (2 nodes): yes.") == (
         "pays 1,200 wei / pixel, 20.5% more (2 nodes): yes."
     )
-    assert encoding.markdown_text("gateway gw-eu, (eu.example.net)") == "gateway `gw-eu`, (`eu.example.net`)"
+    assert encoders.markdown_text("gateway gw-eu, (eu.example.net)") == "gateway `gw-eu`, (`eu.example.net`)"
     for dangerous in ("@me", "#1", "x/y#2", "www.a.b", "a://b", "a@b.c", ":smile:", "0123abc", "[x](y)", "<b>", "GH-1"):
-        assert re.fullmatch(r"(<code>.*</code>|`.*`)[:)]?|.*&#.*", encoding.markdown_text(dangerous)), dangerous
-    assert encoding.markdown_text("1. a") == "1&#46; a"
-    assert encoding.markdown_text("2) a") == "2&#41; a"
-    assert encoding.markdown_text("- a * b") == "&#45; a &#42; b"
+        assert re.fullmatch(r"(<code>.*</code>|`.*`)[:)]?|.*&#.*", encoders.markdown_text(dangerous)), dangerous
+    assert encoders.markdown_text("1. a") == "1&#46; a"
+    assert encoders.markdown_text("2) a") == "2&#41; a"
+    assert encoders.markdown_text("- a * b") == "&#45; a &#42; b"
 
 
 @given(TEXT)
 @LAW
 def test_markdown_text_and_code_hold_nothing_but_the_visible_form(value: str) -> None:
-    for encode in (encoding.markdown_text, encoding.markdown_code):
+    for encode in (encoders.markdown_text, encoders.markdown_code):
         shown = encode(value)
         assert "\n" not in shown
         outside = re.sub(r"<code>([^<`]|<wbr>)*</code>|`[^`<]*`", "", shown)
         assert not re.search(r"[@`<>\[\]*_~|\\!#](?<!&#)|://|www", outside)
         plain = html.unescape(re.sub(r"</?code>|<wbr>|`", "", shown))
-        assert plain == encoding.visible(value)
+        assert plain == encoders.visible(value)
 
 
 def test_mermaid_label_keeps_names_readable_and_starts_no_list() -> None:
-    assert encoding.mermaid_label("gw-eu.example_1") == '"gw-eu.example_1"'
-    assert encoding.mermaid_label("- a") == '"#45; a"'
-    assert encoding.mermaid_label("1. a") == '"1#46; a"'
-    assert encoding.mermaid_label('a"]; end -->') == '"a#34;#93;#59; end #45;#45;#62;"'
+    assert encoders.mermaid_label("gw-eu.example_1") == '"gw-eu.example_1"'
+    assert encoders.mermaid_label("- a") == '"#45; a"'
+    assert encoders.mermaid_label("1. a") == '"1#46; a"'
+    assert encoders.mermaid_label('a"]; end -->') == '"a#34;#93;#59; end #45;#45;#62;"'
 
 
 @vectors("ci.plain_output")
@@ -318,7 +318,7 @@ def test_plain_output_is_one_line_and_no_runner_command(value: str) -> None:
 
 def assert_no_runner_command(message: str) -> None:
     """One line that does not start with `::` after white space and holds no `##[`."""
-    line = encoding.plain_output(message)
+    line = encoders.plain_output(message)
     assert len(line.splitlines()) <= 1
     assert not line.strip().startswith("::")
     assert "##[" not in line
@@ -327,10 +327,10 @@ def assert_no_runner_command(message: str) -> None:
 
 def test_plain_output_leaves_ordinary_text_alone() -> None:
     for text in ("fine :: text", "# heading ##", "a[1]#[2]", "fleet.toml:3:1: error"):
-        assert encoding.plain_output(text) == text
-    assert encoding.plain_output("##vso[task]x") == r"\x23#vso[task]x"
-    assert encoding.plain_output("::error::x") == r"\x3a:error::x"
-    assert encoding.plain_output("a ##[error]x") == r"a \x23#[error]x"
+        assert encoders.plain_output(text) == text
+    assert encoders.plain_output("##vso[task]x") == r"\x23#vso[task]x"
+    assert encoders.plain_output("::error::x") == r"\x3a:error::x"
+    assert encoders.plain_output("a ##[error]x") == r"a \x23#[error]x"
 
 
 # --- the models of the grammars are right -----------------------------------------------------------
@@ -366,7 +366,7 @@ def test_go_flag_model_reads_as_the_flag_package_does(vector: dict[str, Any]) ->
 @vectors("fact.yaml_plain")
 def test_yaml_string_is_a_string_where_the_plain_scalar_is_not(vector: dict[str, Any]) -> None:
     scalar = vector["input"]["scalar"]
-    assert yaml.safe_load(encoding.yaml_string(scalar)) == scalar
+    assert yaml.safe_load(encoders.yaml_string(scalar)) == scalar
     if {"pyyaml", "all"} & set(vector["expect"]["plain_is_not_string_for"]):
         try:
             plain = yaml.safe_load(f"k: {scalar}\n")["k"]

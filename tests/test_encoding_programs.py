@@ -20,7 +20,7 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
-from fleetc import encoding
+from fleetc.text import encoders
 from tests.support_values import has_noncharacter, nasty_values, unescape_c
 from tests.test_encoding import PageReader
 
@@ -50,7 +50,7 @@ def numbered(values: Iterable[str]) -> dict[str, str]:
 
 
 def test_linux_passes_the_longest_accepted_argument_and_no_longer_one() -> None:
-    longest = "y" * encoding.MAX_ARGUMENT_BYTES
+    longest = "y" * encoders.MAX_ARGUMENT_BYTES
     run(program("true"), longest)
     with pytest.raises(OSError, match="Argument list too long"):
         run(program("true"), longest + "y")
@@ -64,8 +64,8 @@ def unit_dump(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What systemd's own parser made of a unit with every nasty value, as its debug dump shows it."""
     analyze = program("systemd-analyze")
     unit = tmp_path_factory.mktemp("unit") / "nasty.service"
-    arguments = " ".join(map(encoding.systemd_exec, SYSTEMD_VALUES))
-    lines = [encoding.systemd_environment(name, value) for name, value in numbered(SYSTEMD_VALUES).items()]
+    arguments = " ".join(map(encoders.systemd_exec, SYSTEMD_VALUES))
+    lines = [encoders.systemd_environment(name, value) for name, value in numbered(SYSTEMD_VALUES).items()]
     unit.write_text("\n".join(["[Service]", "Type=oneshot", f"ExecStart=/bin/true {arguments}", *lines, ""]))
     assert run(analyze, "verify", "--man=no", unit) == b""
     done = subprocess.run(
@@ -100,7 +100,7 @@ def test_systemd_reads_every_value_of_an_environment_file_back(tmp_path: Path) -
     # The generator expands `$` once more and drops empty values, which EnvironmentFile= does not.
     values = numbered(value for value in SYSTEMD_VALUES if "$" not in value and value)
     (tmp_path / "environment.d").mkdir()
-    text = "".join(encoding.env_posix(name, value) + "\n" for name, value in values.items())
+    text = "".join(encoders.env_posix(name, value) + "\n" for name, value in values.items())
     (tmp_path / "environment.d/nasty.conf").write_text(text, newline="")
     output = run(ENVIRONMENT_GENERATOR, env={"XDG_CONFIG_HOME": str(tmp_path)}).decode()
     lines = dict(line.partition("=")[::2] for line in output.split("\n") if re.match(r"V\d+=", line))
@@ -115,14 +115,14 @@ def test_systemd_reads_every_value_of_an_environment_file_back(tmp_path: Path) -
 def test_shell_reads_every_value_back(shell: str, tmp_path: Path) -> None:
     path = program(shell)
     values = numbered(SYSTEMD_VALUES)
-    environment = "".join(encoding.env_posix(name, value) + "\n" for name, value in values.items())
+    environment = "".join(encoders.env_posix(name, value) + "\n" for name, value in values.items())
     (tmp_path / "nasty.env").write_text(environment, newline="")
     clean = {"PATH": "/usr/bin:/bin"}
     shown = run(path, "-c", "set -a; . ./nasty.env; exec env -0", cwd=tmp_path, env=clean).decode()
     found = dict(entry.partition("=")[::2] for entry in shown.split("\0") if re.match(r"V\d+=", entry))
     assert found == values
 
-    script = "printf '%s\\0' " + " ".join(map(encoding.posix_word, VALUES))
+    script = "printf '%s\\0' " + " ".join(map(encoders.posix_word, VALUES))
     (tmp_path / "words.sh").write_text(script, newline="")
     assert run(path, "words.sh", cwd=tmp_path, env=clean).decode().split("\0")[:-1] == list(VALUES)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["nasty.env", "words.sh"]
@@ -134,11 +134,11 @@ def test_shell_reads_every_value_back(shell: str, tmp_path: Path) -> None:
 def test_compose_reads_every_value_back(tmp_path: Path) -> None:
     compose = program("docker-compose")
     lines = ["services:", "  one:", "    image: x", "    env_file: [nasty.env]", "    command:"]
-    lines += [f"      - {encoding.compose_string(value)}" for value in VALUES]
+    lines += [f"      - {encoders.compose_string(value)}" for value in VALUES]
     lines += ["    environment:"]
-    lines += [f"      E{name}: {encoding.compose_string(v)}" for name, v in numbered(VALUES).items()]
+    lines += [f"      E{name}: {encoders.compose_string(v)}" for name, v in numbered(VALUES).items()]
     (tmp_path / "compose.yaml").write_text("\n".join([*lines, ""]), newline="")
-    environment = [encoding.env_compose(name, value) + "\n" for name, value in numbered(VALUES).items()]
+    environment = [encoders.env_compose(name, value) + "\n" for name, value in numbered(VALUES).items()]
     (tmp_path / "nasty.env").write_text("".join(environment), newline="")
     output = run(compose, "-f", "compose.yaml", "config", "--format", "json", cwd=tmp_path, env={"HOME": "/h"})
     service = json.loads(output)["services"]["one"]
@@ -194,7 +194,7 @@ def recording_engine(path: Path) -> Iterator[list[dict[str, Any]]]:
 
 
 def test_yaml_readers_read_every_value_back() -> None:
-    text = "".join(f"- {encoding.yaml_string(value)}\n" for value in VALUES)
+    text = "".join(f"- {encoders.yaml_string(value)}\n" for value in VALUES)
     assert yaml.safe_load(text) == list(VALUES)
     assert yaml.load(text, yaml.CSafeLoader) == list(VALUES)
     ruamel = pytest.importorskip("ruamel.yaml")
@@ -203,18 +203,18 @@ def test_yaml_readers_read_every_value_back() -> None:
 
 
 def test_markdown_reader_shows_every_value_in_its_cell() -> None:
-    rows = "".join(f"| {encoding.markdown_cell(value)} | {index} |\n" for index, value in enumerate(VALUES))
+    rows = "".join(f"| {encoders.markdown_cell(value)} | {index} |\n" for index, value in enumerate(VALUES))
     page = MarkdownIt("commonmark").enable("table").render(f"| a | b |\n|---|---|\n{rows}")
     cells = re.findall(r"<td>(.*?)</td>", page, re.DOTALL)
     assert len(cells) == 2 * len(VALUES)
     for value, cell in zip(VALUES, cells[::2], strict=True):
         shown = PageReader(cell)
-        assert (shown.tags, shown.text) == ([("code", {})], encoding.visible(value))
+        assert (shown.tags, shown.text) == ([("code", {})], encoders.visible(value))
 
 
 def test_ansible_passes_every_value_on_and_evaluates_none(tmp_path: Path) -> None:
     playbook = program("ansible-playbook")
-    unsafe = [encoding.ansible_unsafe(value) for value in VALUES]
+    unsafe = [encoders.ansible_unsafe(value) for value in VALUES]
     hosts = {"here": {"ansible_connection": "local", "payloads": unsafe}}
     (tmp_path / "inventory.json").write_text(json.dumps({"all": {"hosts": hosts}}))
     copy = {"dest": str(tmp_path / "arrived.json"), "content": "{{ payloads | to_json }}", "mode": "0600"}

@@ -16,16 +16,17 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import encoding, render
-from fleetc.diagnostics import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
+from fleetc import render
 from fleetc.explain import pages
 from fleetc.fixes import replacements
 from fleetc.formats import Format, written
 from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
 from fleetc.render_github import as_github
 from fleetc.render_junit import as_junit
 from fleetc.render_sarif import as_sarif
 from fleetc.source import Source
+from fleetc.text import encoders
 from fleetc.version import __version__
 from tests.outside_tools import node_package
 from tests.support import ROOT, fleetc
@@ -142,7 +143,7 @@ def test_log_says_what_the_terminal_says(name: str) -> None:
         assert (result["ruleId"], rules[result["ruleIndex"]]) == (item.diagnostic.code, item.diagnostic.code)
         assert result["level"] == {0: "error", 1: "warning", 2: "note"}[item.diagnostic.severity]
         message = item.diagnostic.message + (f"\nhelp: {item.diagnostic.help}" if item.diagnostic.help else "")
-        shown = "\n".join(map(encoding.visible, message.split("\n")))
+        shown = "\n".join(map(encoders.visible, message.split("\n")))
         assert result["message"]["text"].replace("{{", "{").replace("}}", "}").replace("\\", "") == shown.replace(
             "\\", ""
         )
@@ -299,16 +300,16 @@ def test_absolute_path_is_a_file_address(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", nasty_values(), ids=ascii)
 def test_no_text_of_a_spec_is_a_link_or_a_placeholder_of_a_message(value: str) -> None:
-    text = encoding.sarif_text(value)
+    text = encoders.sarif_text(value)
     bare = text.replace("{{", "").replace("}}", "")
     assert "{" not in bare and "}" not in bare
     assert not re.search(r"(?<!\\)\[[^\]]*(?<!\\)\]\(", text)
     if "](" not in value:
-        assert text.replace("{{", "{").replace("}}", "}") == encoding.visible(value)
+        assert text.replace("{{", "{").replace("}}", "}") == encoders.visible(value)
 
 
 def test_link_in_a_message_is_text() -> None:
-    assert encoding.sarif_text("see [here](https://x) {0}") == r"see \[here\](https://x) {{0}}"
+    assert encoders.sarif_text("see [here](https://x) {0}") == r"see \[here\](https://x) {{0}}"
 
 
 # --------------------------------------------------------------------------------------------------- annotations
@@ -347,7 +348,7 @@ def test_runner_reads_one_annotation_for_each_diagnostic(name: str) -> None:
             == f"{ {0: 'error', 1: 'warning', 2: 'note'}[item.diagnostic.severity] }[{item.diagnostic.code}]"
         )
         assert properties.get("line", "0") == str(item.primary.line)
-        assert message.split("\n")[0] == encoding.visible(item.diagnostic.message)[:4000]
+        assert message.split("\n")[0] == encoders.visible(item.diagnostic.message)[:4000]
 
 
 @pytest.mark.parametrize("value", nasty_values(), ids=ascii)
@@ -358,7 +359,7 @@ def test_no_text_becomes_a_command_or_a_property(value: str) -> None:
         assert [command for command, _, _ in found] == ["error"]
         assert set(found[0][1]) <= {"file", "line", "endLine", "col", "endColumn", "title"}
         if not item.withheld:
-            assert found[0][2].startswith(encoding.visible(value)[:1000])  # longer words are cut
+            assert found[0][2].startswith(encoders.visible(value)[:1000])  # longer words are cut
 
 
 def nasty(value: str, file: str = "fleet.toml") -> Diagnostic:
@@ -406,7 +407,7 @@ def test_xml_holds_every_text(value: str) -> None:
     for case, item in zip(ET.fromstring(as_junit(located, ()))[0], located, strict=True):
         failure = case.find("failure")
         assert failure is not None
-        assert failure.get("message") == encoding.visible(item.diagnostic.message)
+        assert failure.get("message") == encoders.visible(item.diagnostic.message)
         assert failure.text == "\n".join(render.block(item))
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from fleetc import render, suggestions
+from fleetc import render
 from fleetc.fixes import repair, replacements
 from fleetc.pipeline import check_spec
 from fleetc.source import Source
+from fleetc.text import suggestions
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
 from tests.support import ROOT
 

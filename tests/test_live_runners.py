@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests import node
 from tests.rules.support import (
     SECRET,

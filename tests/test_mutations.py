@@ -19,9 +19,9 @@ import tomli_w
 
 from fleetc import rules
 from fleetc.artifacts import json_document
-from fleetc.diagnostics import has_errors
 from fleetc.model.fleet import Fleet
 from fleetc.pipeline import compile_spec
+from fleetc.places.diagnostic import has_errors
 from fleetc.plan import HostPlan, Plan, Service
 from fleetc.source import Source
 from fleetc.upstream import ABILITIES, FLAGS

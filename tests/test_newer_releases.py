@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.diagnostics import Severity
 from fleetc.pipeline import check_spec
+from fleetc.places.diagnostic import Severity
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.source import Source
 from fleetc.upgrade import compare

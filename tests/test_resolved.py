@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from fleetc.diagnostics import Severity
 from fleetc.model import effective
 from fleetc.model.fleet import NODE_TABLES
 from fleetc.pipeline import Compiled, compile_spec
+from fleetc.places.diagnostic import Severity
 from fleetc.resolved import as_toml
 from fleetc.source import Source
 from tests.mutating import spread

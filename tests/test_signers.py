@@ -7,8 +7,8 @@ import pytest
 from fleetc.analysis.acceptance import BUYS, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO
 from fleetc.analysis.economics import market_of, matrix
 from fleetc.analysis.funds import funds
-from fleetc.diagnostics import Severity
 from fleetc.lower.market import lower_market
+from fleetc.places.diagnostic import Severity
 from tests import node
 from tests.review.support import review
 from tests.rules.support import (

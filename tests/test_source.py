@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.diagnostics import Offset
+from fleetc.places.diagnostic import Offset
 from fleetc.source import Document, LineMap, Source, parse
 from fleetc.toml_reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
 from tests.toml_texts import VECTORS, read, refuse, under

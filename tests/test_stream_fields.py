@@ -16,8 +16,8 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from fleetc import model, source
-from fleetc.diagnostics import Diagnostic, Path
 from fleetc.model.stream import Stream
+from fleetc.places.diagnostic import Diagnostic, Path
 from fleetc.streams.observed import INVALID, read
 from fleetc.streams.resource import SeenStream, error_schema, json_schema
 from fleetc.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, SERVER_OWNED

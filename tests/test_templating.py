@@ -14,9 +14,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc import encoding
-from fleetc.encoding import EncodingError
 from fleetc.templating import GRAMMARS, Encoded, TemplateError, Templates, Word
+from fleetc.text import encoders
+from fleetc.text.encoders import EncodingError
 from tests.support_values import nasty_values
 
 
@@ -91,7 +91,7 @@ def test_constant_expression_is_quoted_too() -> None:
 
 
 def test_words_encoded_text_and_integers_are_printed_as_they_are() -> None:
-    line = Encoded(encoding.systemd_environment("A", "b c"))
+    line = Encoded(encoders.systemd_environment("A", "b c"))
     view = {"line": line, "user": Word("livepeer"), "port": 8935, "below": -1}
     text = "{{ line }}\nUser={{ user }}\nPort={{ port }}{{ below }}\n"
     assert render(text, "systemd", **view) == 'Environment="A=b c"\nUser=livepeer\nPort=8935-1\n'

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from fleetc.diagnostics import Diagnostic, Offset, Severity
+from fleetc.places.diagnostic import Diagnostic, Offset, Severity
 from fleetc.source import Document, Source, parse
 
 DATA = Path(__file__).parent / "data"

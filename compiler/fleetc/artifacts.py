@@ -13,10 +13,10 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
-from fleetc.diagnostics import Path
-from fleetc.encoding import HIDDEN
-from fleetc.origin import Origin, derived
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, derived
 from fleetc.plan import AVATAR_DIRECTORY, AvatarPlan, HostPlan, Service
+from fleetc.text.encoders import HIDDEN
 from fleetc.tree import Artifact
 
 _SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "silence"})

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from fleetc import backends, files, git, lower, model, render, source
 from fleetc.checkout import NoRepositoryError, need_plain_directories
-from fleetc.diagnostics import has_errors
 from fleetc.git import Revision
 from fleetc.pipeline import Checked, Compiled, compile_spec
+from fleetc.places.diagnostic import has_errors
 from fleetc.reading import decode_source
 from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
 from fleetc.review.side import Side, copy_of, of_compiled, of_recorded

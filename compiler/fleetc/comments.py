@@ -11,10 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fleetc import leaks
-from fleetc.diagnostics import Diagnostic, Label, Offset, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
 from fleetc.source import Source
 from fleetc.spans import STRINGS, Scan
+from fleetc.text import leaks
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)

@@ -14,7 +14,7 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import NamedTuple
 
-from fleetc.diagnostics import Action, Edit, Path, Value
+from fleetc.places.diagnostic import Action, Edit, Path, Value
 from fleetc.spans import Layout, Mark, Statement, key_parts
 
 _START = attrgetter("start")

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from fleetc import leaks
-from fleetc.diagnostics import Action, Edit, Fix
 from fleetc.edits import Sheet, TextEdit, locate
 from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Action, Edit, Fix
 from fleetc.source import Document, LineMap, Source, parse
 from fleetc.spans import Layout
+from fleetc.text import leaks
 
 ROUNDS = 10
 """How often a spec is checked and repaired; what one repair uncovers is for the next round."""

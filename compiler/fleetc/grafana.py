@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from fleetc.encoding import promql_string
 from fleetc.plan_monitoring import VARIABLES, Panel
+from fleetc.text.encoders import promql_string
 
 SCHEMA_VERSION = 39
 """Grafana's number of the form; newer releases read it and bring it up to date."""

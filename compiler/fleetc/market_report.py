@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fleetc.encoding import visible
 from fleetc.plan import Market
+from fleetc.text.encoders import visible
 
 _PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")
 _SUMMARY = (

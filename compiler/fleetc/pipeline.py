@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fleetc import comments, model, rules, source
-from fleetc.diagnostics import Diagnostic, Label, error, has_errors
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.source import Document, Source
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fleetc.diagnostics import Path
 from fleetc.model.effective import BoundPort
-from fleetc.origin import Origin
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin
 from fleetc.plan_monitoring import Monitoring
 from fleetc.upstream import Release
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from fleetc.origin import Chosen, Origin
+from fleetc.places.origin import Chosen, Origin
 
 VARIABLES = ("host", "node", "role", "region")
 """Labels of what is watched that a reader of the dashboard filters by."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fleetc.diagnostics import Severity
-from fleetc.encoding import html
+from fleetc.places.diagnostic import Severity
 from fleetc.render import NAMES, Located, block, count
 from fleetc.source import Source
+from fleetc.text.encoders import html
 
 
 def as_junit(located: Sequence[Located], sources: Sequence[Source]) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from fleetc.encoding import posix_word, yaml_string
+from fleetc.text.encoders import posix_word, yaml_string
 from fleetc.version import __version__
 
 ATTRIBUTES = ".gitattributes"

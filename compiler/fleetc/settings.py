@@ -306,7 +306,7 @@ def _need_known(table: Mapping[str, Any], name: str) -> None:
     """Refuse a key that is no setting: one that is misspelt would be silently without effect."""
     for key in table:
         if key not in WHERE:
-            from fleetc.suggestions import did_you_mean
+            from fleetc.text.suggestions import did_you_mean
 
             advice = did_you_mean(key, WHERE, f"the settings are {', '.join(WHERE)}")
             raise _unreadable(name, f"{shown(name)} sets {shown(key)}, which is no setting of fleetc", advice)

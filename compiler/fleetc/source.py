@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, Offset, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
 from fleetc.spans import Mark, Scan, parse_key
 from fleetc.toml_errors import cut
 from fleetc.toml_reader import read

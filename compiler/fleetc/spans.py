@@ -12,7 +12,7 @@ import tomllib
 from functools import cached_property
 from typing import NamedTuple
 
-from fleetc.diagnostics import Path
+from fleetc.places.diagnostic import Path
 
 _BASIC = r'"(?!"")(?:[^"\\\n]++|\\.)*+"'
 _LITERAL = r"'(?!'')[^'\n]*+'"

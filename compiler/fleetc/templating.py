@@ -14,23 +14,23 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from fleetc import encoding
-from fleetc.encoding import EncodingError
+from fleetc.text import encoders
+from fleetc.text.encoders import EncodingError
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template, nodes
 
 GRAMMARS: Mapping[str, Callable[[str], str]] = {
-    "ansible": encoding.yaml_string,
-    "compose": encoding.compose_string,
-    "diagram": encoding.mermaid_label,
-    "docs": encoding.markdown_cell,
-    "env": encoding.posix_quoted,
-    "html": encoding.html,
-    "monitoring": encoding.yaml_string,
-    "nftables": encoding.nft_address,
-    "systemd": encoding.systemd_exec,
-    "yaml": encoding.yaml_string,
+    "ansible": encoders.yaml_string,
+    "compose": encoders.compose_string,
+    "diagram": encoders.mermaid_label,
+    "docs": encoders.markdown_cell,
+    "env": encoders.posix_quoted,
+    "html": encoders.html,
+    "monitoring": encoders.yaml_string,
+    "nftables": encoders.nft_address,
+    "systemd": encoders.systemd_exec,
+    "yaml": encoders.yaml_string,
 }
 """The encoder of plain strings, by the folder that a template lies in."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from fleetc.diagnostics import Diagnostic, Label, Offset, error
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, error
 from fleetc.spans import Scan
-from fleetc.typography import TYPED, typed_plainly
+from fleetc.text.typography import TYPED, typed_plainly
 
 _POSITION = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _REPEATED = (

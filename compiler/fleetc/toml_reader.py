@@ -14,9 +14,9 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, Offset, Path, error
-from fleetc.encoding import HIDDEN
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
 from fleetc.spans import KEY_PART, STRINGS, Scan
+from fleetc.text.encoders import HIDDEN
 from fleetc.toml_errors import cut, explain
 
 MAX_DEPTH = 64

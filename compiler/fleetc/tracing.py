@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc.artifacts import json_document, json_places
-from fleetc.origin import Origin
+from fleetc.places.origin import Origin
 from fleetc.plan import PlannedFile
 from fleetc.templating import TemplateError, Templates
 

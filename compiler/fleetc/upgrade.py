@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from fleetc.diagnostics import Diagnostic, Severity
 from fleetc.lower import lower
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.signing import talks_to_chain
 from fleetc.model.worker import AiWorker
 from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.plan import Plan, Service
 from fleetc.source import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release

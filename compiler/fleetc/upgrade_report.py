@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from fleetc import render
-from fleetc.encoding import plain_output
+from fleetc.text.encoders import plain_output
 from fleetc.upgrade import Finding, Upgrade
 from fleetc.upstream import format_release
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from fleetc import backends
 from fleetc.model.effective import BoundPort
-from fleetc.origin import given
+from fleetc.places.origin import given
 from fleetc.plan import (
     Argument,
     Edge,

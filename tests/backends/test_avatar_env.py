@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleetc import encoding
-from fleetc.encoding import EncodingError
 from fleetc.pipeline import compile_spec
+from fleetc.text import encoders
+from fleetc.text.encoders import EncodingError
 from fleetc.tree import Artifact
 from tests.backends.programs import program
 from tests.support import EXAMPLES, ROOT, check_text, compile_text, shipped, sources_of
@@ -166,7 +166,7 @@ def test_every_reader_takes_every_file_for_the_same(reader: Reader, tmp_path: Pa
 def test_every_reader_gives_any_accepted_value_back(reader: Reader, tmp_path: Path, values: list[str]) -> None:
     wanted = {f"V{index}": value for index, value in enumerate((*ODD, *values))}
     path = tmp_path / "read.env"
-    path.write_text(encoding.env_shared(wanted.items()))
+    path.write_text(encoders.env_shared(wanted.items()))
     assert reader(path) == wanted
 
 
@@ -194,11 +194,11 @@ def test_what_some_reader_would_misread_is_refused_with_its_name() -> None:
     for value in nasty_values():
         if value not in accepted:
             with pytest.raises(EncodingError):
-                encoding.env_shared([("NAME", value)])
+                encoders.env_shared([("NAME", value)])
     with pytest.raises(EncodingError, match="NAME: it holds more than letters"):
-        encoding.env_shared([("NAME", "two words")])
+        encoders.env_shared([("NAME", "two words")])
     with pytest.raises(EncodingError, match="NAME: the name stands there twice"):
-        encoding.env_shared([("NAME", "1"), ("OTHER", "1"), ("NAME", "1")])
+        encoders.env_shared([("NAME", "1"), ("OTHER", "1"), ("NAME", "1")])
 
 
 def test_each_kind_of_refused_value_is_really_misread(tmp_path: Path) -> None:

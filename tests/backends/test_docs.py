@@ -6,9 +6,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-from fleetc.encoding import visible
 from fleetc.model.effective import BoundPort
-from fleetc.origin import given
+from fleetc.places.origin import given
 from fleetc.plan import (
     Argument,
     Assumed,
@@ -21,6 +20,7 @@ from fleetc.plan import (
     PlannedFile,
     SecretVariable,
 )
+from fleetc.text.encoders import visible
 from tests.backends import support
 from tests.support import ROOT, compile_text
 from tests.test_encoding import PageReader

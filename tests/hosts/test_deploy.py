@@ -125,7 +125,7 @@ def toml_text(value: str) -> str:
 
 def spec_nasty_values() -> list[str]:
     """The nasty values that a spec may hold: no hidden characters, which are refused long before."""
-    from fleetc.encoding import HIDDEN
+    from fleetc.text.encoders import HIDDEN
 
     return [v for v in nasty_values() if v and not HIDDEN.search(v) and len(v) < 2000]
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from fleetc.model.fleet import NODE_TABLES
-from fleetc.origin import Origin
+from fleetc.places.origin import Origin
 from fleetc.plan_monitoring import Alert, Live, Panel
 from fleetc.upstream.metrics import exporter_ports, metrics
 from tests.monitoring.support import SPEC, files, watched, whole

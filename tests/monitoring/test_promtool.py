@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.encoding import go_template_text, promql_string
 from fleetc.pipeline import compile_spec
+from fleetc.text.encoders import go_template_text, promql_string
 from tests.monitoring.support import RULES_TEST, SPEC, lay_out, promtool, watched, whole
 from tests.support import EXAMPLES, ROOT, compile_text, shipped, sources_of
 

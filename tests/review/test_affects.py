@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from fleetc import backends, lower
-from fleetc.diagnostics import fix_set
 from fleetc.edits import toml_value
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec, compile_spec
+from fleetc.places.diagnostic import fix_set
 from fleetc.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines

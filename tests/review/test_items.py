@@ -8,8 +8,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from fleetc import plan, plan_monitoring
-from fleetc.origin import Origin, given
 from fleetc.pipeline import compile_spec
+from fleetc.places.origin import Origin, given
 from fleetc.plan import HostPlan, Plan, Service
 from fleetc.review import items, items_stacks
 from fleetc.review.data import IMPACTS

@@ -15,10 +15,10 @@ import pytest
 from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.encoding import visible
 from fleetc.review import words
 from fleetc.review.data import Effect, FileChange, Review
 from fleetc.review.markdown import as_markdown
+from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 

@@ -10,8 +10,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import backends, lower
-from fleetc.origin import given
 from fleetc.pipeline import Compiled, compile_spec
+from fleetc.places.origin import given
 from fleetc.plan import Plan
 from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
 from fleetc.source import Source

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.encoding import visible
 from fleetc.review.terminal import as_text
+from fleetc.text.encoders import visible
 from tests.review.report_support import everyday, wild
 from tests.review.samples import EMPTY, huge, mixed, nasty, price_on
 

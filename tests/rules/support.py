@@ -7,8 +7,8 @@ In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`
 from __future__ import annotations
 
 from fleetc import render
-from fleetc.diagnostics import Severity
 from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Severity
 from fleetc.source import Source
 
 _HOSTS = """

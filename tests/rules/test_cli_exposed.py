@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import flagged, gateway, offchain, onchain, orchestrator, silent, transcoder
 
 CODE = "cli-exposed"

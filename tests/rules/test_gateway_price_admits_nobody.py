@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import (
     SECRET,
     ai_worker,

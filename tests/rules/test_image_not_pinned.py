@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import SECRET, ai_worker, flagged, free_gateway, free_orchestrator, model, offchain, silent
 
 CODE = "image-not-pinned"

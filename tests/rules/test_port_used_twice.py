@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity, has_errors
+from fleetc.places.diagnostic import Severity, has_errors
 from tests.rules.support import (
     checked,
     flagged,

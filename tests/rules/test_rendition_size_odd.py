@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import broadcast, flagged, ladder, listed, rung, silent, stream
 
 CODE = "rendition-size-odd"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.diagnostics import Severity
+from fleetc.places.diagnostic import Severity
 from tests.rules.support import avatars, flagged, silent, staged
 
 CODE = "slot-beyond-public-design"

@@ -13,10 +13,10 @@ from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import VIDEO, Goods, at_gas
 from fleetc.analysis.economics import View, market_of
 from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
-from fleetc.diagnostics import Label, Path
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.gateway import Buyer
 from fleetc.model.signing import has_signer, payer
+from fleetc.places.diagnostic import Label, Path
 from fleetc.quantities import Wei
 
 

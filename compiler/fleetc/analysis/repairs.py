@@ -17,7 +17,7 @@ from itertools import chain, combinations, permutations
 from typing import NamedTuple
 
 from fleetc.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, Warm, asked_of, demands, fits, of_a_slot
-from fleetc.diagnostics import Path
+from fleetc.places.diagnostic import Path
 
 TRIES = 40
 """Changes of one kind that are weighed at most."""

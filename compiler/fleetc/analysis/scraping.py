@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fleetc.model import effective, effective_avatar
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Node
-from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.quantities import HostName, Listener, host_port
 from fleetc.upstream.metrics import exporter_ports
 

@@ -25,12 +25,12 @@ from fleetc.backends import (
     streams,
     systemd,
 )
-from fleetc.diagnostics import Path
-from fleetc.encoding import EncodingError
-from fleetc.origin import Origin, derived
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, derived
 from fleetc.plan import AVATAR_DIRECTORY, HostPlan, Plan, Service
 from fleetc.source import Source
 from fleetc.templating import Templates
+from fleetc.text.encoders import EncodingError
 from fleetc.tracing import TracedLine, file_lines, together
 from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fleetc.artifacts import avatar_file, json_document
-from fleetc.encoding import compose_string, env_shared
-from fleetc.origin import Origin, given
+from fleetc.places.origin import Origin, given
 from fleetc.plan import (
     GAME_SERVICE,
     HOST_COMPOSE,
@@ -25,6 +24,7 @@ from fleetc.plan import (
     Variable,
 )
 from fleetc.templating import Encoded, Templates, Word
+from fleetc.text.encoders import compose_string, env_shared
 from fleetc.tracing import Marks, TracedLine, file_lines, trace_template, traced
 from fleetc.tree import Artifact
 

@@ -16,7 +16,7 @@ from fleetc.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole, pictu
 from fleetc.fleet_page.prices import price_rows
 from fleetc.fleet_page.streams import stream_row
 from fleetc.fleet_page.watching import monitoring_marks, monitoring_view
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import (
     Plan,
 )

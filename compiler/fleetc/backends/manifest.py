@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from fleetc.artifacts import json_line, json_string, without_hidden
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import Plan
 from fleetc.source import Source
 from fleetc.tracing import TracedLine, traced

@@ -12,13 +12,13 @@ from itertools import groupby
 from typing import Any
 
 from fleetc.artifacts import json_document, tables_of
-from fleetc.diagnostics import Path
-from fleetc.encoding import go_template_text
 from fleetc.grafana import dashboard
-from fleetc.origin import Origin, derived
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, derived
 from fleetc.plan import Plan, PlannedFile
 from fleetc.plan_monitoring import Agent, Alert, Live, Monitoring, Said, Target
 from fleetc.templating import Templates, Word
+from fleetc.text.encoders import go_template_text
 from fleetc.tracing import Marks, Together, TracedLine, file_lines, trace_template
 from fleetc.tree import Artifact
 

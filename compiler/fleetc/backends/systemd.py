@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from fleetc.artifacts import release_origin, service_file
-from fleetc.encoding import EncodingError, systemd_environment, systemd_exec
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import DOCKER_SOCKET, HostPlan, Service
 from fleetc.templating import Encoded, Templates, Word
+from fleetc.text.encoders import EncodingError, systemd_environment, systemd_exec
 from fleetc.tracing import Marks, Together, TracedLine, trace_template
 from fleetc.tree import Artifact
 from fleetc.upstream import format_release

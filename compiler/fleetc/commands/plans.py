@@ -221,7 +221,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
     """What the plan is made from, once the tree on disk is what the spec compiles to."""
     from fleetc import files
     from fleetc.sealed.make import Inputs
-    from fleetc.suggestions import did_you_mean
+    from fleetc.text.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     document = compiled.checked.document
@@ -259,10 +259,10 @@ def _made(settings: Settings) -> tuple[SettingMade, ...]:
 @contextmanager
 def _refusals(path: Path) -> Iterator[None]:
     """Print why a plan is refused, or what is wrong with a file, and exit."""
-    from fleetc.encoding import visible
     from fleetc.files import FilesError
     from fleetc.ops.deploy import DeployError
     from fleetc.sealed.data import PlanRefusedError
+    from fleetc.text.encoders import visible
 
     try:
         yield

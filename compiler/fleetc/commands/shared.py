@@ -165,7 +165,7 @@ def tell_settings(spec: Path, settings: Settings) -> None:
 
 def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
     """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
-    from fleetc.diagnostics import Severity
+    from fleetc.places.diagnostic import Severity
     from fleetc.recorded import shown
     from fleetc.render import outside
     from fleetc.tree import is_rolled_out
@@ -224,8 +224,8 @@ def need_fresh(tree: Tree, target: Path) -> None:
 
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
     """Print what is wrong with a file and exit; but as text behind the diagnostics found `before`."""
-    from fleetc.encoding import visible
     from fleetc.render import outside
+    from fleetc.text.encoders import visible
 
     if form is Format.text:
         text = f"error[{failure.code}]: {visible(failure.message)}\n --> {visible(failure.path)}\n"
@@ -238,7 +238,7 @@ def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) ->
 
 def plain(text: str) -> str:
     """Text that is safe to print."""
-    from fleetc.encoding import plain_output
+    from fleetc.text.encoders import plain_output
 
     return plain_output(text)
 

@@ -123,7 +123,7 @@ def explain(
     """Print the page of a diagnostic code or of a field; without either, list all codes."""
     from fleetc import reference
     from fleetc.explain import pages
-    from fleetc.suggestions import did_you_mean
+    from fleetc.text.suggestions import did_you_mean
 
     if everything:
         typer.echo(reference.markdown(), nl=False)
@@ -178,7 +178,7 @@ def upgrade(
 
 def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
     """What to write for a release that is not known: another spelling, or which ones are known."""
-    from fleetc.suggestions import did_you_mean
+    from fleetc.text.suggestions import did_you_mean
     from fleetc.upstream import parse_release
 
     oldest, newest = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])

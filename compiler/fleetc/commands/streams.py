@@ -57,7 +57,7 @@ def streams(
     from fleetc.streams.data import IN_SYNC
     from fleetc.streams.drift import compare
     from fleetc.streams.report import as_json, as_text
-    from fleetc.suggestions import did_you_mean
+    from fleetc.text.suggestions import did_you_mean
 
     form, settings = Format(asked), load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)

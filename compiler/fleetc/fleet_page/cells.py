@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from fleetc.encoding import markdown_cell
 from fleetc.templating import Encoded, Word
+from fleetc.text.encoders import markdown_cell
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/:-]+(?: [A-Za-z0-9._/:-]+)*")
 

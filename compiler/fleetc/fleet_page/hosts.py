@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fleetc.artifacts import image_origin, release_origin
 from fleetc.fleet_page.cells import cell, word
-from fleetc.origin import Origin, given
+from fleetc.places.origin import Origin, given
 from fleetc.plan import HostPlan, Service
 from fleetc.quantities import reach_of
 from fleetc.templating import Encoded, Word

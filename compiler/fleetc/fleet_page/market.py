@@ -6,7 +6,7 @@ In: the plan. Out: a part of the view, and marks of the same shape.
 from __future__ import annotations
 
 from fleetc.fleet_page.cells import cell, word
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import Plan
 from fleetc.tracing import Marks, Together
 

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import (
     AvatarSlot,
     HostPlan,

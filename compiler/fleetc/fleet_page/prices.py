@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from fleetc.artifacts import argument_of, plain_decimal
 from fleetc.fleet_page.cells import cell, word
-from fleetc.origin import Origin
+from fleetc.places.origin import Origin
 from fleetc.plan import Service
 from fleetc.templating import Encoded, Word
 

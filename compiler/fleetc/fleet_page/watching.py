@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fleetc.fleet_page.cells import cell, word
-from fleetc.origin import Origin, derived
+from fleetc.places.origin import Origin, derived
 from fleetc.plan import Plan
 from fleetc.plan_monitoring import Target
 from fleetc.tracing import Marks, Together

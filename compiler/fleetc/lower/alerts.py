@@ -36,7 +36,7 @@ from fleetc.lower.scope import (
     without_orchestrator,
 )
 from fleetc.model.gateway import Gateway
-from fleetc.origin import Origin, derived, given
+from fleetc.places.origin import Origin, derived, given
 from fleetc.plan_monitoring import Alert, Live, Said, TargetLabel
 from fleetc.quantities import Wei
 

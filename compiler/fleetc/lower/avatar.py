@@ -13,7 +13,6 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
-from fleetc.diagnostics import Path
 from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
 from fleetc.lower.common import plain_number
 from fleetc.model import effective_avatar as effective
@@ -22,7 +21,8 @@ from fleetc.model.avatar_tables import Turn
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fields import Base, SecretRef
 from fleetc.model.fleet import Fleet, Stack
-from fleetc.origin import Origin, default, derived, given
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, default, derived, given
 from fleetc.plan import (
     AVATAR_DIRECTORY,
     CLUSTER_FILE,

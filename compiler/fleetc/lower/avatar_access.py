@@ -13,7 +13,7 @@ from itertools import chain
 from fleetc.model import effective_avatar as effective
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Stack
-from fleetc.origin import default, derived, given
+from fleetc.places.origin import default, derived, given
 from fleetc.plan import (
     FIREWALL_ALLOWLIST,
     POWER_ALLOWLIST,

@@ -17,7 +17,7 @@ from fleetc.model.node import ChainSettings
 from fleetc.model.orchestrator import Orchestrator
 from fleetc.model.signer import Redeemer, Signer
 from fleetc.model.signing import account_of, has_signer, talks_to_chain
-from fleetc.origin import Chosen, derived, given
+from fleetc.places.origin import Chosen, derived, given
 from fleetc.plan import (
     DOCKER_SOCKET,
     RELEASE_ROOT,

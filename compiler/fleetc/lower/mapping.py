@@ -12,7 +12,7 @@ from typing import Any
 from fleetc.model.fields import SecretRef
 from fleetc.model.fleet import Node
 from fleetc.model.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
-from fleetc.origin import Origin, given
+from fleetc.places.origin import Origin, given
 from fleetc.plan import Argument, SecretVariable, Variable
 from fleetc.upstream import FLAGS
 

@@ -17,7 +17,7 @@ from fleetc.model.fleet import Fleet, Node
 from fleetc.model.gateway import Gateway
 from fleetc.model.node import ChainSettings
 from fleetc.model.orchestrator import Orchestrator
-from fleetc.origin import Chosen, default, derived, given
+from fleetc.places.origin import Chosen, default, derived, given
 from fleetc.plan_monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
 
 DEFAULT_INTERVAL = 30

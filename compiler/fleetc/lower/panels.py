@@ -28,7 +28,7 @@ from fleetc.lower.scope import (
     without_orchestrator,
 )
 from fleetc.model import effective
-from fleetc.origin import derived
+from fleetc.places.origin import derived
 from fleetc.plan_monitoring import VARIABLES, Alert, Panel, Query
 
 CHOSEN = tuple(matches(name, f"${name}") for name in VARIABLES)

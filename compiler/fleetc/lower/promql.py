@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleetc.encoding import promql_string
+from fleetc.text.encoders import promql_string
 
 
 def equals(label: str, value: str) -> str:

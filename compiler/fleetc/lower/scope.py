@@ -18,7 +18,7 @@ from fleetc.model.gateway import Gateway
 from fleetc.model.monitoring import Monitoring
 from fleetc.model.node import ChainSettings
 from fleetc.model.orchestrator import Orchestrator
-from fleetc.origin import Origin, default, derived, given
+from fleetc.places.origin import Origin, default, derived, given
 
 JOB = "livepeer"
 NODES = equals("job", JOB)

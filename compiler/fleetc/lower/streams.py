@@ -9,7 +9,7 @@ from fleetc.analysis.requests import create_request
 from fleetc.model.fleet import Fleet
 from fleetc.model.renditions import entries, rung_places, stream_rungs
 from fleetc.model.stream import Stream
-from fleetc.origin import derived, given
+from fleetc.places.origin import derived, given
 from fleetc.plan import PlannedFile, StreamPlan
 
 REQUEST = "create.json"

@@ -13,7 +13,7 @@ from fleetc.lower.mapping import Planned, secret
 from fleetc.lower.models import model_arguments, models_file
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.worker import AiWorker, Transcoder
-from fleetc.origin import default, derived, given
+from fleetc.places.origin import default, derived, given
 from fleetc.plan import Argument, Service
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.diagnostics import Diagnostic, Label, error, has_errors
 from fleetc.model.fleet import NODE_TABLES, Fleet
 from fleetc.model.problems import problems_of
 from fleetc.model.references import check_references, too_many_nodes
+from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.source import Document
 
 NODE_LIMIT = 100_000

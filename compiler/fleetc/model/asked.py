@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.diagnostics import Path
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.orchestrator import Orchestrator
+from fleetc.places.diagnostic import Path
 from fleetc.quantities import Price
 
 

@@ -16,7 +16,7 @@ from fleetc.model.node import AiSettings, ChainSettings, GpuSettings, ModelUse
 from fleetc.model.orchestrator import Orchestrator, Service
 from fleetc.model.signer import Redeemer, RewardCaller, Signer
 from fleetc.model.worker import AiWorker, Transcoder
-from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
 from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
 

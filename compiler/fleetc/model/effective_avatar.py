@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import NamedTuple
 
-from fleetc.diagnostics import Path
 from fleetc.model.avatar import Slot
 from fleetc.model.avatar_fields import PAYMENTS, AvatarTag
 from fleetc.model.effective import ANY_ADDRESS, BoundPort, gpu_index
 from fleetc.model.fleet import Fleet, Stack
-from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.quantities import (
     Bytes,
     EthAddress,

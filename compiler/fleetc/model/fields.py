@@ -27,7 +27,7 @@ from pydantic.json_schema import WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from fleetc import quantities as q
-from fleetc.diagnostics import Value
+from fleetc.places.diagnostic import Value
 from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
 
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from fleetc.diagnostics import Path
 from fleetc.model.avatar import Avatars
 from fleetc.model.fields import Base, Currency, Name, Rate, refuse
 from fleetc.model.gateway import Gateway
@@ -23,7 +22,8 @@ from fleetc.model.orchestrator import Orchestrator
 from fleetc.model.signer import Redeemer, RewardCaller, Signer
 from fleetc.model.stream import Stream
 from fleetc.model.worker import AiWorker, Transcoder
-from fleetc.suggestions import Suggestions
+from fleetc.places.diagnostic import Path
+from fleetc.text.suggestions import Suggestions
 
 NODE_TABLES = (
     "gateways",

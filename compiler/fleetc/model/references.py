@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.diagnostics import Diagnostic, Fix, Label, Path, error, fix_rename
 from fleetc.model.fleet import Fleet, Node, Stack
 from fleetc.model.gateway import Buyer, Gateway
 from fleetc.model.node import ChainSettings, GpuSettings
 from fleetc.model.orchestrator import Orchestrator
 from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename
 from fleetc.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
-from fleetc.suggestions import asked, one_of, same_but_for_spelling
+from fleetc.text.suggestions import asked, one_of, same_but_for_spelling
 from fleetc.upstream import NETWORKS, PIPELINES
 from fleetc.upstream.avatar import HIGHEST_SLOT
 from fleetc.upstream.avatar import NEWEST_RELEASE as NEWEST_AVATAR_RELEASE

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.diagnostics import Path
 from fleetc.model.fleet import Fleet
-from fleetc.origin import Chosen, Origin, default, derived, given
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 _GOP = re.compile(r"(0|[1-9][0-9]{0,4})(\.[0-9]{1,6})?")

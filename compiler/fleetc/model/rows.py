@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fleetc.model.fleet import Node
 from fleetc.quantities import Duration, Listener, Wei
-from fleetc.suggestions import folded
+from fleetc.text.suggestions import folded
 from fleetc.upstream import FLAGS
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleetc.encoding import plain_output
 from fleetc.ops.gate import Judgement, judge
 from fleetc.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from fleetc.plan import Plan
 from fleetc.sealed.data import NewestPlan
 from fleetc.settings import Settings
+from fleetc.text.encoders import plain_output
 from fleetc.tree import Tree
 
 SITE_PLAYBOOK = "site.yml"
@@ -108,7 +108,7 @@ def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
     known = tuple(host.name for host in plan.hosts)
     for name in limit:
         if name not in known:
-            from fleetc.suggestions import did_you_mean
+            from fleetc.text.suggestions import did_you_mean
 
             raise DeployError(f'there is no host "{name}"; {did_you_mean(name, known)}', 2)
     return tuple(name for name in known if name in limit) if limit else known

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc import files
-from fleetc.encoding import visible
 from fleetc.ops import signatures
 from fleetc.ops.observe import SSH_SAYS, observe
 from fleetc.ops.runner import Event
@@ -43,6 +42,7 @@ from fleetc.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_
 from fleetc.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.settings import Settings
 from fleetc.source import Source
+from fleetc.text.encoders import visible
 from fleetc.tree import MANIFEST, Tree, is_rolled_out
 
 SIGNATURE_ENDING = ".sig"

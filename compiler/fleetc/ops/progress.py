@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from fleetc.encoding import plain_output
 from fleetc.ops.runner import Event
+from fleetc.text.encoders import plain_output
 
 
 @contextmanager

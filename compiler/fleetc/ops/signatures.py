@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from fleetc.encoding import visible
 from fleetc.sealed.data import PlanRefusedError, Refusal
+from fleetc.text.encoders import visible
 
 NAMESPACE = "fleetc-plan"
 _HEAD, _TAIL = "-----BEGIN SSH SIGNATURE-----\n", "-----END SSH SIGNATURE-----\n"

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NewType
 
-from fleetc import leaks
-from fleetc.keccak import keccak256
 from fleetc.quantities.text import QuantityError, need_text, shown
+from fleetc.text import leaks
+from fleetc.text.keccak import keccak256
 
 HostName = NewType("HostName", str)
 """An IPv4 or IPv6 address or a DNS name, in lower case, IPv6 compressed and without brackets."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from fleetc.quantities.amounts import MONEY_WORDS, TIME_WORDS
 from fleetc.quantities.text import QuantityError
-from fleetc.typography import typed_plainly
+from fleetc.text.typography import typed_plainly
 
 _AMOUNT = re.compile(
     r"(?P<number>[0-9][0-9_]*(?:\.[0-9_]+)?)[ \t]*(?P<unit>[A-Za-zµ]+)"

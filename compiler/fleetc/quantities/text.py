@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fleetc import leaks
+from fleetc.text import leaks
 
 _MAX_TEXT = 300
 _SHOWN = 60

@@ -13,18 +13,19 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from fleetc import backends, leaks, lower, model
-from fleetc.diagnostics import Path, Value, fix_set
+from fleetc import backends, lower, model
 from fleetc.edits import toml_value
-from fleetc.encoding import plain_output
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec
+from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.probing import alternatives, choices, leaves, words
 from fleetc.source import Document, Source, value_at
 from fleetc.spans import parse_key
-from fleetc.suggestions import did_you_mean
+from fleetc.text import leaks
+from fleetc.text.encoders import plain_output
+from fleetc.text.suggestions import did_you_mean
 from fleetc.tree import Tree
 
 VALUES_LIMIT = 40

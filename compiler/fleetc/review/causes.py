@@ -16,12 +16,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fleetc import leaks
-from fleetc.diagnostics import Path
-from fleetc.origin import Origin
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin
 from fleetc.review.data import Spot
 from fleetc.review.item import Item
 from fleetc.source import Document
+from fleetc.text import leaks
 
 _FEW = 4
 """So many edits may be the cause of something that none of them speaks of."""

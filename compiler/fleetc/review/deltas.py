@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fleetc.diagnostics import Path
-from fleetc.origin import given
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import given
 from fleetc.review.causes import Edit, Edits
 from fleetc.review.item import Item, Key
 from fleetc.review.items_stacks import SEAT

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from fleetc.artifacts import json_line, plain_decimal
-from fleetc.diagnostics import Path
-from fleetc.origin import Origin, given
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, given
 from fleetc.plan import PlannedFile
 
 Key = tuple[str, ...]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from fleetc.encoding import markdown_code, markdown_text, plain_output
 from fleetc.review import words
 from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
 LIMIT_BYTES = 60_000
 """A comment is shorter than this; GitHub refuses 65,536 characters."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from difflib import SequenceMatcher
 from typing import Any
 
-from fleetc.diagnostics import Path, Value
+from fleetc.places.diagnostic import Path, Value
 from fleetc.upstream import NETWORKS, PIPELINES, RELEASES, RENDITIONS, format_release
 
 _NUMBER = re.compile("[0-9]+")

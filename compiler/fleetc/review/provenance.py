@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc import backends, leaks, render
-from fleetc.diagnostics import Label, Path
-from fleetc.encoding import plain_output
+from fleetc import backends, render
 from fleetc.model.fleet import Fleet
-from fleetc.origin import Origin
+from fleetc.places.diagnostic import Label, Path
+from fleetc.places.origin import Origin
 from fleetc.plan import Plan
 from fleetc.source import Document, Source, value_at
-from fleetc.suggestions import did_you_mean
+from fleetc.text import leaks
+from fleetc.text.encoders import plain_output
+from fleetc.text.suggestions import did_you_mean
 from fleetc.tracing import TracedLine
 from fleetc.upstream import FLAGS
 

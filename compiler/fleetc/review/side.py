@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleetc import lower, model, source
-from fleetc.diagnostics import has_errors
 from fleetc.model.fleet import Fleet
 from fleetc.pipeline import Compiled
+from fleetc.places.diagnostic import has_errors
 from fleetc.plan import Plan
 from fleetc.source import Document, Source
 from fleetc.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fleetc.encoding import plain_output
 from fleetc.review import words
 from fleetc.review.data import Change, Effect, Review, Spot
+from fleetc.text.encoders import plain_output
 
 _CHANGES = 40
 _EFFECTS = 6

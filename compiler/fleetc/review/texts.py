@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fleetc.origin import Origin
+from fleetc.places.origin import Origin
 from fleetc.review.causes import shown
 from fleetc.review.deltas import Delta
 from fleetc.review.evidence import Evidence

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from fleetc.encoding import visible
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.text.encoders import visible
 from fleetc.tree import SPEC_FOLDER
 
 MEANINGS = {

@@ -14,8 +14,8 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
 
 
 class Rule(NamedTuple):

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet
 from fleetc.model.orchestrator import Orchestrator
 from fleetc.model.worker import AiWorker
-from fleetc.suggestions import one_of
+from fleetc.places.diagnostic import Diagnostic, Label, error
+from fleetc.text.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

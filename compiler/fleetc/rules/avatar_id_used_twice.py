@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective_avatar
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -30,11 +30,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.analysis.slots import claims
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective, effective_avatar
 from fleetc.model.effective import BoundPort
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
 from fleetc.upstream.metrics import exporter_ports
 

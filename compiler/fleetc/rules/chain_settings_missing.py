@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.node import ChainSettings
 from fleetc.model.signing import talks_to_chain
-from fleetc.suggestions import one_of
+from fleetc.places.diagnostic import Diagnostic, Label, error
+from fleetc.text.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.node import ChainSettings
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

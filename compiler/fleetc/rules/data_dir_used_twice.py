@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
-from fleetc.origin import Chosen
+from fleetc.places.diagnostic import Diagnostic, Label, error
+from fleetc.places.origin import Chosen
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, refused, round_up
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.quantities import Wei
 
 

@@ -30,8 +30,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis import capacity
-from fleetc.diagnostics import Diagnostic
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

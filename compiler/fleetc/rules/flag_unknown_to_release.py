@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.gateway import Gateway
@@ -29,6 +28,7 @@ from fleetc.model.orchestrator import Orchestrator
 from fleetc.model.rows import settings_given
 from fleetc.model.signer import Signer
 from fleetc.model.worker import AiWorker
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.upstream import ABILITIES, FLAGS, Release, format_release
 
 _NEWEST_FACT = max(*(flag.since for flag in FLAGS.values()), *ABILITIES.values())

@@ -43,8 +43,8 @@ from fleetc.analysis.acceptance import BUYS, REFUSED, TOO_DEAR, VIDEO, Entry, Go
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.ranking import Verdict
 from fleetc.analysis.tickets import Amount
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.gateway import Buyer
 from fleetc.model.signing import talks_to_chain
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -30,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.signing import account_of
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.quantities import Price
 
 

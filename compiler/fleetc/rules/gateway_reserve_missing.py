@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.funds import payers
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet, Node
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _SHOWN = 6
 

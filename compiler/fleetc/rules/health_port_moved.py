@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model import effective_avatar
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _KNOWN = 9090
 

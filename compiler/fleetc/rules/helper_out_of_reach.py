@@ -27,10 +27,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.signer import Redeemer, Signer
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

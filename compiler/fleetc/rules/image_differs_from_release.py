@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet
 from fleetc.model.images import is_pinned, release_of_tag, split_image
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 from fleetc.upstream import Release, format_release
 
 

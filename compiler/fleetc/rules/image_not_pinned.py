@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model.fleet import Fleet
 from fleetc.model.images import is_pinned, split_image
 from fleetc.model.node import AiSettings
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -25,11 +25,11 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from fleetc import leaks
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.fields import Base
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
+from fleetc.text import leaks
 
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
 _NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.fleet import Fleet
 from fleetc.model.renditions import INTRA, plain_gop, rendition_lists
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.renditions import PLAIN_NAME, Renditions, Rung, plain_gop, rendition_lists
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.upstream.stream_api import NODE_BOUNDS
 
 _GREATEST_RATE = 1_000_000

@@ -26,10 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import found_by
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model.fleet import Fleet
 from fleetc.model.gateway import Gateway
 from fleetc.model.orchestrator import Orchestrator
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 from fleetc.quantities import Duration
 
 _DEFAULT = Duration(5_000_000)

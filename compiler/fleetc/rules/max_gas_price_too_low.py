@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.payments import round_up
-from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet
 from fleetc.model.node import ChainSettings
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.quantities import Wei
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _LIMIT = "LIVE_AI_WHEP_MAX_SESSIONS"
 

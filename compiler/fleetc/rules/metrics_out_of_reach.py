@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import NOBODY, readings
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.fleet import Fleet
-from fleetc.suggestions import one_of
+from fleetc.places.diagnostic import Diagnostic, Label, warning
+from fleetc.text.suggestions import one_of
 
 SHOWN = 3
 """How many further nodes the message points to."""

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, fix_set, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, fix_set, warning
 from fleetc.upstream import KNOWN_MODEL_IDS, LIVE_MODEL_IDS
 
 _SPELLED = {known.lower(): known for known in sorted(KNOWN_MODEL_IDS | LIVE_MODEL_IDS)}

@@ -28,12 +28,12 @@ from collections.abc import Iterator
 
 from fleetc.analysis.acceptance import Goods
 from fleetc.analysis.economics import market_of
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.gateway import Buyer, Gateway
 from fleetc.model.node import AiSettings
 from fleetc.model.signing import finder, payer
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

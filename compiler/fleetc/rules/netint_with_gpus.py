@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.node import GpuSettings
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _WHAT = {"remote_signers": "a remote signer", "redeemers": "a redeemer", "reward_callers": "a reward caller"}
 

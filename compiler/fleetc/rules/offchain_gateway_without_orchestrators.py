@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.gateway import Gateway, Webhook
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 _SHOWN = 6
 _OUTSIDE = 'the addresses of those that it may use, such as orchestrators = ["orch.example.net:8935"]'

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet
 from fleetc.model.orchestrator import Orchestrator
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 _SHOWN = 6
 _HELP = 'write secret = { host_file = "/etc/livepeer/orchestrator-secret" }'

@@ -29,11 +29,11 @@ import re
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import found_by
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.gateway import Gateway
-from fleetc.origin import Chosen
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
+from fleetc.places.origin import Chosen
 from fleetc.upstream import Release, format_release
 
 _SHOWN = 6

@@ -38,8 +38,8 @@ from fleetc.analysis.acceptance import WEI, Entry, coming_to
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
 from fleetc.analysis.tickets import Backing, Terms
-from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.quantities import Wei
 
 _IMAGE = 1024 * 1024

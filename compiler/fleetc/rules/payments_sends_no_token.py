@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -27,11 +27,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
 from fleetc.model import effective
 from fleetc.model.effective import BoundPort
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.orchestrator import Orchestrator
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
 _SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one

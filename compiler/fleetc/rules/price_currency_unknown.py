@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.asked import asked_prices
 from fleetc.model.fleet import Fleet
 from fleetc.model.gateway import Buyer
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.quantities import Price
 
 _FEED_NETWORK = "arbitrum-one-mainnet"

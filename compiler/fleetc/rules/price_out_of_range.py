@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.acceptance import Scale, least_advertised, terms_of
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.asked import asked_prices
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

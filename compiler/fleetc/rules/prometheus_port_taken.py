@@ -29,10 +29,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import AGENT, PROMETHEUS_PORT, WRITE_PATH, prometheus_host, readings
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective, effective_avatar
 from fleetc.model.effective import BoundPort
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.quantities import HostName, host_port
 
 

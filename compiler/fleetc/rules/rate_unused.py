@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.asked import asked_prices
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 from fleetc.quantities import Price
 
 

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective_avatar
 from fleetc.model.avatar_fields import PAYMENTS
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _WITHOUT_THE_LIST = {
     True: "",

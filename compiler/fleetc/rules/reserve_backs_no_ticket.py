@@ -26,8 +26,8 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, refused, round_up, ticket_value
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.fleet import Fleet
-from fleetc.suggestions import one_of
+from fleetc.places.diagnostic import Diagnostic, Label, warning
+from fleetc.text.suggestions import one_of
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.host import Model
 from fleetc.model.node import AiSettings
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 _SHOWN = 6
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.node import AiSettings
 from fleetc.model.worker import AiWorker
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

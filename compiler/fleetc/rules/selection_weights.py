@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.gateway import Selection
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream import FLAGS
 
 _WEIGHTS = {"random": "selectRandFreq", "stake": "selectStakeWeight", "price": "selectPriceWeight"}

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Fix, Label, error, fix_set, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.orchestrator import Orchestrator, Service
+from fleetc.places.diagnostic import Diagnostic, Fix, Label, error, fix_set, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -31,10 +31,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import registry_of
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.orchestrator import Orchestrator, Service
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 _SHOWN = 6
 

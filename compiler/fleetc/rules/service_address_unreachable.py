@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.orchestrator import Orchestrator
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.quantities import HostName, Listener, is_public_address
 from fleetc.upstream import NETWORKS
 

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error
 from fleetc.model.fleet import Fleet, Node
 from fleetc.model.signer import Signer
 from fleetc.model.signing import ON_CHAIN_ONLY, has_signer, payer
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, warning
 from fleetc.model import effective
 from fleetc.model.fleet import Fleet, Node
+from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

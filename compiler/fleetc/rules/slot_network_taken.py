@@ -33,10 +33,10 @@ from ipaddress import IPv4Network, ip_network
 from itertools import chain
 from typing import NamedTuple
 
-from fleetc.diagnostics import Diagnostic, Label, Path, error, warning
 from fleetc.model import effective_avatar
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.quantities import QuantityError, parse_ip
 
 _CANDIDATES = tuple(

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.slots import Meeting, meetings
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective_avatar
 from fleetc.model.effective_avatar import SlotInForce
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.avatar import SLOT_PORTS
 
 

@@ -32,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
 from fleetc.model.renditions import entries, gateway_rungs, stream_rungs
+from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.stream_api import TAGS_LIMIT
 
 

@@ -22,8 +22,8 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, bound, meetings, ticket_value
-from fleetc.diagnostics import Diagnostic, Path, error, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Path, error, warning
 from fleetc.quantities import Wei
 
 _FIELDS = {tickets.VALUE: "max_ev", tickets.TOTAL: "max_total_ev"}

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.tickets import Terms
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.quantities import Wei
 
 

@@ -27,8 +27,8 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, meetings, round_up
-from fleetc.diagnostics import Diagnostic, Label, warning
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, warning
 from fleetc.quantities import Wei
 
 

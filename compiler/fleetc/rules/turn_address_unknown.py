@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error
 from fleetc.model import effective_avatar
 from fleetc.model.fleet import Fleet, Stack
+from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.quantities import QuantityError, parse_ip
 
 

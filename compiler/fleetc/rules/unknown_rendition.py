@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, fix_set
 from fleetc.model.fleet import Fleet
-from fleetc.suggestions import same_but_for_spelling
+from fleetc.places.diagnostic import Diagnostic, Label, error, fix_set
+from fleetc.text.suggestions import same_but_for_spelling
 from fleetc.upstream import RENDITIONS
 
 

@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, error, fix_insert
 from fleetc.model.fleet import Fleet
-from fleetc.suggestions import one_of
+from fleetc.places.diagnostic import Diagnostic, Label, error, fix_insert
+from fleetc.text.suggestions import one_of
 
 _SHOWN = 6
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.diagnostics import Diagnostic, Label, Path, warning
 from fleetc.model.asked import asked_prices
 from fleetc.model.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

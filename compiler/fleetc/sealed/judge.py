@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from fleetc.encoding import visible
 from fleetc.sealed.data import (
     NO_PLAN,
     UNKNOWN,
@@ -26,6 +25,7 @@ from fleetc.sealed.data import (
 from fleetc.sealed.make import is_inventory, is_playbook
 from fleetc.sealed.stacks import reads_elsewhere
 from fleetc.sealed.states import is_reached
+from fleetc.text.encoders import visible
 
 _NAMED = 10  # things named in one message
 _NEW_PLAN = "make a new plan and have it approved"

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from fleetc.encoding import plain_output
 from fleetc.review.data import Effect
 from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, Action, HostActions, SealedPlan
+from fleetc.text.encoders import plain_output
 
 _HOSTS_IN_FULL = 40
 _NAMED = 12

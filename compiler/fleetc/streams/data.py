@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc.diagnostics import Path
+from fleetc.places.diagnostic import Path
 from fleetc.streams.normal import Target
 
 IN_SYNC, DRIFT = "in_sync", "drift"

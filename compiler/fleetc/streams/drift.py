@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.diagnostics import Path
 from fleetc.model.stream import PLACEHOLDER
+from fleetc.places.diagnostic import Path
 from fleetc.plan import RequestSecret, StreamPlan
 from fleetc.streams import normal
 from fleetc.streams.data import (

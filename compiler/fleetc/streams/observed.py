@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, TypeAdapter, ValidationError
 
-from fleetc.diagnostics import Path
+from fleetc.places.diagnostic import Path
 from fleetc.streams import refused, scrub
 from fleetc.streams.data import Binding
 from fleetc.streams.resource import Seen, SeenErrors, SeenStream

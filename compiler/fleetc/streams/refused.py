@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from fleetc import rules
-from fleetc.diagnostics import Diagnostic, Offset, Path, Severity
 from fleetc.model.fleet import Fleet
 from fleetc.model.problems import problems
 from fleetc.model.stream import Stream
+from fleetc.places.diagnostic import Diagnostic, Offset, Path, Severity
 from fleetc.streams import scrub
 from fleetc.streams.resource import Seen, SeenStream
 from fleetc.upstream import NEWEST_RELEASE, format_release

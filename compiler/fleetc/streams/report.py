@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fleetc import leaks
 from fleetc.artifacts import json_document
-from fleetc.encoding import visible
 from fleetc.streams import scrub
 from fleetc.streams.data import NOTHING, Drift, Report, Step
 from fleetc.streams.steps import INACTIVE
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 _KINDS = {
     "in_sync": "is as declared",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from fleetc import leaks
-from fleetc.encoding import visible
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
 
 REMOVED = "[removed]"
 HIDDEN = "[secret]"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from fleetc.leaks.found import Found
-from fleetc.leaks.randomness import CAREFUL, is_random
+from fleetc.text.leaks.found import Found
+from fleetc.text.leaks.randomness import CAREFUL, is_random
 from fleetc.upstream.secret_forms import Provider, forms
 
 PASSWORD = Found("a password in a URL", certain=True)

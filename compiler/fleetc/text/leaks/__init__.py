@@ -14,9 +14,9 @@ import binascii
 import re
 from functools import lru_cache
 
-from fleetc.leaks import phrases, urls
-from fleetc.leaks.found import Found
-from fleetc.leaks.randomness import CAREFUL, is_random, pieces
+from fleetc.text.leaks import phrases, urls
+from fleetc.text.leaks.found import Found
+from fleetc.text.leaks.randomness import CAREFUL, is_random, pieces
 from fleetc.upstream.secret_forms import forms
 
 __all__ = ["HIDDEN", "Found", "find", "masked", "may_show", "names_secret", "shown"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple, TypeVar
 
-from fleetc.diagnostics import Path
+from fleetc.places.diagnostic import Path
 
 T = TypeVar("T")
 
