@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fleetc import files, render
 from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
-from fleetc.source import Source
+from fleetc.toml.document import Source
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")

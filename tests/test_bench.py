@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.pipeline import check_spec
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.bench import fleetgen, measure, review
 
 

@@ -13,7 +13,7 @@ from fleetc.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, i
 from fleetc.ops.observe import _seen
 from fleetc.ops.runner import Event, RunResult
 from fleetc.pipeline import check_spec
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 from tests.support import ROOT, check_text, fleetc, printed
 from tests.test_fixes import BASE, OVERLAY

@@ -91,7 +91,7 @@ def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
 TRACED = """
 import sys
 from fleetc import backends
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.support import compile_text, shipped
 
 text = sys.stdin.read()

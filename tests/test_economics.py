@@ -13,7 +13,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc import model, source
+from fleetc import model
 from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_DEAR, UNKNOWN, VIDEO, Goods
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
@@ -24,6 +24,7 @@ from fleetc.lower.market import hours_text, lower_market, number_text
 from fleetc.market_report import as_text
 from fleetc.model.fleet import Fleet
 from fleetc.quantities import QuantityError, Throughput, parse_throughput
+from fleetc.toml.document import Source, read_document
 from tests import economics_oracle as oracle
 from tests.rules import support
 from tests.support import fleetc
@@ -40,7 +41,7 @@ PER = ("pixel", "pixel", "3 pixels", "7 pixels", "1000 pixels", "megapixel", "te
 
 def fleet_of(spec: dict[str, Any]) -> Fleet:
     """The typed fleet of plain TOML values."""
-    document, problems = source.parse([source.Source("fleet.toml", tomli_w.dumps(spec))])
+    document, problems = read_document([Source("fleet.toml", tomli_w.dumps(spec))])
     assert document is not None, problems
     fleet, problems = model.parse(document)
     assert fleet is not None, problems

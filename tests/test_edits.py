@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from fleetc.fixes import apply
 from fleetc.places.diagnostic import Fix, Path, Value, fix_insert, fix_remove, fix_rename, fix_set
-from fleetc.source import Source, parse
+from fleetc.toml.document import Source, read_document
 from tests.toml_texts import EVERY_FORM, scalars
 
 
 def edited(text: str, *fixes: Fix) -> str:
     """The text after the fixes; all of them must be made."""
     source = Source("fleet.toml", text)
-    document, _ = parse([source])
+    document, _ = read_document([source])
     assert document is not None, text
     applied = apply([source], document, fixes)
     assert {change.fix for change in applied.changes} == set(fixes)
@@ -30,7 +30,7 @@ def edited(text: str, *fixes: Fix) -> str:
 def untouched(text: str, *fixes: Fix) -> None:
     """Fail when the fixes change anything."""
     source = Source("fleet.toml", text)
-    document, _ = parse([source])
+    document, _ = read_document([source])
     assert document is not None, text
     assert apply([source], document, fixes).sources[0].text == text
 
@@ -128,7 +128,7 @@ def test_many_edits_meet_in_one_text() -> None:
 def test_fix_that_contradicts_the_text_is_left_out_and_the_others_are_made() -> None:
     text = "a = 1\nb = '2'\n[t]\nc = 1\n"
     source = Source("fleet.toml", text)
-    document, _ = parse([source])
+    document, _ = read_document([source])
     assert document is not None
     wrong = [
         fix_insert(("a",), 2),
@@ -150,7 +150,7 @@ def test_edit_goes_where_the_path_is_set() -> None:
         Source("base.toml", "# base\n[t]\na = '1'\nb = '2'\n[u]\nold = 1\n"),
         Source("over.toml", "[t]\nb = '3' # over\n[u]\nold = 2\n"),
     ]
-    document, _ = parse(sources)
+    document, _ = read_document(sources)
     assert document is not None
     fixes = [fix_set(("t", "a"), 1), fix_set(("t", "b"), 3), fix_rename(("u", "old"), "new"), fix_insert(("k",), 1)]
     base, over = (source.text for source in apply(sources, document, fixes).sources)
@@ -160,7 +160,7 @@ def test_edit_goes_where_the_path_is_set() -> None:
 
 def test_list_of_an_overlay_is_not_emptied_when_the_one_below_would_come_back() -> None:
     sources = [Source("base.toml", "[[s]]\na = 1\n"), Source("over.toml", "[[s]]\na = 2\n")]
-    document, _ = parse(sources)
+    document, _ = read_document(sources)
     assert document is not None
     assert list(apply(sources, document, [fix_remove(("s", 0))]).sources) == sources
 
@@ -209,7 +209,7 @@ def read(text: str) -> dict[str, Any]:
 def check_law(text: str, path: Path, fix: Fix) -> bool:
     """One edit: what is read differs as it should or nothing changed; the rest of the text is as it was."""
     source = Source("fleet.toml", text)
-    document, _ = parse([source])
+    document, _ = read_document([source])
     assert document is not None, text
     applied = apply([source], document, [fix])
     after = applied.sources[0].text
@@ -234,7 +234,7 @@ def check_law(text: str, path: Path, fix: Fix) -> bool:
 
 
 def _document(text: str) -> Any:
-    document, _ = parse([Source("fleet.toml", text)])
+    document, _ = read_document([Source("fleet.toml", text)])
     return document
 
 

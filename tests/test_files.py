@@ -35,7 +35,7 @@ from fleetc.files import (
     stale,
     write_tree,
 )
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 
 FLAGS = "hosts/edge-1/gw/launch.flags"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from fleetc.explain import pages
 from fleetc.files import FilesError, write_sources
 from fleetc.fixes import Repaired, repair
-from fleetc.source import Source
 from fleetc.spec_writer import with_line_ends
+from fleetc.toml.document import Source
 from tests.support import check_text, fleetc
 
 BASE = """\

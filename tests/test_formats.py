@@ -25,8 +25,8 @@ from fleetc.places.diagnostic import Diagnostic, Label, Offset, error, fix_renam
 from fleetc.render_github import as_github
 from fleetc.render_junit import as_junit
 from fleetc.render_sarif import as_sarif
-from fleetc.source import Source
 from fleetc.text import encoders
+from fleetc.toml.document import Source
 from fleetc.version import __version__
 from tests.outside_tools import node_package
 from tests.support import ROOT, fleetc

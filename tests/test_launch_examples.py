@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import lower, model, rules, source
+from fleetc import lower, model, rules
 from fleetc.artifacts import json_document
 from fleetc.model.fleet import Fleet
 from fleetc.plan import Service
+from fleetc.toml.document import Source, read_document
 from tests.launch_differences import BROKEN, DIFFERENCES
 from tests.node import Meaning, broken_rules, notes, read, understand
 
@@ -78,7 +79,7 @@ def published(example: dict[str, Any], name: str, as_meant: bool = False) -> Pro
 
 def parsed(text: str) -> Fleet:
     """The fleet of a spec."""
-    document, problems = source.parse([source.Source("fleet.toml", text)])
+    document, problems = read_document([Source("fleet.toml", text)])
     assert document is not None, problems
     found, problems = model.parse(document)
     assert found is not None, problems

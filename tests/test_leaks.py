@@ -14,9 +14,9 @@ from fleetc.fixes import repair
 from fleetc.formats import Format, written
 from fleetc.pipeline import check_spec
 from fleetc.review import causes
-from fleetc.source import Source
 from fleetc.text import leaks
 from fleetc.text.leaks import randomness
+from fleetc.toml.document import Source
 from fleetc.upstream.secret_forms import forms, recovery_words
 from tests.leak_texts import phrase, texts, words
 from tests.rules.support import free_gateway, free_orchestrator, gateway, offchain, onchain, printed

@@ -13,8 +13,8 @@ import pytest
 from fleetc import render
 from fleetc.fixes import repair, replacements
 from fleetc.pipeline import check_spec
-from fleetc.source import Source
 from fleetc.text import suggestions
+from fleetc.toml.document import Source
 from tests.large_specs import BIG, LONG, big_text, cases, large_spec, long_spec
 from tests.support import ROOT
 

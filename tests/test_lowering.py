@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from fleetc import lower, model, source
+from fleetc import lower, model
 from fleetc.artifacts import json_document
 from fleetc.model.fleet import Fleet
 from fleetc.plan import Plan, Service
+from fleetc.toml.document import Source, read_document
 from tests import node
 from tests.rules.support import (
     SECRET,
@@ -42,7 +43,7 @@ profiles = [
 
 
 def fleet(text: str) -> Fleet:
-    document, found = source.parse([source.Source("fleet.toml", text)])
+    document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
     parsed, found = model.parse(document)
     assert parsed is not None, found
@@ -73,7 +74,7 @@ def settings(found: Service) -> node.Settings:
 
 
 def refused(text: str) -> str:
-    document, _ = source.parse([source.Source("fleet.toml", text)])
+    document, _ = read_document([Source("fleet.toml", text)])
     assert document is not None
     parsed, found = model.parse(document)
     assert parsed is None

@@ -21,7 +21,7 @@ import tomli_w
 from fleetc import files
 from fleetc.merging import PLACEHOLDER, settle_manifest
 from fleetc.pipeline import compile_spec
-from fleetc.source import Source, parse
+from fleetc.toml.document import Source, read_document
 from fleetc.tree import MANIFEST, Tree
 from tests.backends.programs import program
 from tests.support import ROOT, fleetc, shipped
@@ -174,7 +174,7 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
     base = (ROOT / "inventories" / name / "fleet.toml").read_text()
     one, other = FLEETS[name][mine](base), FLEETS[name][theirs](base)
     wanted = union(table(base), table(one), table(other))
-    document, found = parse([Source("fleet.toml", merged)])
+    document, found = read_document([Source("fleet.toml", merged)])
     assert not found and document is not None
     assert document.raw == wanted
     assert facts(compiled(merged)) == facts(compiled(tomli_w.dumps(wanted)))

@@ -23,7 +23,7 @@ from fleetc.model.fleet import Fleet
 from fleetc.pipeline import compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.plan import HostPlan, Plan, Service
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread
 from tests.node import Settings, StartupError, addresses, broken_rules, notes, read, reading

@@ -9,7 +9,7 @@ import pytest
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.review.limits import breaches, parse_limits
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.upgrade import compare
 from fleetc.upgrade_report import as_text
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release

@@ -18,7 +18,7 @@ from fleetc.model import effective
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Path
 from fleetc.plan import Service
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.upstream import (
     ABILITIES,
     FLAGS,

@@ -15,7 +15,7 @@ from fleetc.model.fleet import NODE_TABLES
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.resolved import as_toml
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.mutating import spread
 from tests.support import EXAMPLES, ROOT, compile_text, fleetc, shipped, sources_of
 from tests.test_mutations import CASES, EVERY_FLEET, Case

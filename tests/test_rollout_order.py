@@ -11,7 +11,7 @@ from fleetc.lower import lower
 from fleetc.plan import Plan
 from fleetc.review.compare import compare
 from fleetc.sealed.make import Inputs, batches_of
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.review.support import compiled_or_none, example, side
 from tests.support import shipped
 

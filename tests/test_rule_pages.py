@@ -18,7 +18,7 @@ import tomli_w
 
 from fleetc.pipeline import check_spec
 from fleetc.rules import rules
-from fleetc.source import Source
+from fleetc.toml.document import Source
 
 Table = dict[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from fleetc.places.diagnostic import Offset
-from fleetc.source import Document, LineMap, Source, parse
-from fleetc.toml_reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
+from fleetc.toml.document import Document, LineMap, Source, read_document
+from fleetc.toml.reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
 from tests.toml_texts import VECTORS, read, refuse, under
 
 LEFT_TO_THE_MODEL = {f"toml-text-{number:03}" for number in (3, 6, 21, 22, 23, 24)} | {"toml-big-008"}
@@ -149,7 +149,7 @@ host = "edge-2"
 
 def overlaid(*texts: str) -> Document:
     """A document of a base and overlays that must be fine."""
-    document, diagnostics = parse([Source(f"f{index}.toml", text) for index, text in enumerate(texts)])
+    document, diagnostics = read_document([Source(f"f{index}.toml", text) for index, text in enumerate(texts)])
     assert diagnostics == []
     assert document is not None
     return document
@@ -223,4 +223,4 @@ def test_table_against_value_is_an_error_with_both_places(overlay: str) -> None:
 
 def test_parse_needs_a_source() -> None:
     with pytest.raises(ValueError, match="no source"):
-        parse([])
+        read_document([])

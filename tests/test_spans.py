@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc.source import Source, parse
+from fleetc.toml.document import Source, read_document
 from tests.toml_texts import EVERY_FORM, check_places, read, refuse
 
 
@@ -188,7 +188,7 @@ def test_law_text_under_a_span_parses_to_the_value(tree: dict[str, Any], chance:
 @settings(max_examples=200, deadline=None)
 @given(st.text("ab1.-_=[]{}\"'\\\n #,:u\r\x00\u202eé", max_size=40))
 def test_law_any_text_is_read_with_right_places_or_refused_in_words(text: str) -> None:
-    document, _ = parse([Source("f0.toml", text)])
+    document, _ = read_document([Source("f0.toml", text)])
     if document is None:
         refuse(text)
     else:
@@ -203,7 +203,7 @@ def test_law_any_text_is_read_with_right_places_or_refused_in_words(text: str) -
 )
 def test_law_a_damaged_file_is_read_rightly_or_refused_in_words(at: int, cut: int, put: str) -> None:
     text = EVERY_FORM[:at] + put + EVERY_FORM[at + cut :]
-    document, _ = parse([Source("f0.toml", text)])
+    document, _ = read_document([Source("f0.toml", text)])
     if document is None:
         refuse(text)
     else:

@@ -16,7 +16,7 @@ import pytest
 
 from fleetc import lower
 from fleetc.pipeline import check_spec
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.standin import gcc_words, header

@@ -15,11 +15,12 @@ import tomli_w
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from fleetc import model, source
+from fleetc import model
 from fleetc.model.stream import Stream
 from fleetc.places.diagnostic import Diagnostic, Path
 from fleetc.streams.observed import INVALID, read
 from fleetc.streams.resource import SeenStream, error_schema, json_schema
+from fleetc.toml.document import Source, read_document
 from fleetc.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, SERVER_OWNED
 from tests import stream_fields
 from tests.rules.support import offchain
@@ -54,7 +55,7 @@ def _without(document: dict[str, Any], dotted: str) -> dict[str, Any]:
 def _declared(stream: dict[str, Any]) -> list[Diagnostic]:
     """What the language says about a declared stream."""
     text = offchain() + tomli_w.dumps({"streams": {"main": stream}})
-    document, found = source.parse([source.Source("fleet.toml", text)])
+    document, found = read_document([Source("fleet.toml", text)])
     if document is not None:
         _, found = model.parse(document)
     return found

@@ -21,7 +21,7 @@ from fleetc.quantities import (
     respelled,
 )
 from fleetc.quantities.amounts import BYTE_UNITS, ETH_UNITS, PIXEL_UNITS
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.support import check_text
 from tests.test_fixes import BASE, OVERLAY
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.places.diagnostic import Diagnostic, Offset, Severity
-from fleetc.source import Document, Source, parse
+from fleetc.toml.document import Document, Source, read_document
 
 DATA = Path(__file__).parent / "data"
 VECTORS = json.loads((DATA / "toml_vectors.json").read_text())
@@ -54,7 +54,7 @@ def check_places(text: str, document: Document) -> int:
 
 def read(text: str) -> Document:
     """A document of one source that must be fine."""
-    document, diagnostics = parse([Source("fleet.toml", text)])
+    document, diagnostics = read_document([Source("fleet.toml", text)])
     assert diagnostics == []
     assert document is not None
     return document
@@ -63,7 +63,7 @@ def read(text: str) -> Document:
 def refuse(*texts: str) -> list[Diagnostic]:
     """The diagnostics of sources that must be refused. Their places all lie inside the texts."""
     names = {f"f{index}.toml": text for index, text in enumerate(texts)}
-    document, diagnostics = parse([Source(name, text) for name, text in names.items()])
+    document, diagnostics = read_document([Source(name, text) for name, text in names.items()])
     assert document is None
     assert diagnostics
     for diagnostic in diagnostics:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleetc import backends, files, git, lower, model, render, source
+from fleetc import backends, files, git, lower, model, render
 from fleetc.checkout import NoRepositoryError, need_plain_directories
 from fleetc.git import Revision
 from fleetc.pipeline import Checked, Compiled, compile_spec
@@ -19,7 +19,7 @@ from fleetc.reading import decode_source
 from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
 from fleetc.review.side import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
-from fleetc.source import Source
+from fleetc.toml.document import Source, read_document
 from fleetc.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 
 
@@ -190,7 +190,7 @@ def unchecked(
     name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
 ) -> Side | None:
     """A spec compiled in spite of its errors, as an older fleetc may have done; None where that fails."""
-    document, found = source.parse(sources)
+    document, found = read_document(sources)
     fleet, more = model.parse(document) if document is not None and not has_errors(found) else (None, [])
     if fleet is None or has_errors(more):
         return None

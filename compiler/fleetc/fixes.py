@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from fleetc.edits import Sheet, TextEdit, locate
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Action, Edit, Fix
-from fleetc.source import Document, LineMap, Source, parse
-from fleetc.spans import Layout
 from fleetc.text import leaks
+from fleetc.toml.document import Document, LineMap, Source, read_document
+from fleetc.toml.edits import Sheet, TextEdit, locate
+from fleetc.toml.scan import Layout
 
 ROUNDS = 10
 """How often a spec is checked and repaired; what one repair uncovers is for the next round."""
@@ -91,7 +91,7 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
         one = _apply(current, here, [fix])
         if one is None or not one.changes:
             continue
-        after, _ = parse(one.sources)
+        after, _ = read_document(one.sources)
         if after is not None:
             current, here = one.sources, after
             changes += one.changes
@@ -131,7 +131,7 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
     if not _take(taken, chosen):
         return False
     written = [Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources)]
-    after, _ = parse(written)
+    after, _ = read_document(written)
     return after is not None and _means(document.raw, [edit for fix in pieces for edit in fix.edits], after.raw)
 
 
@@ -159,7 +159,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
-    after, _ = parse(written)
+    after, _ = read_document(written)
     return Applied(written, tuple(changes)) if after is not None and _means(document.raw, made, after.raw) else None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fleetc.render import Located
-    from fleetc.source import Document, Source
+    from fleetc.toml.document import Document, Source
 
 
 class Format(StrEnum):

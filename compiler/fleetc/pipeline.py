@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fleetc import comments, model, rules, source
+from fleetc import model, rules
 from fleetc.model.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.source import Document, Source
+from fleetc.toml import comments
+from fleetc.toml.document import Document, Source, read_document
 
 if TYPE_CHECKING:
     from fleetc.plan import Plan  # `check` makes neither
@@ -40,7 +41,7 @@ class Compiled:
 
 def check_spec(sources: Sequence[Source]) -> Checked:
     """Source, model and rules. Each stage sees only what the one before found sound."""
-    document, diagnostics = source.parse(sources)
+    document, diagnostics = read_document(sources)
     if document is None or has_errors(diagnostics):
         return Checked(document, None, tuple(diagnostics))
     fleet, found = model.parse(document)

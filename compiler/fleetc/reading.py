@@ -16,7 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from fleetc.recorded import LIMIT_BYTES, FilesError, failure, read_opened, shown
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import MANIFEST
 
 SPEC_NAME = "fleet.toml"

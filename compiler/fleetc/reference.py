@@ -17,8 +17,8 @@ from fleetc.explain import pages
 from fleetc.model import json_schema
 from fleetc.model.fields import NAME_PATTERN, SecretRef
 from fleetc.pages import PAGES
-from fleetc.spans import parse_key
 from fleetc.streams import resource
+from fleetc.toml.scan import parse_key
 from fleetc.upstream.stream_api import SERVER_OWNED
 
 _NAME = "<name>"

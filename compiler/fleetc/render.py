@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fleetc.edits import toml_key, toml_value
 from fleetc.places.diagnostic import Action, Diagnostic, Edit, Label, Offset, Severity
-from fleetc.source import Document, LineMap, Source, Span
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output, visible
+from fleetc.toml.document import Document, LineMap, Source, Span
+from fleetc.toml.edits import toml_key, toml_value
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 """The word for each severity; SARIF has the same three."""

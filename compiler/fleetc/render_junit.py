@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from fleetc.places.diagnostic import Severity
 from fleetc.render import NAMES, Located, block, count
-from fleetc.source import Source
 from fleetc.text.encoders import html
+from fleetc.toml.document import Source
 
 
 def as_junit(located: Sequence[Located], sources: Sequence[Source]) -> str:

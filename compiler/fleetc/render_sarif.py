@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fleetc import fixes
-from fleetc.edits import TextEdit
 from fleetc.explain import pages
 from fleetc.render import NAMES, Located, Place, deeds
-from fleetc.source import Document, LineMap, Source
 from fleetc.text import leaks
 from fleetc.text.encoders import sarif_text, uri_path
+from fleetc.toml.document import Document, LineMap, Source
+from fleetc.toml.edits import TextEdit
 from fleetc.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

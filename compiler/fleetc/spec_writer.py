@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.recorded import REGULAR, FilesError, failure, read_opened, shown
-from fleetc.source import Source
+from fleetc.toml.document import Source
 
 
 class _Staged(NamedTuple):

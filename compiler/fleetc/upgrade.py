@@ -22,7 +22,7 @@ from fleetc.model.worker import AiWorker
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.plan import Plan, Service
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release
 from fleetc.upstream.releases import Change, between, unplaced
 

@@ -28,7 +28,7 @@ from fleetc.plan import (
     Variable,
 )
 from fleetc.reading import read_playbooks, read_templates
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import Tree
 
 ODD_VALUES = (

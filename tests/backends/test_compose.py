@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from fleetc import lower, model, source
+from fleetc import lower, model
 from fleetc.plan import Service
+from fleetc.toml.document import Source, read_document
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.rules.support import SECRET, ai_worker, free_orchestrator, gateway, offchain, onchain
@@ -93,7 +94,7 @@ def test_name_that_yaml_takes_for_something_else_stays_a_name(tmp_path: Path) ->
 
 def lowered(text: str, name: str) -> Service:
     """A service as lowering plans it, whatever the rules say about the spec."""
-    document, found = source.parse([source.Source("fleet.toml", text)])
+    document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
     fleet, found = model.parse(document)
     assert fleet is not None, found

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from fleetc.files import read_tree, write_tree
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import MANIFEST
 from tests.backends import support
 

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleetc import backends, files, lower, model, pipeline, rules, source
+from fleetc import backends, files, lower, model, pipeline, rules
+from fleetc.toml.document import read_document
 
 _LIMIT = 1024**3
 _FUNCTIONS = 30
@@ -45,7 +46,7 @@ def stage_table(spec: Path, out: Path) -> str:
     templates, playbooks = files.read_templates(), files.read_playbooks()
     gc.disable()  # as the command does
     with laps.lap("source (tomllib and checks)"):
-        document, _ = source.parse([read])
+        document, _ = read_document([read])
     assert document is not None
     with laps.lap("model (pydantic and references)"):
         fleet, _ = model.parse(document)

@@ -12,7 +12,7 @@ from fleetc.pipeline import Compiled, compile_spec
 from fleetc.review.compare import compare
 from fleetc.review.data import Review
 from fleetc.review.side import Side, of_compiled
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.support import ROOT, shipped
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from fleetc import backends, lower
-from fleetc.edits import toml_value
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec, compile_spec
 from fleetc.places.diagnostic import fix_set
 from fleetc.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
-from fleetc.source import Source, value_at
+from fleetc.toml.document import Source, value_at
+from fleetc.toml.edits import toml_value
 from fleetc.tree import Artifact, Tree
 from tests.mutating import Mutation, mutations
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of

@@ -23,7 +23,7 @@ from fleetc.review.compare import compare
 from fleetc.review.data import Change, Review
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.side import Side, of_compiled, of_recorded
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import Artifact, tree_of
 from tests.mutating import mutations, spread
 from tests.review import support

@@ -16,7 +16,7 @@ from fleetc.baseline import unchecked
 from fleetc.pipeline import compile_spec
 from fleetc.recorded import FilesError
 from fleetc.review.compare import compare
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review.support import example, side
 from tests.support import ROOT, fleetc, shipped

@@ -14,8 +14,8 @@ from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.origin import given
 from fleetc.plan import Plan
 from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
-from fleetc.source import Source
 from fleetc.templating import TemplateError, Templates
+from fleetc.toml.document import Source
 from fleetc.tracing import TracedLine, trace_template
 from fleetc.tree import Tree
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fleetc import render
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Severity
-from fleetc.source import Source
+from fleetc.toml.document import Source
 
 _HOSTS = """
 [hosts.edge]

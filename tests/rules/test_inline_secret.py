@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc import render
 from fleetc.pipeline import check_spec
 from fleetc.quantities.text import shown
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.rules.support import (
     broadcast,
     checked,

@@ -24,7 +24,7 @@ from fleetc.sealed.data import Baseline, PlanRefusedError, SealedPlan
 from fleetc.sealed.document import decode, encode
 from fleetc.sealed.make import Inputs
 from fleetc.settings import Settings
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from tests.support import ROOT, shipped
 
 SPEC = ROOT / "inventories" / "two-regions" / "fleet.toml"

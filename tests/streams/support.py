@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli_w
 
-from fleetc import model, source
+from fleetc import model
 from fleetc.artifacts import json_document
 from fleetc.lower.streams import lower_streams
 from fleetc.model.stream import PLACEHOLDER
@@ -23,6 +23,7 @@ from fleetc.streams.data import Binding, Report, Step
 from fleetc.streams.drift import compare, reference_of
 from fleetc.streams.normal import target_rows
 from fleetc.streams.observed import parse_json, read
+from fleetc.toml.document import Source, read_document
 from fleetc.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
 from tests.rules.support import offchain
 
@@ -33,7 +34,7 @@ SECRETS = {("env", "TARGET_URL"): "rtmp://a.example/live/key", ("env", "OTHER_UR
 def planned(stream: Json, more: Json | None = None) -> StreamPlan:
     """The plan of a declared stream named main; `more` are further tables, such as ladders."""
     text = offchain() + tomli_w.dumps({"streams": {"main": stream}, **(more or {})})
-    document, found = source.parse([source.Source("fleet.toml", text)])
+    document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
     fleet, found = model.parse(document)
     assert fleet is not None, found

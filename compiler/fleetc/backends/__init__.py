@@ -28,9 +28,9 @@ from fleetc.backends import (
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
 from fleetc.plan import AVATAR_DIRECTORY, HostPlan, Plan, Service
-from fleetc.source import Source
 from fleetc.templating import Templates
 from fleetc.text.encoders import EncodingError
+from fleetc.toml.document import Source
 from fleetc.tracing import TracedLine, file_lines, together
 from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fleetc.artifacts import json_line, json_string, without_hidden
 from fleetc.places.origin import derived, given
 from fleetc.plan import Plan
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tracing import TracedLine, traced
 from fleetc.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
 from fleetc.upstream import format_release

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fleetc.places.origin import Origin
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tracing import TracedLine, traced
 from fleetc.tree import Artifact
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Checked, Compiled
     from fleetc.render import Located
     from fleetc.settings import Settings
-    from fleetc.source import Source
+    from fleetc.toml.document import Source
     from fleetc.tree import Tree
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3

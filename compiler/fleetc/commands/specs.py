@@ -34,7 +34,7 @@ from fleetc.formats import Format, ReportFormat
 if TYPE_CHECKING:
     from fleetc.pipeline import Checked
     from fleetc.settings import Settings
-    from fleetc.source import Source
+    from fleetc.toml.document import Source
     from fleetc.upstream import Release
 
 

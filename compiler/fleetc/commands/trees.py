@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.render import Located
     from fleetc.settings import Settings
-    from fleetc.source import Source
+    from fleetc.toml.document import Source, read_document
 
 
 def compile_(
@@ -176,11 +176,11 @@ def why(
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     """What `why` works from: the plan of a sound spec, without its rules, which do not change it."""
-    from fleetc import files, lower, model, source
+    from fleetc import files, lower, model
     from fleetc.pipeline import Checked
     from fleetc.review.provenance import Question
 
-    document, found = source.parse(sources)
+    document, found = read_document(sources)
     fleet = None
     if document is not None:
         fleet, problems = model.parse(document)

@@ -14,7 +14,7 @@ from fleetc.model.fleet import NODE_TABLES, Fleet
 from fleetc.model.problems import problems_of
 from fleetc.model.references import check_references, too_many_nodes
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.source import Document
+from fleetc.toml.document import Document
 
 NODE_LIMIT = 100_000
 

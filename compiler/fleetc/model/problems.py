@@ -20,10 +20,10 @@ from pydantic.fields import FieldInfo
 from fleetc.model.fleet import NODE_TABLES
 from fleetc.model.rows import flag_called, in_the_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Value, error, fix_insert, fix_rename, fix_set
-from fleetc.source import Document
 from fleetc.text import leaks
 from fleetc.text.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
 from fleetc.text.typography import typed_plainly
+from fleetc.toml.document import Document
 
 _WITH_FLAGS = ("fleet", "hosts", "wallets", *NODE_TABLES)
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")

@@ -41,8 +41,8 @@ from fleetc.sealed.document import decode, seal_of
 from fleetc.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
 from fleetc.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.settings import Settings
-from fleetc.source import Source
 from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
 from fleetc.tree import MANIFEST, Tree, is_rolled_out
 
 SIGNATURE_ENDING = ".sig"

@@ -14,18 +14,18 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from fleetc import backends, lower, model
-from fleetc.edits import toml_value
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.review.probing import alternatives, choices, leaves, words
-from fleetc.source import Document, Source, value_at
-from fleetc.spans import parse_key
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
+from fleetc.toml.document import Document, Source, value_at
+from fleetc.toml.edits import toml_value
+from fleetc.toml.scan import parse_key
 from fleetc.tree import Tree
 
 VALUES_LIMIT = 40

@@ -20,8 +20,8 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.review.data import Spot
 from fleetc.review.item import Item
-from fleetc.source import Document
 from fleetc.text import leaks
+from fleetc.toml.document import Document
 
 _FEW = 4
 """So many edits may be the cause of something that none of them speaks of."""

@@ -16,10 +16,10 @@ from fleetc.model.fleet import Fleet
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
 from fleetc.plan import Plan
-from fleetc.source import Document, Source, value_at
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
+from fleetc.toml.document import Document, Source, value_at
 from fleetc.tracing import TracedLine
 from fleetc.upstream import FLAGS
 

@@ -11,12 +11,12 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fleetc import lower, model, source
+from fleetc import lower, model
 from fleetc.model.fleet import Fleet
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import has_errors
 from fleetc.plan import Plan
-from fleetc.source import Document, Source
+from fleetc.toml.document import Document, Source, read_document
 from fleetc.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.version import __version__
 
@@ -130,7 +130,7 @@ def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
     """What the stages before the rules make of a spec: whoever wrote the tree has checked it."""
-    document, found = source.parse(sources)
+    document, found = read_document(sources)
     if document is None or has_errors(found):
         return None, None
     fleet, found = model.parse(document)

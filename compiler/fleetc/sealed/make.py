@@ -26,7 +26,7 @@ from fleetc.sealed.data import (
     Tool,
 )
 from fleetc.sealed.states import actions_for, recorded_states
-from fleetc.source import Source
+from fleetc.toml.document import Source
 from fleetc.tree import Artifact, Tree
 from fleetc.upstream import format_release
 from fleetc.version import __version__

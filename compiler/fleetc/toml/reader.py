@@ -15,9 +15,9 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
-from fleetc.spans import KEY_PART, STRINGS, Scan
 from fleetc.text.encoders import HIDDEN
-from fleetc.toml_errors import cut, explain
+from fleetc.toml.scan import KEY_PART, STRINGS, Scan
+from fleetc.toml.syntax_errors import cut, explain
 
 MAX_DEPTH = 64
 """How deep tables and arrays may nest, counted over headers, dotted keys and brackets."""

@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
-from fleetc.spans import Mark, Scan, parse_key
-from fleetc.toml_errors import cut
-from fleetc.toml_reader import read
+from fleetc.toml.reader import read
+from fleetc.toml.scan import Mark, Scan, parse_key
+from fleetc.toml.syntax_errors import cut
 
 REMOVE = "remove"
 """The top-level key of an overlay that lists what to take away from the base."""
@@ -114,7 +114,7 @@ class Document:
         return self._lines[source_name].text(line)
 
 
-def parse(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
+def read_document(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
     """Read a base and its overlays. The document is None exactly when a diagnostic is an error.
 
     Overlays merge tables deeply and replace everything else; their top-level `remove = ["hosts.edge-1"]`

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from fleetc.places.diagnostic import Action, Edit, Path, Value
-from fleetc.spans import Layout, Mark, Statement, key_parts
+from fleetc.toml.scan import Layout, Mark, Statement, key_parts
 
 _START = attrgetter("start")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

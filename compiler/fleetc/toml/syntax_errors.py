@@ -10,8 +10,8 @@ import re
 from itertools import islice
 
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, error
-from fleetc.spans import Scan
 from fleetc.text.typography import TYPED, typed_plainly
+from fleetc.toml.scan import Scan
 
 _POSITION = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 _REPEATED = (

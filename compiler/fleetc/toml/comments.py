@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
-from fleetc.source import Source
-from fleetc.spans import STRINGS, Scan
 from fleetc.text import leaks
+from fleetc.toml.document import Source
+from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
