@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from fleetc.quantities import parse_eth_address
+from fleetc.language.quantities import parse_eth_address
 
 HEAD = """\
 spec = 1

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from fleetc.model import json_schema
+from fleetc.language.spec import json_schema
 from tests.node.parsing import node_flags
 
 Path = tuple[str | int, ...]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.quantities import (
+from fleetc.language.quantities import (
     EthAddress,
     HostName,
     Listener,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from fleetc.model.avatar import Avatars
-from fleetc.model.fields import SecretRef
+from fleetc.language.avatar import Avatars
+from fleetc.language.fields import SecretRef
 from fleetc.upstream.avatar import ABILITIES, NEWEST_RELEASE, RELEASES, AvatarRelease, read_release, settings
 
 IN_ORDER = [

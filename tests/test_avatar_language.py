@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.model import effective_avatar
-from fleetc.model.fleet import Fleet, Stack
-from fleetc.model.references import too_many_nodes
+from fleetc.language import effective_avatar
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.references import too_many_nodes
 from fleetc.places.diagnostic import Path
 from tests.rules.support import (
     avatars,

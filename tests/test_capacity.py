@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fleetc import model, rules, upstream
+from fleetc import rules, upstream
 from fleetc.analysis import capacity
 from fleetc.analysis.demand import MEMORY, SESSIONS, Demand
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import NODE_LIMIT
 from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.upstream import gpu_model
 
@@ -48,7 +49,7 @@ def spec(host: Raw, **nodes: Raw) -> Raw:
 
 
 def read(raw: Raw) -> Fleet:
-    assert model.NODE_LIMIT  # the package completes the types
+    assert NODE_LIMIT  # the package completes the types
     return Fleet.model_validate(raw)
 
 

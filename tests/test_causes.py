@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from fleetc.fixes import repair
-from fleetc.model.fleet import NODE_TABLES
-from fleetc.model.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
 from fleetc.ops.observe import _seen
 from fleetc.ops.runner import Event, RunResult
 from fleetc.pipeline import check_spec

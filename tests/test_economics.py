@@ -13,17 +13,17 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc import model
 from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_DEAR, UNKNOWN, VIDEO, Goods
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
 from fleetc.artifacts import json_document
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import QuantityError, Throughput, parse_throughput
+from fleetc.language.spec import read_fleet
 from fleetc.lower import lower
 from fleetc.lower.market import hours_text, lower_market, number_text
 from fleetc.market_report import as_text
-from fleetc.model.fleet import Fleet
-from fleetc.quantities import QuantityError, Throughput, parse_throughput
 from fleetc.toml.document import Source, read_document
 from tests import economics_oracle as oracle
 from tests.rules import support
@@ -43,7 +43,7 @@ def fleet_of(spec: dict[str, Any]) -> Fleet:
     """The typed fleet of plain TOML values."""
     document, problems = read_document([Source("fleet.toml", tomli_w.dumps(spec))])
     assert document is not None, problems
-    fleet, problems = model.parse(document)
+    fleet, problems = read_fleet(document)
     assert fleet is not None, problems
     return fleet
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleetc.model import json_schema
+from fleetc.language.spec import json_schema
 from fleetc.version import __version__
 from tests.outside_tools import program
 from tests.support import ROOT, fleetc

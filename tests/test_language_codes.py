@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.model.references import too_many_nodes
+from fleetc.language.references import too_many_nodes
 from tests.support import ROOT, check_text, compile_text, fleetc
 
 SPEC = (ROOT / "inventories/dual-onchain/fleet.toml").read_text(encoding="utf-8")

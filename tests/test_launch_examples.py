@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import lower, model, rules
+from fleetc import lower, rules
 from fleetc.artifacts import json_document
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet
 from fleetc.plan import Service
 from fleetc.toml.document import Source, read_document
 from tests.launch_differences import BROKEN, DIFFERENCES
@@ -81,7 +82,7 @@ def parsed(text: str) -> Fleet:
     """The fleet of a spec."""
     document, problems = read_document([Source("fleet.toml", text)])
     assert document is not None, problems
-    found, problems = model.parse(document)
+    found, problems = read_fleet(document)
     assert found is not None, problems
     return found
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from fleetc import lower, model
+from fleetc import lower
 from fleetc.artifacts import json_document
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet
 from fleetc.plan import Plan, Service
 from fleetc.toml.document import Source, read_document
 from tests import node
@@ -45,7 +46,7 @@ profiles = [
 def fleet(text: str) -> Fleet:
     document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
-    parsed, found = model.parse(document)
+    parsed, found = read_fleet(document)
     assert parsed is not None, found
     return parsed
 
@@ -76,7 +77,7 @@ def settings(found: Service) -> node.Settings:
 def refused(text: str) -> str:
     document, _ = read_document([Source("fleet.toml", text)])
     assert document is not None
-    parsed, found = model.parse(document)
+    parsed, found = read_fleet(document)
     assert parsed is None
     return "\n".join(f"{d.code}: {d.message} {d.help}" for d in found)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.gateway import Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signer import Redeemer, RewardCaller, Signer
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower.mapping import DECIDED, NOT_FLAGS, ROWS, UNREACHED
-from fleetc.model.fleet import NODE_TABLES
-from fleetc.model.gateway import Gateway
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signer import Redeemer, RewardCaller, Signer
-from fleetc.model.worker import AiWorker, Transcoder
 from fleetc.upstream import FLAGS
 
 TABLES: dict[str, type[BaseModel]] = {
@@ -92,7 +92,7 @@ def test_rows_respect_the_roles_that_read_a_flag() -> None:
 
 
 def test_every_field_of_the_language_has_one_sentence_of_documentation() -> None:
-    from fleetc.model.fleet import Fleet
+    from fleetc.language.fleet import Fleet
 
     seen: set[type[BaseModel]] = set()
 

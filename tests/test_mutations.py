@@ -19,7 +19,7 @@ import tomli_w
 
 from fleetc import rules
 from fleetc.artifacts import json_document
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.pipeline import compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.plan import HostPlan, Plan, Service

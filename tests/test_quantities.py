@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc.quantities import (
+from fleetc.language.quantities import (
     Bytes,
     Duration,
     Price,

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import tomli_w
 
+from fleetc.language import effective
 from fleetc.lower import lower
 from fleetc.lower.mapping import UNREACHED
-from fleetc.model import effective
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Path
 from fleetc.plan import Service

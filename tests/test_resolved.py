@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from fleetc.model import effective
-from fleetc.model.fleet import NODE_TABLES
+from fleetc.language import effective
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.resolved import as_toml
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.diagnostic import Severity
-from fleetc.resolved import as_toml
 from fleetc.toml.document import Source
 from tests.mutating import spread
 from tests.support import EXAMPLES, ROOT, compile_text, fleetc, shipped, sources_of

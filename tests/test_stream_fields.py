@@ -15,8 +15,8 @@ import tomli_w
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from fleetc import model
-from fleetc.model.stream import Stream
+from fleetc.language.spec import read_fleet
+from fleetc.language.stream import Stream
 from fleetc.places.diagnostic import Diagnostic, Path
 from fleetc.streams.observed import INVALID, read
 from fleetc.streams.resource import SeenStream, error_schema, json_schema
@@ -57,7 +57,7 @@ def _declared(stream: dict[str, Any]) -> list[Diagnostic]:
     text = offchain() + tomli_w.dumps({"streams": {"main": stream}})
     document, found = read_document([Source("fleet.toml", text)])
     if document is not None:
-        _, found = model.parse(document)
+        _, found = read_fleet(document)
     return found
 
 

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from fleetc.fixes import repair
-from fleetc.quantities import (
+from fleetc.language.quantities import (
     QuantityError,
     parse_bytes,
     parse_duration,
@@ -20,7 +20,7 @@ from fleetc.quantities import (
     parse_wei,
     respelled,
 )
-from fleetc.quantities.amounts import BYTE_UNITS, ETH_UNITS, PIXEL_UNITS
+from fleetc.language.quantities.amounts import BYTE_UNITS, ETH_UNITS, PIXEL_UNITS
 from fleetc.toml.document import Source
 from tests.support import check_text
 from tests.test_fixes import BASE, OVERLAY

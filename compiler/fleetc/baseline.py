@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleetc import backends, files, git, lower, model, render
+from fleetc import backends, files, git, lower, render
 from fleetc.checkout import NoRepositoryError, need_plain_directories
 from fleetc.git import Revision
+from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.reading import decode_source
@@ -191,7 +192,7 @@ def unchecked(
 ) -> Side | None:
     """A spec compiled in spite of its errors, as an older fleetc may have done; None where that fails."""
     document, found = read_document(sources)
-    fleet, more = model.parse(document) if document is not None and not has_errors(found) else (None, [])
+    fleet, more = read_fleet(document) if document is not None and not has_errors(found) else (None, [])
     if fleet is None or has_errors(more):
         return None
     try:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fleetc import model, rules
-from fleetc.model.fleet import Fleet
+from fleetc import rules
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.toml import comments
 from fleetc.toml.document import Document, Source, read_document
@@ -44,7 +45,7 @@ def check_spec(sources: Sequence[Source]) -> Checked:
     document, diagnostics = read_document(sources)
     if document is None or has_errors(diagnostics):
         return Checked(document, None, tuple(diagnostics))
-    fleet, found = model.parse(document)
+    fleet, found = read_fleet(document)
     diagnostics += found
     if fleet is None:
         return Checked(document, None, tuple(diagnostics))

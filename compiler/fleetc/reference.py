@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from fleetc.explain import pages
-from fleetc.model import json_schema
-from fleetc.model.fields import NAME_PATTERN, SecretRef
+from fleetc.language.fields import NAME_PATTERN, SecretRef
+from fleetc.language.spec import json_schema
 from fleetc.pages import PAGES
 from fleetc.streams import resource
 from fleetc.toml.scan import parse_key

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.signing import talks_to_chain
+from fleetc.language.worker import AiWorker
 from fleetc.lower import lower
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.signing import talks_to_chain
-from fleetc.model.worker import AiWorker
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.plan import Plan, Service

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fleetc import backends
-from fleetc.model.effective import BoundPort
+from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.plan import (
     Argument,

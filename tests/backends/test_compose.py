@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fleetc import lower, model
+from fleetc import lower
+from fleetc.language.spec import read_fleet
 from fleetc.plan import Service
 from fleetc.toml.document import Source, read_document
 from tests.backends import support
@@ -96,7 +97,7 @@ def lowered(text: str, name: str) -> Service:
     """A service as lowering plans it, whatever the rules say about the spec."""
     document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
-    fleet, found = model.parse(document)
+    fleet, found = read_fleet(document)
     assert fleet is not None, found
     return next(s for h in lower.lower(fleet).hosts for s in h.services if s.name == name)
 

@@ -6,7 +6,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from fleetc.model.effective import BoundPort
+from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.plan import (
     Argument,

@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli_w
 
-from fleetc.quantities import parse_eth_address
+from fleetc.language.quantities import parse_eth_address
 
 SITE_NODES = 10
 SITES_PER_ACCOUNT = 30

@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleetc import backends, files, lower, model, pipeline, rules
+from fleetc import backends, files, lower, pipeline, rules
+from fleetc.language.spec import read_fleet
 from fleetc.toml.document import read_document
 
 _LIMIT = 1024**3
@@ -49,7 +50,7 @@ def stage_table(spec: Path, out: Path) -> str:
         document, _ = read_document([read])
     assert document is not None
     with laps.lap("model (pydantic and references)"):
-        fleet, _ = model.parse(document)
+        fleet, _ = read_fleet(document)
     assert fleet is not None
     with laps.lap("rules"):
         rules.check(fleet)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleetc.model.fleet import NODE_TABLES
+from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.origin import Origin
 from fleetc.plan_monitoring import Alert, Live, Panel
 from fleetc.upstream.metrics import exporter_ports, metrics

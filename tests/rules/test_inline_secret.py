@@ -10,8 +10,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import render
+from fleetc.language.quantities.text import shown
 from fleetc.pipeline import check_spec
-from fleetc.quantities.text import shown
 from fleetc.toml.document import Source
 from tests.rules.support import (
     broadcast,

@@ -14,10 +14,10 @@ from typing import Any
 
 import tomli_w
 
-from fleetc import model
 from fleetc.artifacts import json_document
+from fleetc.language.spec import read_fleet
+from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams
-from fleetc.model.stream import PLACEHOLDER
 from fleetc.plan import StreamPlan
 from fleetc.streams.data import Binding, Report, Step
 from fleetc.streams.drift import compare, reference_of
@@ -36,7 +36,7 @@ def planned(stream: Json, more: Json | None = None) -> StreamPlan:
     text = offchain() + tomli_w.dumps({"streams": {"main": stream}, **(more or {})})
     document, found = read_document([Source("fleet.toml", text)])
     assert document is not None, found
-    fleet, found = model.parse(document)
+    fleet, found = read_fleet(document)
     assert fleet is not None, found
     (plan,) = lower_streams(fleet)
     return plan

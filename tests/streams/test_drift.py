@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.model.stream import PLACEHOLDER
+from fleetc.language.stream import PLACEHOLDER
 from fleetc.streams.data import Binding, Report
 from fleetc.streams.drift import compare
 from fleetc.streams.normal import same

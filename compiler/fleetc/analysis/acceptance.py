@@ -25,14 +25,14 @@ from typing import NamedTuple
 
 from fleetc.analysis import tickets
 from fleetc.analysis.tickets import Amount, Backing, Chain, Limit, Pair, Terms, Ticket, simple
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer, Gateway
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signing import account_of, has_signer, payer
-from fleetc.model.worker import AiWorker
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer, Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Price, Wei
+from fleetc.language.signing import account_of, has_signer, payer
+from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Path
-from fleetc.quantities import Price, Wei
 from fleetc.upstream import ACTIVE_SET, NETWORKS, REDEMPTION_GAS
 
 Goods = tuple[str, str]

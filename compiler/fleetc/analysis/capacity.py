@@ -30,9 +30,9 @@ from fleetc.analysis.demand import (
     uses,
 )
 from fleetc.analysis.repairs import TRIES, Problem, repairs
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Bytes
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-from fleetc.quantities import Bytes
 from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
 
 GUIDANCE = 85

@@ -25,12 +25,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from fleetc.model import effective, effective_avatar
-from fleetc.model.fleet import Fleet, Node, Stack
-from fleetc.model.host import Gpu
-from fleetc.model.node import AiSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language import effective, effective_avatar
+from fleetc.language.fleet import Fleet, Node, Stack
+from fleetc.language.host import Gpu
+from fleetc.language.node import AiSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Path
 from fleetc.upstream import FLAGS, gpu_model
 

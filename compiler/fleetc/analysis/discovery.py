@@ -10,10 +10,10 @@ both (`cmd/livepeer/starter/starter.go`, v0.9.1).
 
 from __future__ import annotations
 
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer, Gateway
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signing import finder
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer, Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signing import finder
 
 MAIN, AI = "main", "AI"
 """The two registries of service addresses on a chain."""

@@ -40,12 +40,12 @@ from fleetc.analysis.acceptance import (
 from fleetc.analysis.discovery import registry_of, registry_searched
 from fleetc.analysis.ranking import NOTHING, Ranked, Shelf, Verdict, nobody
 from fleetc.analysis.tickets import Backing, Chain
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signer import Signer
-from fleetc.model.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signer import Signer
+from fleetc.language.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
 
 CELL_GATEWAYS, CELL_OFFERS = 40, 60
 """Up to this size every gateway is set against every offer; a bigger fleet has one summary for each gateway."""

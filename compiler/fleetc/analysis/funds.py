@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fleetc.analysis.acceptance import Scale, caps_of
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer, Gateway
-from fleetc.model.signing import talks_to_chain
-from fleetc.quantities import Throughput, Wei
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer, Gateway
+from fleetc.language.quantities import Throughput, Wei
+from fleetc.language.signing import talks_to_chain
 
 _HOUR = 3600
 _HIGHEST_LOAD = 2**63 - 1

@@ -14,8 +14,8 @@ from fleetc.analysis.discovery import AI, MAIN, registry_of
 from fleetc.analysis.economics import Market
 from fleetc.analysis.ranking import Ranked, Skip, nobody
 from fleetc.analysis.tickets import Backing, Limit, Terms
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
 
 
 class Payer(NamedTuple):

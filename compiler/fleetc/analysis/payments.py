@@ -13,11 +13,11 @@ from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import VIDEO, Goods, at_gas
 from fleetc.analysis.economics import View, market_of
 from fleetc.analysis.tickets import Backing, Chain, Terms, Ticket
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer
-from fleetc.model.signing import has_signer, payer
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer
+from fleetc.language.quantities import Wei
+from fleetc.language.signing import has_signer, payer
 from fleetc.places.diagnostic import Label, Path
-from fleetc.quantities import Wei
 
 
 class Meeting(NamedTuple):

@@ -12,14 +12,14 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from fleetc.model.fields import Base, SecretRef
-from fleetc.model.fleet import Fleet
-from fleetc.model.renditions import Rung, api_entry, recording_entry, rung_places, rungs_of, stream_rungs
-from fleetc.model.stream import PLACEHOLDER, RecordingSpec, Stream
+from fleetc.language.fields import Base, SecretRef
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Url
+from fleetc.language.renditions import Rung, api_entry, recording_entry, rung_places, rungs_of, stream_rungs
+from fleetc.language.stream import PLACEHOLDER, RecordingSpec, Stream
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, given
 from fleetc.plan import RequestSecret
-from fleetc.quantities import Url
 from fleetc.upstream.stream_api import TARGET_URL
 
 _BEFORE = ("creatorId", "userTags", "pull", "playbackPolicy")

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.model import effective, effective_avatar
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Node
+from fleetc.language import effective, effective_avatar
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.quantities import HostName, Listener, host_port
 from fleetc.places.origin import Chosen, Origin, default, derived, given
-from fleetc.quantities import HostName, Listener, host_port
 from fleetc.upstream.metrics import exporter_ports
 
 PROMETHEUS_PORT = 9090

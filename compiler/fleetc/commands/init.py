@@ -35,7 +35,7 @@ def init(
 ) -> None:
     """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
     from fleetc import files, scaffold
-    from fleetc.model import json_schema
+    from fleetc.language.spec import json_schema
     from fleetc.text.encoders import plain_output
 
     if install_from is not None and ci is None:

@@ -279,8 +279,8 @@ def _refusals(path: Path) -> Iterator[None]:
 
 
 def _lifetime(text: str) -> timedelta:
+    from fleetc.language.quantities import QuantityError, parse_duration
     from fleetc.ops.plans import LONGEST
-    from fleetc.quantities import QuantityError, parse_duration
 
     try:
         lifetime = timedelta(microseconds=parse_duration(text).microseconds)

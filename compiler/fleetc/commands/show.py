@@ -31,8 +31,8 @@ def show(
     ] = False,
 ) -> None:
     """Print a spec and its overlays as one spec, in one order and one spelling; secrets stay references."""
+    from fleetc.language.resolved import as_toml
     from fleetc.pipeline import check_spec
-    from fleetc.resolved import as_toml
 
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format.text)

@@ -79,11 +79,11 @@ def check(
 
 def _explain_prices(checked: Checked) -> None:
     """Print the market, also of a fleet in which a rule found errors: its prices may be the reason to look."""
-    from fleetc import model
+    from fleetc.language.spec import read_fleet
     from fleetc.lower.market import lower_market
     from fleetc.market_report import as_text
 
-    fleet = checked.fleet or (model.parse(checked.document)[0] if checked.document else None)
+    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
     if fleet is not None:
         typer.echo(as_text(lower_market(fleet)), nl=False)
 
@@ -151,7 +151,7 @@ def upgrade(
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
 ) -> None:
     """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
-    from fleetc.model.fields import read_release
+    from fleetc.language.fields import read_release
     from fleetc.pipeline import check_spec
     from fleetc.upgrade import compare
     from fleetc.upgrade_report import as_json, as_text
@@ -209,6 +209,6 @@ def schema(
     elif of is SchemaOf.review:
         from fleetc.review.report_json import schema as found
     else:
-        from fleetc.model import json_schema as found
+        from fleetc.language.spec import json_schema as found
 
     typer.echo(json.dumps(found(), indent=2))

@@ -176,14 +176,15 @@ def why(
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     """What `why` works from: the plan of a sound spec, without its rules, which do not change it."""
-    from fleetc import files, lower, model
+    from fleetc import files, lower
+    from fleetc.language.spec import read_fleet
     from fleetc.pipeline import Checked
     from fleetc.review.provenance import Question
 
     document, found = read_document(sources)
     fleet = None
     if document is not None:
-        fleet, problems = model.parse(document)
+        fleet, problems = read_fleet(document)
         found = [*found, *problems]
     if document is None or fleet is None:
         report(Checked(document, None, tuple(found)), sources, settings, form, always=True)

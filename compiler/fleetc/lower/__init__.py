@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signer import Redeemer, RewardCaller, Signer
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
@@ -16,11 +21,6 @@ from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import hosts_in_order, turn
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signer import Redeemer, RewardCaller, Signer
-from fleetc.model.worker import AiWorker, Transcoder
 from fleetc.plan import Edge, HostPlan, Plan, Service
 
 SIGNER_ELSEWHERE = "signer elsewhere"

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from fleetc.analysis.scraping import AGENT
+from fleetc.language.gateway import Gateway
+from fleetc.language.quantities import Wei
 from fleetc.lower.promql import differs, equals, rising, series, summed
 from fleetc.lower.scope import (
     JOB,
@@ -35,10 +37,8 @@ from fleetc.lower.scope import (
     without_ai_orchestrator,
     without_orchestrator,
 )
-from fleetc.model.gateway import Gateway
 from fleetc.places.origin import Origin, derived, given
 from fleetc.plan_monitoring import Alert, Live, Said, TargetLabel
-from fleetc.quantities import Wei
 
 GWEI = Decimal(10**9)
 CRITICAL, WARNING = "critical", "warning"

@@ -13,14 +13,15 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
+from fleetc.language import effective_avatar as effective
+from fleetc.language.avatar import Avatars
+from fleetc.language.avatar_tables import Turn
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fields import Base, SecretRef
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import Duration
 from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
 from fleetc.lower.common import plain_number
-from fleetc.model import effective_avatar as effective
-from fleetc.model.avatar import Avatars
-from fleetc.model.avatar_tables import Turn
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fields import Base, SecretRef
-from fleetc.model.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
 from fleetc.plan import (
@@ -37,7 +38,6 @@ from fleetc.plan import (
     StackImage,
     Variable,
 )
-from fleetc.quantities import Duration
 
 REGISTRATION = "orchestrator-registration"
 HOST_SERVICES = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import chain
 
-from fleetc.model import effective_avatar as effective
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar as effective
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.origin import default, derived, given
 from fleetc.plan import (
     FIREWALL_ALLOWLIST,

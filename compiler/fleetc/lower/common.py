@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from operator import itemgetter
 
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.node import ChainSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Listener, Price, parse_duration
+from fleetc.language.signer import Redeemer, Signer
+from fleetc.language.signing import account_of, has_signer, talks_to_chain
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.node import ChainSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signer import Redeemer, Signer
-from fleetc.model.signing import account_of, has_signer, talks_to_chain
 from fleetc.places.origin import Chosen, derived, given
 from fleetc.plan import (
     DOCKER_SOCKET,
@@ -28,7 +29,6 @@ from fleetc.plan import (
     Service,
     Variable,
 )
-from fleetc.quantities import Listener, Price, parse_duration
 from fleetc.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order

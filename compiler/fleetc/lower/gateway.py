@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer, Gateway, Webhook
+from fleetc.language.quantities import Price
+from fleetc.language.renditions import entries, gateway_rungs, rung_places
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned, planned
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer, Gateway, Webhook
-from fleetc.model.renditions import entries, gateway_rungs, rung_places
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
 from fleetc.plan import Argument, PlannedFile, Service
-from fleetc.quantities import Price
 
 PRICES_FILE = "prices.json"
 RENDITIONS_FILE = "transcoding.json"

@@ -5,11 +5,11 @@ In: a fleet and one of these nodes. Out: a `Service`.
 
 from __future__ import annotations
 
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.lower import common
 from fleetc.lower.gateway import caps, discovery, price_file
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.signer import Redeemer, RewardCaller, Signer
 from fleetc.plan import Argument, Service
 
 

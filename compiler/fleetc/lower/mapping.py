@@ -1,4 +1,4 @@
-"""Lowers plain settings by the rows of `model/rows.py`, and names the settings that have no row.
+"""Lowers plain settings by the rows of `language/rows.py`, and names the settings that have no row.
 
 In: a node's settings. Out: arguments, variables and secret variables with their origins (`apply`). Settings that need a
 decision (prices, listeners, rewards, workers) are lowered by code in the file of their role; `NOT_FLAGS` names them.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fleetc.model.fields import SecretRef
-from fleetc.model.fleet import Node
-from fleetc.model.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
+from fleetc.language.fields import SecretRef
+from fleetc.language.fleet import Node
+from fleetc.language.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
 from fleetc.places.origin import Origin, given
 from fleetc.plan import Argument, SecretVariable, Variable
 from fleetc.upstream import FLAGS

@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.node import AiSettings
 from fleetc.lower.common import account, own_file, price_entry
 from fleetc.lower.mapping import Planned
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.node import AiSettings
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
 from fleetc.plan import Argument, PlannedFile

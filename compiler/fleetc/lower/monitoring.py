@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
+from fleetc.language import monitoring
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.node import ChainSettings
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.lower.alerts import alerts
 from fleetc.lower.panels import panels
 from fleetc.lower.scope import Scope, reward_caller
-from fleetc.model import monitoring
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.node import ChainSettings
-from fleetc.model.orchestrator import Orchestrator
 from fleetc.places.origin import Chosen, default, derived, given
 from fleetc.plan_monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
 

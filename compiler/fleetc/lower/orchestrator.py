@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.lower.models import model_arguments, models_file
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
 from fleetc.plan import Argument, PlannedFile, Service

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from fleetc.language import effective
 from fleetc.lower.promql import equals, matches, series, summed
 from fleetc.lower.scope import (
     NODES,
@@ -27,7 +28,6 @@ from fleetc.lower.scope import (
     without_ai_orchestrator,
     without_orchestrator,
 )
-from fleetc.model import effective
 from fleetc.places.origin import derived
 from fleetc.plan_monitoring import VARIABLES, Alert, Panel, Query
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from fleetc.analysis.funds import payers
 from fleetc.analysis.scraping import Reading
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.monitoring import Monitoring
+from fleetc.language.node import ChainSettings
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.lower.promql import equals, matches, series, summed
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.monitoring import Monitoring
-from fleetc.model.node import ChainSettings
-from fleetc.model.orchestrator import Orchestrator
 from fleetc.places.origin import Origin, default, derived, given
 
 JOB = "livepeer"

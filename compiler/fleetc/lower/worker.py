@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower import common
 from fleetc.lower.gateway import address_paths, orchestrator_address
 from fleetc.lower.mapping import Planned, secret
 from fleetc.lower.models import model_arguments, models_file
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.worker import AiWorker, Transcoder
 from fleetc.places.origin import default, derived, given
 from fleetc.plan import Argument, Service
 

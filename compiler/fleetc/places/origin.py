@@ -1,7 +1,7 @@
 """Where a planned value came from: written in the spec, a named default, or derived from other values.
 
-Made by `model/effective.py` and `lower/`; carried by every argument, variable and file of the plan; printed by people's
-questions about the output. Holds key paths, never lines.
+Made by `language/effective.py` and `lower/`; carried by every argument, variable and file of the plan; printed by
+people's questions about the output. Holds key paths, never lines.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from fleetc import backends, lower, model
+from fleetc import backends, lower
 from fleetc.fixes import apply
+from fleetc.language.spec import json_schema
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
@@ -135,7 +136,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
 
 @cache
 def _schema() -> dict[str, Any]:
-    return model.json_schema()
+    return json_schema()
 
 
 def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from fleetc.backends import data_files, env, flags
 from fleetc.fleet_page.picture import PICTURE_LIMIT
-from fleetc.model.effective_avatar import slots_of
-from fleetc.model.fleet import NODE_TABLES, Fleet
+from fleetc.language.effective_avatar import slots_of
+from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.plan import AVATAR_DIRECTORY, Plan
 from fleetc.review import words
 from fleetc.review.causes import Atlas, Edits, edits_of, shown

@@ -11,15 +11,15 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.analysis.demand import DEFAULT_SESSIONS
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.host import Model
-from fleetc.model.node import AiSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.host import Model
+from fleetc.language.node import AiSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import reach_of
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.plan import AVATAR_DIRECTORY
-from fleetc.quantities import reach_of
 from fleetc.review.data import Target
 from fleetc.review.item import Item, Key
 

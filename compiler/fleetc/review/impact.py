@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.review import words
 from fleetc.review.causes import shown
 from fleetc.review.data import IMPACTS, Effect, Target

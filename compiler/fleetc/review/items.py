@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.model.fleet import NODE_TABLES
+from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
 from fleetc.plan import HostPlan, Plan, Service

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.plan import AVATAR_DIRECTORY
 from fleetc.review.data import Target
 from fleetc.review.side import Side

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc import backends, render
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
 from fleetc.plan import Plan

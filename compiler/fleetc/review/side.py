@@ -11,8 +11,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fleetc import lower, model
-from fleetc.model.fleet import Fleet
+from fleetc import lower
+from fleetc.language.fleet import Fleet
+from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import has_errors
 from fleetc.plan import Plan
@@ -133,7 +134,7 @@ def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
     document, found = read_document(sources)
     if document is None or has_errors(found):
         return None, None
-    fleet, found = model.parse(document)
+    fleet, found = read_fleet(document)
     if fleet is None or has_errors(found):
         return None, None
     return document, fleet

@@ -15,13 +15,13 @@ from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.tickets import Amount
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Buyer
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Price, Wei
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Buyer
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.quantities import Price, Wei
 from fleetc.review.facts import Fact, node_of
 
 UNBOUNDED = Decimal(100)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
 
 

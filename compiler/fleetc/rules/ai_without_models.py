@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.worker import AiWorker
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.text.suggestions import one_of
 

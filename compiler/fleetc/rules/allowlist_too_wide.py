@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.effective_avatar import WIDEST_SPELLED_OUT, Allowed
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.effective_avatar import WIDEST_SPELLED_OUT, Allowed
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 _WIDEST_PREFIX = {4: 16, 6: 32}

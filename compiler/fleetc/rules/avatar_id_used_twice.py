@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from fleetc.model import effective_avatar
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 

@@ -30,10 +30,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.analysis.slots import claims
-from fleetc.model import effective, effective_avatar
-from fleetc.model.effective import BoundPort
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective, effective_avatar
+from fleetc.language.effective import BoundPort
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
 from fleetc.upstream.metrics import exporter_ports

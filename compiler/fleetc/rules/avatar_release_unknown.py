@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.avatar_fields import AvatarTag
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective_avatar
+from fleetc.language.avatar_fields import AvatarTag
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 from fleetc.upstream.avatar import NEWEST_RELEASE, RELEASES
 

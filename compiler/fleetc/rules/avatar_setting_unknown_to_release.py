@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.fields import Base
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective_avatar
+from fleetc.language.fields import Base
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 from fleetc.upstream.avatar import settings
 

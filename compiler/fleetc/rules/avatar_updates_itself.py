@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective_avatar
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

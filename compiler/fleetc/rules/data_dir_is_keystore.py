@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.node import ChainSettings
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.node import ChainSettings
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

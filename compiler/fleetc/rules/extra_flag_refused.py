@@ -20,11 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.rows import DECIDED, field_of, flag_called
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.quantities import QuantityError, parse_duration
+from fleetc.language.rows import DECIDED, field_of, flag_called
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.quantities import QuantityError, parse_duration
 from fleetc.text.suggestions import asked
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, format_release
 

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.node import AiSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.rows import settings_given
-from fleetc.model.signer import Signer
-from fleetc.model.worker import AiWorker
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.node import AiSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.rows import settings_given
+from fleetc.language.signer import Signer
+from fleetc.language.worker import AiWorker
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.upstream import ABILITIES, FLAGS, Release, format_release
 

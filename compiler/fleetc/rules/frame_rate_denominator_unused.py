@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.renditions import written_rungs
+from fleetc.language.fleet import Fleet
+from fleetc.language.renditions import written_rungs
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

@@ -43,7 +43,7 @@ from fleetc.analysis.acceptance import BUYS, REFUSED, TOO_DEAR, VIDEO, Entry, Go
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.ranking import Verdict
 from fleetc.analysis.tickets import Amount
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Buyer
-from fleetc.model.signing import talks_to_chain
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Buyer
+from fleetc.language.signing import talks_to_chain
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

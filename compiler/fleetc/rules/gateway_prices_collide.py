@@ -30,10 +30,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.signing import account_of
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Price
+from fleetc.language.signing import account_of
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
-from fleetc.quantities import Price
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.funds import payers
-from fleetc.model.fleet import Fleet, Node
+from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _SHOWN = 6

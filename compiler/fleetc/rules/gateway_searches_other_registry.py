@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import AI, MAIN, registered, registry_searched
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _SHOWN = 6

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis import capacity
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic
 
 

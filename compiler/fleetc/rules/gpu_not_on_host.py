@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective, effective_avatar
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective, effective_avatar
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

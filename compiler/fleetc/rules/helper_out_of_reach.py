@@ -27,9 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.signer import Redeemer, Signer
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.signer import Redeemer, Signer
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 

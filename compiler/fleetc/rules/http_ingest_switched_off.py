@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Gateway
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Gateway
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 _HELP = "write http_ingest = true and guard the port, or name a webhook that admits streams: auth_webhook = ..."

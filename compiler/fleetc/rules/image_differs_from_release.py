@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.images import is_pinned, release_of_tag, split_image
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.images import is_pinned, release_of_tag, split_image
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 from fleetc.upstream import Release, format_release
 

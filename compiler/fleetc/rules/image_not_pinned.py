@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.images import is_pinned, split_image
-from fleetc.model.node import AiSettings
+from fleetc.language.fleet import Fleet
+from fleetc.language.images import is_pinned, split_image
+from fleetc.language.node import AiSettings
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 

@@ -25,10 +25,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from fleetc.model.fields import Base
-from fleetc.model.fleet import Fleet
+from fleetc.language.fields import Base
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
-from fleetc.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
 from fleetc.text import leaks
 
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")

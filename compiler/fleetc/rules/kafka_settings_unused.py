@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Buyer
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Buyer
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

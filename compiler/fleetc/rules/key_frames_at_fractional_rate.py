@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.renditions import INTRA, plain_gop, rendition_lists
+from fleetc.language.fleet import Fleet
+from fleetc.language.renditions import INTRA, plain_gop, rendition_lists
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

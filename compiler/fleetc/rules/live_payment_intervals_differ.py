@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import found_by
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Gateway
-from fleetc.model.orchestrator import Orchestrator
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Gateway
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Duration
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
-from fleetc.quantities import Duration
 
 _DEFAULT = Duration(5_000_000)
 _SHOWN = 6

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from fleetc.analysis import tickets
 from fleetc.analysis.acceptance import at_gas, chain_of, terms_of
 from fleetc.analysis.payments import round_up
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 

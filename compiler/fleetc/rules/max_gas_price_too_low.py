@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.payments import round_up
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.node import ChainSettings
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.node import ChainSettings
+from fleetc.language.quantities import Wei
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-from fleetc.quantities import Wei
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.orchestrator import Orchestrator
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

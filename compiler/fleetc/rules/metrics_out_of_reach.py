@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import NOBODY, readings
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 from fleetc.text.suggestions import one_of
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, fix_set, warning
 from fleetc.upstream import KNOWN_MODEL_IDS, LIVE_MODEL_IDS
 

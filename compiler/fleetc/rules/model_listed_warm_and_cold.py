@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
-from fleetc.model.node import AiSettings
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.node import AiSettings
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

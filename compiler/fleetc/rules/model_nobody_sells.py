@@ -28,11 +28,11 @@ from collections.abc import Iterator
 
 from fleetc.analysis.acceptance import Goods
 from fleetc.analysis.economics import market_of
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Buyer, Gateway
-from fleetc.model.node import AiSettings
-from fleetc.model.signing import finder, payer
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer, Gateway
+from fleetc.language.node import AiSettings
+from fleetc.language.signing import finder, payer
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 from fleetc.upstream import NEWEST_RELEASE, Release, format_release
 from fleetc.upstream.releases import releases

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Gateway, Webhook
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Gateway, Webhook
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 _SHOWN = 6

@@ -30,7 +30,7 @@ from fleetc.analysis.acceptance import BUYS, VIDEO, Entry, affordable, coming_to
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.payers import Highest, Payers
 from fleetc.analysis.tickets import Chain
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 

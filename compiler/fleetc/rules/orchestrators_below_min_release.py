@@ -29,9 +29,9 @@ import re
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import found_by
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.places.origin import Chosen
 from fleetc.upstream import Release, format_release

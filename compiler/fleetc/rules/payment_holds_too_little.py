@@ -38,9 +38,9 @@ from fleetc.analysis.acceptance import WEI, Entry, coming_to
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
 from fleetc.analysis.tickets import Backing, Terms
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Wei
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-from fleetc.quantities import Wei
 
 _IMAGE = 1024 * 1024
 _LIVE = "live-video-to-video"

@@ -24,11 +24,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_network
 
-from fleetc.model import effective_avatar
-from fleetc.model.avatar_fields import PAYMENTS
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.avatar_fields import PAYMENTS
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import IpAddress
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.quantities import IpAddress
 
 _FORM = 'write payments = { addresses = ["203.0.113.90"] } with the addresses that its calls come from'
 

@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.model import effective
-from fleetc.model.effective import BoundPort
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator
+from fleetc.language import effective
+from fleetc.language.effective import BoundPort
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound

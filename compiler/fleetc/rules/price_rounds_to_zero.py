@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.acceptance import Scale, least_advertised, terms_of
-from fleetc.model.asked import asked_prices
-from fleetc.model.fleet import Fleet
+from fleetc.language.asked import asked_prices
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 

@@ -29,11 +29,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import AGENT, PROMETHEUS_PORT, WRITE_PATH, prometheus_host, readings
-from fleetc.model import effective, effective_avatar
-from fleetc.model.effective import BoundPort
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective, effective_avatar
+from fleetc.language.effective import BoundPort
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import HostName, host_port
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.quantities import HostName, host_port
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

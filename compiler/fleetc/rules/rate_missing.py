@@ -28,11 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.asked import asked_prices
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Buyer
+from fleetc.language.asked import asked_prices
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Buyer
+from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
-from fleetc.quantities import Price
 
 _SHOWN = 6
 

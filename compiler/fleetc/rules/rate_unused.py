@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.asked import asked_prices
-from fleetc.model.fleet import Fleet
+from fleetc.language.asked import asked_prices
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Diagnostic, Label, warning
-from fleetc.quantities import Price
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.avatar_fields import PAYMENTS
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.avatar_fields import PAYMENTS
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _WITHOUT_THE_LIST = {

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.renditions import Rung, recordings, rendition_lists
+from fleetc.language.fleet import Fleet
+from fleetc.language.renditions import Rung, recordings, rendition_lists
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.stream_api import SOURCE
 

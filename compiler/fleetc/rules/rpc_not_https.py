@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Listener, Url
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.quantities import Listener, Url
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Url
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.quantities import Url
 from fleetc.upstream import LAYER_1_FRAGMENTS, LAYER_2_FRAGMENTS, NETWORKS
 
 

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.host import Model
-from fleetc.model.node import AiSettings
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.host import Model
+from fleetc.language.node import AiSettings
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 _SHOWN = 6

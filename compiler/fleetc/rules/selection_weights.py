@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.gateway import Selection
+from fleetc.language.fleet import Fleet
+from fleetc.language.gateway import Selection
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream import FLAGS
 

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator, Service
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator, Service
 from fleetc.places.diagnostic import Diagnostic, Fix, Label, error, fix_set, warning
 
 

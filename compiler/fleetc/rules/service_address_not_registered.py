@@ -31,9 +31,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.discovery import registry_of
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator, Service
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator, Service
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 _SHOWN = 6

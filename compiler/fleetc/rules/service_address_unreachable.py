@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import HostName, Listener, is_public_address
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
-from fleetc.quantities import HostName, Listener, is_public_address
 from fleetc.upstream import NETWORKS
 
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.signer import Signer
-from fleetc.model.signing import ON_CHAIN_ONLY, has_signer, payer
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.signer import Signer
+from fleetc.language.signing import ON_CHAIN_ONLY, has_signer, payer
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 

@@ -33,11 +33,11 @@ from ipaddress import IPv4Network, ip_network
 from itertools import chain
 from typing import NamedTuple
 
-from fleetc.model import effective_avatar
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import QuantityError, parse_ip
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
-from fleetc.quantities import QuantityError, parse_ip
 
 _CANDIDATES = tuple(
     IPv4Network(f"{start}.0.0/16")

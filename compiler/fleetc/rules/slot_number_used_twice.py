@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet
+from fleetc.language import effective_avatar
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.slots import Meeting, meetings
-from fleetc.model import effective_avatar
-from fleetc.model.effective_avatar import SlotInForce
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.avatar import SLOT_PORTS
 

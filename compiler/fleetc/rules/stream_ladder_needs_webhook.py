@@ -32,8 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.renditions import entries, gateway_rungs, stream_rungs
+from fleetc.language.fleet import Fleet
+from fleetc.language.renditions import entries, gateway_rungs, stream_rungs
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.requests import create_request, size
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.stream_api import BODY_LIMIT
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.upstream.stream_api import TAGS_LIMIT
 

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, bound, meetings, ticket_value
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Wei
 from fleetc.places.diagnostic import Diagnostic, Path, error, warning
-from fleetc.quantities import Wei
 
 _FIELDS = {tickets.VALUE: "max_ev", tickets.TOTAL: "max_total_ev"}
 

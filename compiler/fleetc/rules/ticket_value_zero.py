@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.tickets import Terms
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Wei
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.quantities import Wei
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

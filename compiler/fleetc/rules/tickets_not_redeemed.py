@@ -27,9 +27,9 @@ from collections.abc import Iterator
 
 from fleetc.analysis import tickets
 from fleetc.analysis.payments import Meeting, meetings, round_up
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Wei
 from fleetc.places.diagnostic import Diagnostic, Label, warning
-from fleetc.quantities import Wei
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -29,10 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model import effective_avatar
-from fleetc.model.fleet import Fleet, Stack
+from fleetc.language import effective_avatar
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import QuantityError, parse_ip
 from fleetc.places.diagnostic import Diagnostic, Label, error
-from fleetc.quantities import QuantityError, parse_ip
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.signing import has_signer
+from fleetc.language.fleet import Fleet
+from fleetc.language.signing import has_signer
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 

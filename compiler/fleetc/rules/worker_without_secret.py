@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.model.fleet import Fleet
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language.fleet import Fleet
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Diagnostic, Label, error
 
 

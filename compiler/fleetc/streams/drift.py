@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.model.stream import PLACEHOLDER
+from fleetc.language.stream import PLACEHOLDER
 from fleetc.places.diagnostic import Path
 from fleetc.plan import RequestSecret, StreamPlan
 from fleetc.streams import normal

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fleetc.model.renditions import INTRA
+from fleetc.language.renditions import INTRA
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 REFRESH = 600

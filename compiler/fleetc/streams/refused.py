@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from fleetc import rules
-from fleetc.model.fleet import Fleet
-from fleetc.model.problems import problems
-from fleetc.model.stream import Stream
+from fleetc.language.fleet import Fleet
+from fleetc.language.problems import problems
+from fleetc.language.stream import Stream
 from fleetc.places.diagnostic import Diagnostic, Offset, Path, Severity
 from fleetc.streams import scrub
 from fleetc.streams.resource import Seen, SeenStream

@@ -1,6 +1,6 @@
 """Keccak-256 as Ethereum uses it (the padding from before SHA-3 was fixed, which `hashlib` does not offer).
 
-In: bytes. Out: a 32-byte digest. Called by `quantities/addresses.py` for address checksums (EIP-55).
+In: bytes. Out: a 32-byte digest. Called by `language/quantities/addresses.py` for address checksums (EIP-55).
 """
 
 from __future__ import annotations

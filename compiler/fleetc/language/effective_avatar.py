@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
 from typing import NamedTuple
 
-from fleetc.model.avatar import Slot
-from fleetc.model.avatar_fields import PAYMENTS, AvatarTag
-from fleetc.model.effective import ANY_ADDRESS, BoundPort, gpu_index
-from fleetc.model.fleet import Fleet, Stack
-from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Chosen, Origin, default, derived, given
-from fleetc.quantities import (
+from fleetc.language.avatar import Slot
+from fleetc.language.avatar_fields import PAYMENTS, AvatarTag
+from fleetc.language.effective import ANY_ADDRESS, BoundPort, gpu_index
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import (
     Bytes,
     EthAddress,
     HostName,
@@ -26,6 +24,8 @@ from fleetc.quantities import (
     QuantityError,
     parse_ip,
 )
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.upstream.avatar import ABILITIES, LIMITS, SLOT_PORTS
 
 PROJECT_PREFIX = "vtuber-"

@@ -8,7 +8,7 @@ A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leadin
 before a unit.
 """
 
-from fleetc.quantities.addresses import (
+from fleetc.language.quantities.addresses import (
     EthAddress,
     HostName,
     IpAddress,
@@ -30,7 +30,7 @@ from fleetc.quantities.addresses import (
     parse_url,
     reach_of,
 )
-from fleetc.quantities.amounts import (
+from fleetc.language.quantities.amounts import (
     Bytes,
     Duration,
     Price,
@@ -43,8 +43,8 @@ from fleetc.quantities.amounts import (
     parse_throughput,
     parse_wei,
 )
-from fleetc.quantities.spelling import respelled
-from fleetc.quantities.text import QuantityError
+from fleetc.language.quantities.spelling import respelled
+from fleetc.language.quantities.text import QuantityError
 
 __all__ = [
     "Bytes",

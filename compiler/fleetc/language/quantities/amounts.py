@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from fleetc.quantities.text import QuantityError, need_text, shown
-from fleetc.quantities.units import listed, near_unit
+from fleetc.language.quantities.text import QuantityError, need_text, shown
+from fleetc.language.quantities.units import listed, near_unit
 
 _NUMBER = r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?"
 _INTEGER = r"(?:0|[1-9][0-9]*)"

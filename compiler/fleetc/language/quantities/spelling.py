@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from fleetc.quantities.amounts import MONEY_WORDS, TIME_WORDS
-from fleetc.quantities.text import QuantityError
+from fleetc.language.quantities.amounts import MONEY_WORDS, TIME_WORDS
+from fleetc.language.quantities.text import QuantityError
 from fleetc.text.typography import typed_plainly
 
 _AMOUNT = re.compile(

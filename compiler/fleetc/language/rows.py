@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fleetc.model.fleet import Node
-from fleetc.quantities import Duration, Listener, Wei
+from fleetc.language.fleet import Node
+from fleetc.language.quantities import Duration, Listener, Wei
 from fleetc.text.suggestions import folded
 from fleetc.upstream import FLAGS
 

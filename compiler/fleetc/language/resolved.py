@@ -3,8 +3,8 @@
 In: the document of a sound spec, and the fleet read from it. Out: TOML text (`as_toml`), which is a spec itself and
 compiles to the same files for every host. Called by `commands/show.py`. Comments are lost; secrets stay references.
 
-Defaults are those of the model, and for nodes those of `model/effective.py`. Streams, ladders and avatar stacks stand
-as they are declared: what they leave out is decided by the service and by the release of the stack.
+Defaults are those of the model, and for nodes those of `language/effective.py`. Streams, ladders and avatar stacks
+stand as they are declared: what they leave out is decided by the service and by the release of the stack.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 import tomli_w
 
-from fleetc.model import effective
-from fleetc.model.fields import Base
-from fleetc.model.fleet import Fleet
-from fleetc.quantities import Bytes, Duration, EthAddress, Listener, PortRange, Price, Throughput, Url, Wei
+from fleetc.language import effective
+from fleetc.language.fields import Base
+from fleetc.language.fleet import Fleet
+from fleetc.language.quantities import Bytes, Duration, EthAddress, Listener, PortRange, Price, Throughput, Url, Wei
 
 _QUANTITIES = Bytes | Duration | EthAddress | Listener | PortRange | Price | Throughput | Url | Wei
 _AS_DECLARED = ("avatars", "ladders", "streams")

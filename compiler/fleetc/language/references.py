@@ -1,7 +1,7 @@
 """Checks that every name in the spec leads somewhere and that no two names can meet in the output.
 
-In: a fleet whose values are sound. Out: diagnostics. Called by `model.parse`, so that rules and lowering may look up
-any name without asking whether it exists.
+In: a fleet whose values are sound. Out: diagnostics. Called by `spec.read_fleet`, so that rules and lowering may look
+up any name without asking whether it exists.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.model.fleet import Fleet, Node, Stack
-from fleetc.model.gateway import Buyer, Gateway
-from fleetc.model.node import ChainSettings, GpuSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language.fleet import Fleet, Node, Stack
+from fleetc.language.gateway import Buyer, Gateway
+from fleetc.language.node import ChainSettings, GpuSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Diagnostic, Fix, Label, Path, error, fix_rename
-from fleetc.quantities import EthAddress, QuantityError, parse_eth_address, parse_listener, parse_url
 from fleetc.text.suggestions import asked, one_of, same_but_for_spelling
 from fleetc.upstream import NETWORKS, PIPELINES
 from fleetc.upstream.avatar import HIGHEST_SLOT

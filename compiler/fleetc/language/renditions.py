@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.model.fleet import Fleet
+from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, default, derived, given
 from fleetc.upstream.stream_api import DEFAULT_PROFILES

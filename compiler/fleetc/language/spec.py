@@ -1,7 +1,7 @@
-"""The language: every field, its type and its sentence of documentation, and the typed fleet they make.
+"""The language as a whole: a document becomes a typed fleet, and the JSON Schema of a spec.
 
-In: a `Document`. Out: a `Fleet` and diagnostics (`parse`). A fleet that comes out has sound values and references that
-lead somewhere, so rules and lowering need no defensive code.
+In: a `Document`. Out: a `Fleet` and diagnostics (`read_fleet`). A fleet that comes out has sound values and references
+that lead somewhere, so rules and lowering need no defensive code.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.model.fleet import NODE_TABLES, Fleet
-from fleetc.model.problems import problems_of
-from fleetc.model.references import check_references, too_many_nodes
+from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language.problems import problems_of
+from fleetc.language.references import check_references, too_many_nodes
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.toml.document import Document
 
 NODE_LIMIT = 100_000
 
 
-def parse(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
+def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
     """Check the document against the language and then its references. Returns no fleet when there are errors."""
     newer = _newer_language(document.raw.get("spec"))
     if newer:

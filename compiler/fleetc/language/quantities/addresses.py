@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NewType
 
-from fleetc.quantities.text import QuantityError, need_text, shown
+from fleetc.language.quantities.text import QuantityError, need_text, shown
 from fleetc.text import leaks
 from fleetc.text.keccak import keccak256
 

@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StrictStr, model_validator
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc import quantities as q
-from fleetc.model.avatar_fields import CallerAddress, Ipv4AddressField, PortRangeField, SharedUrl, shared_text
-from fleetc.model.fields import (
+from fleetc.language import quantities as q
+from fleetc.language.avatar_fields import CallerAddress, Ipv4AddressField, PortRangeField, SharedUrl, shared_text
+from fleetc.language.fields import (
     Address,
     Base,
     Duration,
@@ -26,7 +26,7 @@ from fleetc.model.fields import (
     WholeSeconds,
     refuse,
 )
-from fleetc.model.images import split_image
+from fleetc.language.images import split_image
 from fleetc.upstream.avatar import LIMITS
 
 _SERVICE = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.model.fields import (
-    Address,
-    Flag,
-    HttpUrlOrSecret,
-    Listener,
-    PositiveDuration,
-    Secret,
-    refuse,
-)
-from fleetc.model.gateway import Buyer, Reach
-from fleetc.model.node import ChainSettings
+from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, refuse
+from fleetc.language.gateway import Buyer, Reach
+from fleetc.language.node import ChainSettings
 
 _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interval")
 

@@ -16,18 +16,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, GetCoreSchemaHandle
 from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
-from fleetc import quantities as q
-from fleetc.model.fields import (
-    SECRET_SCHEMA,
-    Base,
-    Flag,
-    Integer,
-    Name,
-    Parsed,
-    SecretRef,
-    parse_secret,
-    refuse,
-)
+from fleetc.language import quantities as q
+from fleetc.language.fields import SECRET_SCHEMA, Base, Flag, Integer, Name, Parsed, SecretRef, parse_secret, refuse
 from fleetc.upstream.stream_api import SERVER_OWNED
 
 _EXACT = 2**53

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway
-from fleetc.model.node import AiSettings, ChainSettings, GpuSettings, ModelUse
-from fleetc.model.orchestrator import Orchestrator, Service
-from fleetc.model.signer import Redeemer, RewardCaller, Signer
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway
+from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
+from fleetc.language.orchestrator import Orchestrator, Service
+from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
+from fleetc.language.signer import Redeemer, RewardCaller, Signer
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.origin import Chosen, Origin, default, derived, given
-from fleetc.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
 from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Release
 
 SERVICE_PORT = 8935

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
-from fleetc.model.fields import Base, Integer, refuse
-from fleetc.model.stream import H264, ProfileName, parse_bitrate
+from fleetc.language.fields import Base, Integer, refuse
+from fleetc.language.stream import H264, ProfileName, parse_bitrate
 
 _MOST = 100
 

@@ -10,10 +10,10 @@ release v0.9.1, doc/remote-signer.md and the start-up of a gateway.
 
 from __future__ import annotations
 
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.gateway import Gateway, Webhook
-from fleetc.model.node import ChainSettings
-from fleetc.quantities import EthAddress
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Gateway, Webhook
+from fleetc.language.node import ChainSettings
+from fleetc.language.quantities import EthAddress
 
 SIGNED_PIPELINE = "live-video-to-video"
 """The one pipeline that a gateway behind a signer pays for."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fleetc.model.fields import Flag, Integer, Secret, Text
-from fleetc.model.node import AiSettings, GpuIds, GpuSettings, NodeSettings
+from fleetc.language.fields import Flag, Integer, Secret, Text
+from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 
 
 class Worker(NodeSettings):

@@ -12,18 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc.model.fields import (
-    AbsolutePath,
-    Base,
-    HttpUrl,
-    Integer,
-    Name,
-    Parsed,
-    Text,
-    WholeSeconds,
-    refuse,
-)
-from fleetc.quantities import Duration, Listener, QuantityError, parse_duration, parse_listener
+from fleetc.language.fields import AbsolutePath, Base, HttpUrl, Integer, Name, Parsed, Text, WholeSeconds, refuse
+from fleetc.language.quantities import Duration, Listener, QuantityError, parse_duration, parse_listener
 
 OWN_LABELS = (
     *("fleet", "host", "node", "role", "mode", "region", "wallet", "reward"),

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.model import effective
-from fleetc.model.fleet import Fleet, Node
-from fleetc.model.orchestrator import Orchestrator
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Path
-from fleetc.quantities import Price
 
 
 class Asked(NamedTuple):

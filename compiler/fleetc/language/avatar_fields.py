@@ -13,8 +13,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc import quantities as q
-from fleetc.model.fields import HttpUrl, Parsed, WebSocketUrl, refuse, refuse_quantity
+from fleetc.language import quantities as q
+from fleetc.language.fields import HttpUrl, Parsed, WebSocketUrl, refuse, refuse_quantity
 from fleetc.text.encoders import SHARED_CHARACTERS, is_shared
 from fleetc.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
 

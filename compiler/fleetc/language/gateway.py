@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StrictStr, model_validator
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc import quantities as q
-from fleetc.model.fields import (
+from fleetc.language import quantities as q
+from fleetc.language.fields import (
     AbsolutePath,
     Address,
     Base,
@@ -36,7 +36,7 @@ from fleetc.model.fields import (
     refuse,
     refuse_quantity,
 )
-from fleetc.model.node import ChainSettings, Mode
+from fleetc.language.node import ChainSettings, Mode
 
 
 def _cap(value: Any) -> q.Price | str:

@@ -17,8 +17,8 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from fleetc.model.fleet import NODE_TABLES
-from fleetc.model.rows import flag_called, in_the_spec
+from fleetc.language.fleet import NODE_TABLES
+from fleetc.language.rows import flag_called, in_the_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Value, error, fix_insert, fix_rename, fix_set
 from fleetc.text import leaks
 from fleetc.text.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc.model.avatar_fields import AvatarTagField
-from fleetc.model.fields import (
+from fleetc.language.avatar_fields import AvatarTagField
+from fleetc.language.fields import (
     AbsolutePath,
     Address,
     Base,
@@ -35,7 +35,7 @@ from fleetc.model.fields import (
     Wei,
     refuse,
 )
-from fleetc.model.monitoring import GpuExporter
+from fleetc.language.monitoring import GpuExporter
 
 
 class FleetSettings(Base):

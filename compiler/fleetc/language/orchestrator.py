@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc.model.fields import (
+from fleetc.language.fields import (
     AbsolutePath,
     Address,
     Duration,
@@ -27,8 +27,8 @@ from fleetc.model.fields import (
     Wei,
     refuse,
 )
-from fleetc.model.node import AiSettings, ChainSettings, GpuSettings, Mode
-from fleetc.quantities import QuantityError, Url, parse_host, parse_url
+from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, Mode
+from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
 
 _COUNT = re.compile("[1-9][0-9]{0,5}")
 

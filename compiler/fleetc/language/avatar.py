@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, StrictStr, Tag, model_validator
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc import quantities as q
-from fleetc.model.avatar_fields import (
+from fleetc.language import quantities as q
+from fleetc.language.avatar_fields import (
     AllowEntry,
     AvatarTagField,
     Ipv4AddressField,
@@ -21,17 +21,8 @@ from fleetc.model.avatar_fields import (
     SlotMemory,
     SlotNetworks,
 )
-from fleetc.model.avatar_tables import (
-    Edge,
-    GameFiles,
-    Images,
-    Ops,
-    Payments,
-    Registration,
-    ServiceName,
-    Turn,
-)
-from fleetc.model.fields import (
+from fleetc.language.avatar_tables import Edge, GameFiles, Images, Ops, Payments, Registration, ServiceName, Turn
+from fleetc.language.fields import (
     GPU_UUID_PATTERN,
     AbsolutePath,
     Base,

@@ -11,17 +11,17 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from fleetc.model.avatar import Avatars
-from fleetc.model.fields import Base, Currency, Name, Rate, refuse
-from fleetc.model.gateway import Gateway
-from fleetc.model.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
-from fleetc.model.ladder import Ladder
-from fleetc.model.monitoring import Monitoring
-from fleetc.model.node import ChainSettings
-from fleetc.model.orchestrator import Orchestrator
-from fleetc.model.signer import Redeemer, RewardCaller, Signer
-from fleetc.model.stream import Stream
-from fleetc.model.worker import AiWorker, Transcoder
+from fleetc.language.avatar import Avatars
+from fleetc.language.fields import Base, Currency, Name, Rate, refuse
+from fleetc.language.gateway import Gateway
+from fleetc.language.host import FleetSettings, Host, Model, Rollout, Silence, Wallet
+from fleetc.language.ladder import Ladder
+from fleetc.language.monitoring import Monitoring
+from fleetc.language.node import ChainSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signer import Redeemer, RewardCaller, Signer
+from fleetc.language.stream import Stream
+from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Path
 from fleetc.text.suggestions import Suggestions
 

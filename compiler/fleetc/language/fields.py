@@ -1,7 +1,7 @@
 """The types that fields of the spec have: names, quantities, paths and secret references.
 
 In: raw TOML values. Out: frozen typed values, or a pydantic error whose type `spec` carries a sentence and a help line
-for people (`model/problems.py` turns it into a diagnostic). Used by every other file of this package.
+for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic.json_schema import WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from fleetc import quantities as q
+from fleetc.language import quantities as q
 from fleetc.places.diagnostic import Value
 from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc.model.fields import (
+from fleetc.language.fields import (
     GPU_UUID_PATTERN,
     AbsolutePath,
     Base,
@@ -32,7 +32,7 @@ from fleetc.model.fields import (
     is_gpu_uuid,
     refuse,
 )
-from fleetc.quantities import QuantityError, Url, parse_url
+from fleetc.language.quantities import QuantityError, Url, parse_url
 
 Mode = Literal["video", "ai", "dual"]
 
