@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from fleetc.blueprint.blueprint import AvatarPlan
 from fleetc.pipeline import Compiled
 from fleetc.places.origin import Origin
-from fleetc.plan import AvatarPlan
 from fleetc.upstream.avatar import settings as known_settings
 from tests.support import ROOT, compile_text
 

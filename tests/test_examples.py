@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from fleetc import files
+from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.pipeline import Compiled, compile_spec
-from fleetc.plan import HostPlan, Service
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
 BIN = Path(sys.executable).parent

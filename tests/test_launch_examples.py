@@ -18,9 +18,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower, rules
 from fleetc.artifacts import json_document
+from fleetc.blueprint.blueprint import Service
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
-from fleetc.plan import Service
 from fleetc.toml.document import Source, read_document
 from tests.launch_differences import BROKEN, DIFFERENCES
 from tests.node import Meaning, broken_rules, notes, read, understand

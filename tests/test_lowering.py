@@ -9,9 +9,9 @@ import pytest
 
 from fleetc import lower
 from fleetc.artifacts import json_document
+from fleetc.blueprint.blueprint import Plan, Service
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
-from fleetc.plan import Plan, Service
 from fleetc.toml.document import Source, read_document
 from tests import node
 from tests.rules.support import (

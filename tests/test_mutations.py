@@ -19,10 +19,10 @@ import tomli_w
 
 from fleetc import rules
 from fleetc.artifacts import json_document
+from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.language.fleet import Fleet
 from fleetc.pipeline import compile_spec
 from fleetc.places.diagnostic import has_errors
-from fleetc.plan import HostPlan, Plan, Service
 from fleetc.toml.document import Source
 from fleetc.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import tomli_w
 
+from fleetc.blueprint.blueprint import Service
 from fleetc.language import effective
 from fleetc.lower import lower
 from fleetc.lower.mapping import UNREACHED
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Path
-from fleetc.plan import Service
 from fleetc.toml.document import Source
 from fleetc.upstream import (
     ABILITIES,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.blueprint.blueprint import Plan
 from fleetc.lower import lower
-from fleetc.plan import Plan
 from fleetc.review.compare import compare
 from fleetc.sealed.make import Inputs, batches_of
 from fleetc.toml.document import Source

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from fleetc.blueprint.blueprint import StreamPlan
 from fleetc.language.stream import PLACEHOLDER
-from fleetc.plan import StreamPlan
 from fleetc.upstream.stream_api import DEFAULT_PROFILES, NODE_BOUNDS, SERVER_OWNED
 from tests.rules.support import broadcast, ladder, listed, printed, rung, silent, small, stream
 from tests.support import compile_text

@@ -16,8 +16,8 @@ LAYERS: dict[str, int] = {
     "version": 0,
     "pages": 0,
     "upstream": 0, "tree": 0,
-    "plan_monitoring": 1,
-    "analysis": 2, "rules": 2, "plan": 2, "explain": 3, "reference": 3,
+
+    "analysis": 2, "rules": 2, "explain": 3, "reference": 3,
     "lower": 3, "templating": 3, "tracing": 3, "artifacts": 3, "grafana": 3, "streams": 3, "fleet_page": 4,
     "backends": 4,
     "pipeline": 5, "merging": 5, "review": 7,
@@ -30,6 +30,7 @@ LAYERS: dict[str, int] = {
     "text": 0,
     "toml": 1,
     "language": 1,
+    "blueprint": 2,
 }  # fmt: skip
 """A module imports modules of its own or a lower layer. Moving an arrow means moving a line here."""
 

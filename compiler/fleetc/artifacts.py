@@ -13,9 +13,9 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarPlan, HostPlan, Service
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
-from fleetc.plan import AVATAR_DIRECTORY, AvatarPlan, HostPlan, Service
 from fleetc.text.encoders import HIDDEN
 from fleetc.tree import Artifact
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from fleetc.plan_monitoring import VARIABLES, Panel
+from fleetc.blueprint.monitoring import VARIABLES, Panel
 from fleetc.text.encoders import promql_string
 
 SCHEMA_VERSION = 39

@@ -18,7 +18,7 @@ from fleetc.toml import comments
 from fleetc.toml.document import Document, Source, read_document
 
 if TYPE_CHECKING:
-    from fleetc.plan import Plan  # `check` makes neither
+    from fleetc.blueprint.blueprint import Plan  # `check` makes neither
     from fleetc.tree import Tree
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc.artifacts import json_document, json_places
+from fleetc.blueprint.blueprint import PlannedFile
 from fleetc.places.origin import Origin
-from fleetc.plan import PlannedFile
 from fleetc.templating import TemplateError, Templates
 
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from fleetc.blueprint.blueprint import Plan, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
 from fleetc.language.worker import AiWorker
 from fleetc.lower import lower
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
-from fleetc.plan import Plan, Service
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release
 from fleetc.upstream.releases import Change, between, unplaced

@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fleetc import backends
-from fleetc.language.effective import BoundPort
-from fleetc.places.origin import given
-from fleetc.plan import (
+from fleetc.blueprint.blueprint import (
     Argument,
     Edge,
     HostPlan,
@@ -27,6 +25,8 @@ from fleetc.plan import (
     Service,
     Variable,
 )
+from fleetc.language.effective import BoundPort
+from fleetc.places.origin import given
 from fleetc.reading import read_playbooks, read_templates
 from fleetc.toml.document import Source
 from fleetc.tree import Tree

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from fleetc.backends.release import releases
-from fleetc.plan import Plan, SecretVariable
+from fleetc.blueprint.blueprint import Plan, SecretVariable
 from fleetc.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run

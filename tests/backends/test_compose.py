@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fleetc import lower
+from fleetc.blueprint.blueprint import Service
 from fleetc.language.spec import read_fleet
-from fleetc.plan import Service
 from fleetc.toml.document import Source, read_document
 from tests.backends import support
 from tests.backends.programs import program, run

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fleetc.artifacts import json_document, json_line
 from fleetc.backends import data_files
-from fleetc.plan import PlannedFile
+from fleetc.blueprint.blueprint import PlannedFile
 from fleetc.templating import Templates
 from fleetc.text.encoders import HIDDEN
 from tests.backends import support

@@ -6,9 +6,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from fleetc.language.effective import BoundPort
-from fleetc.places.origin import given
-from fleetc.plan import (
+from fleetc.blueprint.blueprint import (
     Argument,
     Assumed,
     Edge,
@@ -20,6 +18,8 @@ from fleetc.plan import (
     PlannedFile,
     SecretVariable,
 )
+from fleetc.language.effective import BoundPort
+from fleetc.places.origin import given
 from fleetc.text.encoders import visible
 from tests.backends import support
 from tests.support import ROOT, compile_text

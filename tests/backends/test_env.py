@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleetc.plan import SecretVariable, Variable
+from fleetc.blueprint.blueprint import SecretVariable, Variable
 from tests.backends import support
 
 

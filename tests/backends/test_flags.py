@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleetc.plan import Argument
+from fleetc.blueprint.blueprint import Argument
 from tests.backends import support
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleetc.artifacts import Releases
 from fleetc.backends.release import releases
-from fleetc.plan import Argument, Plan, Variable
+from fleetc.blueprint.blueprint import Argument, Plan, Variable
 from fleetc.tree import Artifact
 from tests.backends import support
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.backends import UnfitError
-from fleetc.plan import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
+from fleetc.blueprint.blueprint import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support_values import unescape_c

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.pipeline import compile_spec
-from fleetc.plan import HostPlan, Plan, Service
 from tests.farm import Farm, Host, Process
 from tests.support import ROOT, shipped, sources_of
 from tests.support_values import nasty_values

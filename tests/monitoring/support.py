@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.blueprint.monitoring import Monitoring
 from fleetc.pipeline import Compiled
-from fleetc.plan_monitoring import Monitoring
 from tests.support import compile_text
 
 HERE = Path(__file__).parent

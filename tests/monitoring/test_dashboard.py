@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from fleetc.blueprint.monitoring import VARIABLES
 from fleetc.grafana import SCHEMA_VERSION, dashboard
-from fleetc.plan_monitoring import VARIABLES
 from fleetc.upstream.metrics import metrics
 from tests.monitoring.support import SPEC, files, promtool, watched, whole
 from tests.support import compile_text

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from fleetc.blueprint.monitoring import Alert, Live, Panel
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.origin import Origin
-from fleetc.plan_monitoring import Alert, Live, Panel
 from fleetc.upstream.metrics import exporter_ports, metrics
 from tests.monitoring.support import SPEC, files, watched, whole
 from tests.rules.support import checked, free_gateway, free_orchestrator, offchain, orchestrator, printed

@@ -7,10 +7,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from fleetc import plan, plan_monitoring
+from fleetc.blueprint import blueprint, monitoring
+from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.pipeline import compile_spec
 from fleetc.places.origin import Origin, given
-from fleetc.plan import HostPlan, Plan, Service
 from fleetc.review import items, items_stacks
 from fleetc.review.data import IMPACTS
 from fleetc.review.item import Item, Place, by_its_looks, entries_of, field_names
@@ -20,15 +20,18 @@ from fleetc.upstream import FLAGS, load
 from fleetc.upstream.impacts import ROWS, meaning_of, passing
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
-HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, plan.Market: items.MARKET}
+HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, blueprint.Market: items.MARKET}
 WHOLE = {
-    **dict.fromkeys((plan.Argument, plan.Variable, plan.SecretVariable, plan.Mount), "all of it stands in the item"),
-    **dict.fromkeys((plan.Edge, plan.FirewallRow, plan.AllowedNetwork), "all of it stands in the item"),
-    plan.Allowlist: "all of it stands in the item",
-    plan.PlannedFile: "taken apart entry by entry",
-    plan.MarketRow: "see Market.rows",
-    plan.MarketSummary: "see Market.summaries",
-    plan.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
+    **dict.fromkeys(
+        (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount),
+        "all of it stands in the item",
+    ),
+    **dict.fromkeys((blueprint.Edge, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"),
+    blueprint.Allowlist: "all of it stands in the item",
+    blueprint.PlannedFile: "taken apart entry by entry",
+    blueprint.MarketRow: "see Market.rows",
+    blueprint.MarketSummary: "see Market.summaries",
+    blueprint.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
 }
 """Records that are taken apart as a whole, and how."""
 LEFT_OUT = items.LEFT_OUT | items_stacks.LEFT_OUT
@@ -44,7 +47,7 @@ def records() -> list[type]:
         if not isinstance(kind, type) or kind in found or get_origin(kind) is not None:
             return
         record = dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
-        if kind.__module__ in (plan.__name__, plan_monitoring.__name__) and record:
+        if kind.__module__ in (blueprint.__name__, monitoring.__name__) and record:
             found.append(kind)
             for hint in get_type_hints(kind).values():
                 walk(hint)
@@ -67,9 +70,9 @@ def test_every_field_of_the_plan_has_items_or_a_reason(record: type) -> None:
         return
     source = inspect.getsource(items_stacks)
     for name in field_names(record):
-        handled = name in HANDLED.get(record, items.FUNDS if record is plan.FundsRow else {})
+        handled = name in HANDLED.get(record, items.FUNDS if record is blueprint.FundsRow else {})
         reason = f"{record.__name__}.{name}" in LEFT_OUT
-        read = record not in HANDLED and record is not plan.FundsRow and f".{name}" in source
+        read = record not in HANDLED and record is not blueprint.FundsRow and f".{name}" in source
         assert handled or reason or read or name in ("origin", "origins"), f"{record.__name__}.{name}"
 
 

@@ -10,9 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import backends, lower
+from fleetc.blueprint.blueprint import Plan
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.origin import given
-from fleetc.plan import Plan
 from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
 from fleetc.templating import TemplateError, Templates
 from fleetc.toml.document import Source

@@ -14,13 +14,13 @@ import pytest
 
 from fleetc import files
 from fleetc.baseline import baseline
+from fleetc.blueprint.blueprint import Plan
 from fleetc.ops import plans
 from fleetc.ops.deploy import Outcome
 from fleetc.ops.gate import Judgement
 from fleetc.ops.observe import Seen
 from fleetc.ops.runner import RunResult
 from fleetc.pipeline import compile_spec
-from fleetc.plan import Plan
 from fleetc.review.compare import compare
 from fleetc.review.side import of_compiled
 from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan

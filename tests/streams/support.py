@@ -15,10 +15,10 @@ from typing import Any
 import tomli_w
 
 from fleetc.artifacts import json_document
+from fleetc.blueprint.blueprint import StreamPlan
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams
-from fleetc.plan import StreamPlan
 from fleetc.streams.data import Binding, Report, Step
 from fleetc.streams.drift import compare, reference_of
 from fleetc.streams.normal import target_rows

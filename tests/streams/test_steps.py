@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleetc.plan import StreamPlan
+from fleetc.blueprint.blueprint import StreamPlan
 from fleetc.streams.data import Binding, Report
 from fleetc.streams.drift import compare
 from fleetc.streams.observed import read

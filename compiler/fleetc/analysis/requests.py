@@ -12,6 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from fleetc.blueprint.blueprint import RequestSecret
 from fleetc.language.fields import Base, SecretRef
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Url
@@ -19,7 +20,6 @@ from fleetc.language.renditions import Rung, api_entry, recording_entry, rung_pl
 from fleetc.language.stream import PLACEHOLDER, RecordingSpec, Stream
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, given
-from fleetc.plan import RequestSecret
 from fleetc.upstream.stream_api import TARGET_URL
 
 _BEFORE = ("creatorId", "userTags", "pull", "playbackPolicy")

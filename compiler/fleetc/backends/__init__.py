@@ -25,9 +25,9 @@ from fleetc.backends import (
     streams,
     systemd,
 )
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostPlan, Plan, Service
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
-from fleetc.plan import AVATAR_DIRECTORY, HostPlan, Plan, Service
 from fleetc.templating import Templates
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source

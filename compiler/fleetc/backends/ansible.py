@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from fleetc.artifacts import Releases, json_line, json_string, without_hidden
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HOST_COMPOSE, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
 from fleetc.places.origin import Origin, derived, given
-from fleetc.plan import AVATAR_DIRECTORY, HOST_COMPOSE, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
 from fleetc.templating import Templates
 from fleetc.text.encoders import ansible_unsafe
 from fleetc.tracing import TracedLine, trace_template, traced

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fleetc.artifacts import avatar_file, json_document
-from fleetc.places.origin import Origin, given
-from fleetc.plan import (
+from fleetc.blueprint.blueprint import (
     GAME_SERVICE,
     HOST_COMPOSE,
     SIGNALING_SERVICE,
@@ -23,6 +22,7 @@ from fleetc.plan import (
     HostPlan,
     Variable,
 )
+from fleetc.places.origin import Origin, given
 from fleetc.templating import Encoded, Templates, Word
 from fleetc.text.encoders import compose_string, env_shared
 from fleetc.tracing import Marks, TracedLine, file_lines, trace_template, traced

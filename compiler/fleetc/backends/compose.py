@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.artifacts import image_origin, service_file
+from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.places.origin import derived, given
-from fleetc.plan import HostPlan, Service
 from fleetc.templating import Templates
 from fleetc.tracing import Marks, Together, TracedLine, trace_template
 from fleetc.tree import Artifact

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.artifacts import json_document, service_file
-from fleetc.plan import HostPlan
+from fleetc.blueprint.blueprint import HostPlan
 from fleetc.templating import Templates
 from fleetc.tree import Artifact
 

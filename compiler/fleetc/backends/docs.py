@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.blueprint.blueprint import Plan
 from fleetc.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
 from fleetc.fleet_page.cells import cell, word
 from fleetc.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
@@ -17,9 +18,6 @@ from fleetc.fleet_page.prices import price_rows
 from fleetc.fleet_page.streams import stream_row
 from fleetc.fleet_page.watching import monitoring_marks, monitoring_view
 from fleetc.places.origin import derived, given
-from fleetc.plan import (
-    Plan,
-)
 from fleetc.templating import Encoded, Templates, Word
 from fleetc.tracing import ByLine, Marks, Together, TracedLine, trace_template
 from fleetc.tree import Artifact

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.artifacts import service_file
-from fleetc.plan import HostPlan, SecretVariable, Service
+from fleetc.blueprint.blueprint import HostPlan, SecretVariable, Service
 from fleetc.templating import Templates
 from fleetc.text.encoders import env_compose, env_posix, visible
 from fleetc.tracing import TracedLine, traced

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fleetc.artifacts import avatar_file
-from fleetc.plan import AvatarPlan, FirewallRow, HostPlan
+from fleetc.blueprint.blueprint import AvatarPlan, FirewallRow, HostPlan
 from fleetc.templating import Encoded, Templates, Word
 from fleetc.text.encoders import visible
 from fleetc.tracing import Marks, TracedLine, trace_template

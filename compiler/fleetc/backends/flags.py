@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.artifacts import service_file
-from fleetc.plan import HostPlan, Service
+from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.templating import Templates
 from fleetc.text.encoders import visible
 from fleetc.tracing import TracedLine, traced

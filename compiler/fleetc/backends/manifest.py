@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from fleetc.artifacts import json_line, json_string, without_hidden
+from fleetc.blueprint.blueprint import Plan
 from fleetc.places.origin import derived, given
-from fleetc.plan import Plan
 from fleetc.toml.document import Source
 from fleetc.tracing import TracedLine, traced
 from fleetc.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree

@@ -12,11 +12,11 @@ from itertools import groupby
 from typing import Any
 
 from fleetc.artifacts import json_document, tables_of
+from fleetc.blueprint.blueprint import Plan, PlannedFile
+from fleetc.blueprint.monitoring import Agent, Alert, Live, Monitoring, Said, Target
 from fleetc.grafana import dashboard
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
-from fleetc.plan import Plan, PlannedFile
-from fleetc.plan_monitoring import Agent, Alert, Live, Monitoring, Said, Target
 from fleetc.templating import Templates, Word
 from fleetc.text.encoders import go_template_text
 from fleetc.tracing import Marks, Together, TracedLine, file_lines, trace_template

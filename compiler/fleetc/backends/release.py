@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable
 
 from fleetc.artifacts import Releases
-from fleetc.plan import AVATAR_DIRECTORY
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.tree import Artifact
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from fleetc.artifacts import release_origin, service_file
+from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostPlan, Service
 from fleetc.places.origin import derived, given
-from fleetc.plan import DOCKER_SOCKET, HostPlan, Service
 from fleetc.templating import Encoded, Templates, Word
 from fleetc.text.encoders import EncodingError, systemd_environment, systemd_exec
 from fleetc.tracing import Marks, Together, TracedLine, trace_template

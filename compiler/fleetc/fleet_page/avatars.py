@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, AvatarPlan, AvatarSlot, HostPlan
 from fleetc.fleet_page.cells import cell, word
-from fleetc.plan import (
-    FIREWALL_ALLOWLIST,
-    POWER_ALLOWLIST,
-    AvatarPlan,
-    AvatarSlot,
-    HostPlan,
-)
 from fleetc.templating import Encoded, Word
 
 

@@ -10,10 +10,10 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from fleetc.artifacts import image_origin, release_origin
+from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.fleet_page.cells import cell, word
 from fleetc.language.quantities import reach_of
 from fleetc.places.origin import Origin, given
-from fleetc.plan import HostPlan, Service
 from fleetc.templating import Encoded, Word
 from fleetc.tracing import Marks, Together
 from fleetc.upstream import format_release

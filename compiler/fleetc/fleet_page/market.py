@@ -5,9 +5,9 @@ In: the plan. Out: a part of the view, and marks of the same shape.
 
 from __future__ import annotations
 
+from fleetc.blueprint.blueprint import Plan
 from fleetc.fleet_page.cells import cell, word
 from fleetc.places.origin import derived, given
-from fleetc.plan import Plan
 from fleetc.tracing import Marks, Together
 
 

@@ -9,12 +9,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
+from fleetc.blueprint.blueprint import AvatarSlot, HostPlan, Plan
 from fleetc.places.origin import derived, given
-from fleetc.plan import (
-    AvatarSlot,
-    HostPlan,
-    Plan,
-)
 from fleetc.templating import Word
 from fleetc.tracing import Marks, Together
 

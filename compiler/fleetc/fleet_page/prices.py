@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from fleetc.artifacts import argument_of, plain_decimal
+from fleetc.blueprint.blueprint import Service
 from fleetc.fleet_page.cells import cell, word
 from fleetc.places.origin import Origin
-from fleetc.plan import Service
 from fleetc.templating import Encoded, Word
 
 _AMOUNT = re.compile(r"([0-9.]+)(.*)", re.DOTALL)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fleetc.blueprint.blueprint import StreamPlan
 from fleetc.fleet_page.cells import cell, word
-from fleetc.plan import StreamPlan
 from fleetc.templating import Encoded, Word
 
 

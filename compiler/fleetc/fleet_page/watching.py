@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.monitoring import Target
 from fleetc.fleet_page.cells import cell, word
 from fleetc.places.origin import Origin, derived
-from fleetc.plan import Plan
-from fleetc.plan_monitoring import Target
 from fleetc.tracing import Marks, Together
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from fleetc.blueprint.blueprint import Edge, HostPlan, Plan, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -21,7 +22,6 @@ from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import hosts_in_order, turn
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
-from fleetc.plan import Edge, HostPlan, Plan, Service
 
 SIGNER_ELSEWHERE = "signer elsewhere"
 """The end of an edge from a gateway to a signer outside the fleet; no node has such a name."""

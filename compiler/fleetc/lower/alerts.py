@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from fleetc.analysis.scraping import AGENT
+from fleetc.blueprint.monitoring import Alert, Live, Said, TargetLabel
 from fleetc.language.gateway import Gateway
 from fleetc.language.quantities import Wei
 from fleetc.lower.promql import differs, equals, rising, series, summed
@@ -38,7 +39,6 @@ from fleetc.lower.scope import (
     without_orchestrator,
 )
 from fleetc.places.origin import Origin, derived, given
-from fleetc.plan_monitoring import Alert, Live, Said, TargetLabel
 
 GWEI = Decimal(10**9)
 CRITICAL, WARNING = "critical", "warning"

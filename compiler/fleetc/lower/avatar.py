@@ -13,18 +13,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
-from fleetc.language import effective_avatar as effective
-from fleetc.language.avatar import Avatars
-from fleetc.language.avatar_tables import Turn
-from fleetc.language.effective_avatar import SlotInForce
-from fleetc.language.fields import Base, SecretRef
-from fleetc.language.fleet import Fleet, Stack
-from fleetc.language.quantities import Duration
-from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
-from fleetc.lower.common import plain_number
-from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, default, derived, given
-from fleetc.plan import (
+from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
     CLUSTER_FILE,
     GAME_SERVICE,
@@ -38,6 +27,17 @@ from fleetc.plan import (
     StackImage,
     Variable,
 )
+from fleetc.language import effective_avatar as effective
+from fleetc.language.avatar import Avatars
+from fleetc.language.avatar_tables import Turn
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fields import Base, SecretRef
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.language.quantities import Duration
+from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
+from fleetc.lower.common import plain_number
+from fleetc.places.diagnostic import Path
+from fleetc.places.origin import Origin, default, derived, given
 
 REGISTRATION = "orchestrator-registration"
 HOST_SERVICES = (

@@ -10,11 +10,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 from itertools import chain
 
-from fleetc.language import effective_avatar as effective
-from fleetc.language.effective_avatar import SlotInForce
-from fleetc.language.fleet import Fleet, Stack
-from fleetc.places.origin import default, derived, given
-from fleetc.plan import (
+from fleetc.blueprint.blueprint import (
     FIREWALL_ALLOWLIST,
     POWER_ALLOWLIST,
     RECORDER_ALLOWLIST,
@@ -24,6 +20,10 @@ from fleetc.plan import (
     FirewallRow,
     Variable,
 )
+from fleetc.language import effective_avatar as effective
+from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.fleet import Fleet, Stack
+from fleetc.places.origin import default, derived, given
 
 BEHIND_DOCKER = {"signaling": 80, "runner": 9877, "recorder": 8889}
 """The port of each service of a slot once Docker has rewritten the destination of a packet: the same in every slot."""

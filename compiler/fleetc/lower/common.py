@@ -9,6 +9,16 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from operator import itemgetter
 
+from fleetc.blueprint.blueprint import (
+    DOCKER_SOCKET,
+    RELEASE_ROOT,
+    Argument,
+    Mount,
+    PlannedFile,
+    SecretVariable,
+    Service,
+    Variable,
+)
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -19,16 +29,6 @@ from fleetc.language.signer import Redeemer, Signer
 from fleetc.language.signing import account_of, has_signer, talks_to_chain
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
 from fleetc.places.origin import Chosen, derived, given
-from fleetc.plan import (
-    DOCKER_SOCKET,
-    RELEASE_ROOT,
-    Argument,
-    Mount,
-    PlannedFile,
-    SecretVariable,
-    Service,
-    Variable,
-)
 from fleetc.upstream import FLAGS, format_release
 
 _first = itemgetter(0)  # the flag or the name; origins have no order

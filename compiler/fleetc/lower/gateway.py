@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from fleetc.blueprint.blueprint import Argument, PlannedFile, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway, Webhook
@@ -17,7 +18,6 @@ from fleetc.lower import common
 from fleetc.lower.mapping import Planned, planned
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
-from fleetc.plan import Argument, PlannedFile, Service
 
 PRICES_FILE = "prices.json"
 RENDITIONS_FILE = "transcoding.json"

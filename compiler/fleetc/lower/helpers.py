@@ -5,12 +5,12 @@ In: a fleet and one of these nodes. Out: a `Service`.
 
 from __future__ import annotations
 
+from fleetc.blueprint.blueprint import Argument, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.lower import common
 from fleetc.lower.gateway import caps, discovery, price_file
-from fleetc.plan import Argument, Service
 
 
 def lower_signer(fleet: Fleet, node: Node, signer: Signer) -> Service:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from fleetc.blueprint.blueprint import Argument, SecretVariable, Variable
 from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Node
 from fleetc.language.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
 from fleetc.places.origin import Origin, given
-from fleetc.plan import Argument, SecretVariable, Variable
 from fleetc.upstream import FLAGS
 
 Planned = Argument | Variable | SecretVariable

@@ -15,11 +15,11 @@ from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Entry, 
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.tickets import Amount
+from fleetc.blueprint.blueprint import Assumed, FundsRow, Market, MarketRow, MarketSummary
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Price, Wei
 from fleetc.language.signing import payer
-from fleetc.plan import Assumed, FundsRow, Market, MarketRow, MarketSummary
 from fleetc.upstream import ACTIVE_SET
 
 _ETHER = 10**18

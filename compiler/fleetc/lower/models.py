@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fleetc.blueprint.blueprint import Argument, PlannedFile
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import AiSettings
@@ -16,7 +17,6 @@ from fleetc.lower.common import account, own_file, price_entry
 from fleetc.lower.mapping import Planned
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
-from fleetc.plan import Argument, PlannedFile
 
 MODELS_FILE = "aiModels.json"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
+from fleetc.blueprint.monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
 from fleetc.language import monitoring
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -18,7 +19,6 @@ from fleetc.lower.alerts import alerts
 from fleetc.lower.panels import panels
 from fleetc.lower.scope import Scope, reward_caller
 from fleetc.places.origin import Chosen, default, derived, given
-from fleetc.plan_monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
 
 DEFAULT_INTERVAL = 30
 ROLES = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.blueprint.blueprint import Argument, PlannedFile, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator
@@ -15,7 +16,6 @@ from fleetc.lower.mapping import Planned
 from fleetc.lower.models import model_arguments, models_file
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
-from fleetc.plan import Argument, PlannedFile, Service
 
 PRICES_FILE = "prices.json"
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
+from fleetc.blueprint.blueprint import Edge
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
-from fleetc.plan import Edge
 
 _STAGES = {Signer: 0, Redeemer: 0, RewardCaller: 0, Orchestrator: 1, Gateway: 3}
 _WORKERS = 2

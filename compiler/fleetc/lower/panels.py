@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from fleetc.blueprint.monitoring import VARIABLES, Alert, Panel, Query
 from fleetc.language import effective
 from fleetc.lower.promql import equals, matches, series, summed
 from fleetc.lower.scope import (
@@ -29,7 +30,6 @@ from fleetc.lower.scope import (
     without_orchestrator,
 )
 from fleetc.places.origin import derived
-from fleetc.plan_monitoring import VARIABLES, Alert, Panel, Query
 
 CHOSEN = tuple(matches(name, f"${name}") for name in VARIABLES)
 _HOSTS = tuple(matches(name, f"${name}") for name in ("host", "region"))

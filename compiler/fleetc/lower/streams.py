@@ -6,11 +6,11 @@ In: a fleet. Out: `StreamPlan`s, sorted by name. The request is that of `analysi
 from __future__ import annotations
 
 from fleetc.analysis.requests import create_request
+from fleetc.blueprint.blueprint import PlannedFile, StreamPlan
 from fleetc.language.fleet import Fleet
 from fleetc.language.renditions import entries, rung_places, stream_rungs
 from fleetc.language.stream import Stream
 from fleetc.places.origin import derived, given
-from fleetc.plan import PlannedFile, StreamPlan
 
 REQUEST = "create.json"
 ANSWER = "auth-webhook.json"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.blueprint.blueprint import Argument, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower import common
@@ -14,7 +15,6 @@ from fleetc.lower.gateway import address_paths, orchestrator_address
 from fleetc.lower.mapping import Planned, secret
 from fleetc.lower.models import model_arguments, models_file
 from fleetc.places.origin import default, derived, given
-from fleetc.plan import Argument, Service
 
 
 def lower_transcoder(fleet: Fleet, node: Node, transcoder: Transcoder) -> Service:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleetc.blueprint.blueprint import Plan
 from fleetc.ops.gate import Judgement, judge
 from fleetc.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
-from fleetc.plan import Plan
 from fleetc.sealed.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import plain_output

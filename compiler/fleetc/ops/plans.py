@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc import files
+from fleetc.blueprint.blueprint import HostPlan
 from fleetc.ops import signatures
 from fleetc.ops.observe import SSH_SAYS, observe
 from fleetc.ops.runner import Event
 from fleetc.pipeline import compile_spec
-from fleetc.plan import HostPlan
 from fleetc.recorded import failure, read_opened
 from fleetc.sealed import judge
 from fleetc.sealed.data import (

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from fleetc.backends import data_files, env, flags
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Plan
 from fleetc.fleet_page.picture import PICTURE_LIMIT
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
-from fleetc.plan import AVATAR_DIRECTORY, Plan
 from fleetc.review import words
 from fleetc.review.causes import Atlas, Edits, edits_of, shown
 from fleetc.review.data import IMPACTS, Box, Change, Review, Spot, Target

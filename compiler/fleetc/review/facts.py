@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.analysis.demand import DEFAULT_SESSIONS
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -19,7 +20,6 @@ from fleetc.language.node import AiSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.plan import AVATAR_DIRECTORY
 from fleetc.review.data import Target
 from fleetc.review.item import Item, Key
 

@@ -11,9 +11,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from fleetc.artifacts import json_line, plain_decimal
+from fleetc.blueprint.blueprint import PlannedFile
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
-from fleetc.plan import PlannedFile
 
 Key = tuple[str, ...]
 """Where an item stands: ("fleet", ...), ("host", name, ...) or ("node", name, ...). What is below another item starts

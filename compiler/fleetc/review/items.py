@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
-from fleetc.plan import HostPlan, Plan, Service
 from fleetc.review import words
 from fleetc.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text, nearest
 from fleetc.review.items_stacks import avatar, monitoring, streams

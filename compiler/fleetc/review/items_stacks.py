@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StackImage, StreamPlan
+from fleetc.blueprint.monitoring import Monitoring, Target
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
-from fleetc.plan import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StackImage, StreamPlan
-from fleetc.plan_monitoring import Monitoring, Target
 from fleetc.review.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
 
 SEAT = "seat"

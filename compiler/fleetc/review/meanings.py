@@ -5,7 +5,7 @@ In: an item, or a change of one. Out: its row, the flag that it sets, the senten
 
 from __future__ import annotations
 
-from fleetc.plan import AVATAR_DIRECTORY
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.review.deltas import Delta
 from fleetc.review.item import Item
 from fleetc.upstream import FLAGS

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.language.fleet import Fleet
-from fleetc.plan import AVATAR_DIRECTORY
 from fleetc.review.data import Target
 from fleetc.review.side import Side
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc import backends, render
+from fleetc.blueprint.blueprint import Plan
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
-from fleetc.plan import Plan
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 from ipaddress import ip_network
 
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
 from fleetc.language.quantities.addresses import IpNetwork
-from fleetc.plan import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
 from fleetc.review.data import Target
 from fleetc.review.deltas import Delta
 from fleetc.review.facts import Fact

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleetc.plan import HostPlan, Plan
+from fleetc.blueprint.blueprint import HostPlan, Plan
 from fleetc.review.data import Effect, Review
 from fleetc.sealed.data import (
     FORMAT,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fleetc.plan import AVATAR_DIRECTORY
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.sealed.data import Action, HostState, Process
 
 FIREWALL = f"{AVATAR_DIRECTORY}/firewall"

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from fleetc.plan import HostPlan, Service
+from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
 from fleetc.sealed.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
 from fleetc.tree import MANIFEST, Artifact, Tree

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from fleetc.blueprint.blueprint import RequestSecret, StreamPlan
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.places.diagnostic import Path
-from fleetc.plan import RequestSecret, StreamPlan
 from fleetc.streams import normal
 from fleetc.streams.data import (
     DRIFT,

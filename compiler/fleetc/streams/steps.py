@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleetc.plan import StreamPlan
+from fleetc.blueprint.blueprint import StreamPlan
 from fleetc.streams import normal
 from fleetc.streams.data import MANUAL, REPLACE, Drift, Step, Wanted
 from fleetc.upstream.stream_api import DEFAULT_PROFILES

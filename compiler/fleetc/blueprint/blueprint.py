@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fleetc.blueprint.monitoring import Monitoring
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
-from fleetc.plan_monitoring import Monitoring
 from fleetc.upstream import Release
 
 DOCKER_SOCKET = "/var/run/docker.sock"
