@@ -17,7 +17,7 @@ from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TO
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
-from fleetc.artifacts import json_document
+from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import QuantityError, Throughput, parse_throughput
 from fleetc.language.spec import read_fleet

@@ -24,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc import reading
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 from fleetc.files import (
     FilesError,
     check_relative,
@@ -36,7 +37,6 @@ from fleetc.files import (
     write_tree,
 )
 from fleetc.toml.document import Source
-from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 
 FLAGS = "hosts/edge-1/gw/launch.flags"
 Snapshot = dict[str, tuple[int, bytes]]

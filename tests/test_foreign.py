@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from fleetc import files
 from fleetc.cli import app
+from fleetc.emit.tree import is_rolled_out
 from fleetc.ops.deploy import deploy_tree
 from fleetc.ops.observe import observe
 from fleetc.settings import Settings
-from fleetc.tree import is_rolled_out
 from tests.backends.programs import program
 from tests.review.support import example
 from tests.review.test_diff_command import git_in

@@ -7,8 +7,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from fleetc import files
+from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.pipeline import Compiled, compile_spec
-from fleetc.tree import MANIFEST, Artifact, Tree
 from tests.support import EXAMPLES, ROOT, printed, shipped, sources_of
 
 

@@ -17,8 +17,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower, rules
-from fleetc.artifacts import json_document
 from fleetc.blueprint.blueprint import Service
+from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.toml.document import Source, read_document

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fleetc import lower
-from fleetc.artifacts import json_document
 from fleetc.blueprint.blueprint import Plan, Service
+from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.toml.document import Source, read_document

@@ -19,10 +19,10 @@ import pytest
 import tomli_w
 
 from fleetc import files
+from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.merging import PLACEHOLDER, settle_manifest
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source, read_document
-from fleetc.tree import MANIFEST, Tree
 from tests.backends.programs import program
 from tests.support import ROOT, fleetc, shipped
 from tests.test_init import git

@@ -18,8 +18,8 @@ import pytest
 import tomli_w
 
 from fleetc import rules
-from fleetc.artifacts import json_document
 from fleetc.blueprint.blueprint import HostPlan, Plan, Service
+from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.pipeline import compile_spec
 from fleetc.places.diagnostic import has_errors

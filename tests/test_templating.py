@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc.templating import GRAMMARS, Encoded, TemplateError, Templates, Word
+from fleetc.emit.templates import GRAMMARS, Encoded, TemplateError, Templates, Word
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 from tests.support_values import nasty_values
@@ -216,7 +216,7 @@ def test_template_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_jinja_is_not_imported_before_the_first_rendering() -> None:
     program = (
-        "import sys; from fleetc.templating import Templates; t = Templates({'yaml/a.j2': 'x'});"
+        "import sys; from fleetc.emit.templates import Templates; t = Templates({'yaml/a.j2': 'x'});"
         "before = 'jinja2' in sys.modules; t.render('yaml/a.j2', {}); print(before, 'jinja2' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleetc import backends, files, git, lower, render
+from fleetc import files, git, lower, render
 from fleetc.checkout import NoRepositoryError, need_plain_directories
+from fleetc.emit import formats
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 from fleetc.git import Revision
 from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Checked, Compiled, compile_spec
@@ -21,7 +23,6 @@ from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
 from fleetc.review.side import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source, read_document
-from fleetc.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 
 
 def baseline(
@@ -197,7 +198,7 @@ def unchecked(
         return None
     try:
         plan = lower.lower(fleet)
-        tree = backends.emit(plan, *shipped, sources)
+        tree = formats.emit(plan, *shipped, sources)
     except Exception:  # what rules refuse, lowering may trip over in any way
         return None
     side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc import swapping
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 from fleetc.new_files import repository_top, write_new
 from fleetc.reading import (
     SPEC_NAME,
@@ -48,7 +49,6 @@ from fleetc.recorded import (
 )
 from fleetc.spec_writer import write_sources
 from fleetc.staging import locked
-from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 
 __all__ = [
     "SPEC_NAME",

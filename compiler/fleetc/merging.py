@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fleetc.backends import manifest
+from fleetc.emit import manifest
 
 PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
 """What stands for a file whose lines conflict. It is neither JSON nor YAML, so that Ansible stops at it."""

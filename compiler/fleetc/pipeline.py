@@ -19,7 +19,7 @@ from fleetc.toml.document import Document, Source, read_document
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Plan  # `check` makes neither
-    from fleetc.tree import Tree
+    from fleetc.emit.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,13 @@ def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbo
     checked = check_spec(sources)
     if checked.fleet is None:
         return Compiled(checked, None, None)
-    from fleetc import backends, lower  # only here: `check` needs neither
+    from fleetc import lower  # only here: `check` needs neither
+    from fleetc.emit import formats
 
     plan = lower.lower(checked.fleet)
     try:
-        tree = backends.emit(plan, templates, playbooks, sources)
-    except backends.UnfitError as problem:
+        tree = formats.emit(plan, templates, playbooks, sources)
+    except formats.UnfitError as problem:
         message = f"something on host {problem.host} cannot be written exactly: {problem}"
         unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
         return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)

@@ -15,9 +15,9 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from fleetc.emit.tree import MANIFEST
 from fleetc.recorded import LIMIT_BYTES, FilesError, failure, read_opened, shown
 from fleetc.toml.document import Source
-from fleetc.tree import MANIFEST
 
 SPEC_NAME = "fleet.toml"
 """The spec that a directory stands for."""

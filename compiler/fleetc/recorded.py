@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from fleetc.tree import FILE_MODE, MANIFEST, Artifact
+from fleetc.emit.tree import FILE_MODE, MANIFEST, Artifact
 
 LIMIT_BYTES = 64 * 1024 * 1024
 """The largest file that is read, in bytes."""

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.recorded import (
     DIRECTORY,
     Comparison,
@@ -27,7 +28,6 @@ from fleetc.recorded import (
     open_directory,
     shown,
 )
-from fleetc.tree import MANIFEST, Artifact, Tree
 
 _NO_LINK = {
     errno.EPERM,

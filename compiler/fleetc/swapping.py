@@ -22,6 +22,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.recorded import (
     DIRECTORY,
     Comparison,
@@ -34,7 +35,6 @@ from fleetc.recorded import (
     shown,
 )
 from fleetc.staging import Place, stage, sync
-from fleetc.tree import MANIFEST, Tree
 
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of renameat2, from linux/fs.h
 _NO_EXCHANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}

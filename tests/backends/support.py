@@ -12,7 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from fleetc import backends
 from fleetc.blueprint.blueprint import (
     Argument,
     Edge,
@@ -25,11 +24,12 @@ from fleetc.blueprint.blueprint import (
     Service,
     Variable,
 )
+from fleetc.emit import formats
+from fleetc.emit.tree import Tree
 from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.reading import read_playbooks, read_templates
 from fleetc.toml.document import Source
-from fleetc.tree import Tree
 
 ODD_VALUES = (
     *("two words", " edges ", "", "it's", 'a "quoted" word', "$HOME", "${HOME}", "$$", "100%", "%n", "%%", "`id`"),
@@ -151,7 +151,7 @@ def plan(*hosts: HostPlan, **changes: Any) -> Plan:
 
 def emitted(plan: Plan, sources: Sequence[Source] = ()) -> Tree:
     """The tree of a plan, with the templates and playbooks that ship."""
-    return backends.emit(plan, read_templates(), read_playbooks(), sources)
+    return formats.emit(plan, read_templates(), read_playbooks(), sources)
 
 
 def written(tree: Tree, directory: Path) -> Path:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from fleetc.backends.release import releases
 from fleetc.blueprint.blueprint import Plan, SecretVariable
+from fleetc.emit.release import releases
 from fleetc.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run

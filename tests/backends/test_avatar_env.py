@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fleetc.emit.tree import Artifact
 from fleetc.pipeline import compile_spec
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
-from fleetc.tree import Artifact
 from tests.backends.programs import program
 from tests.support import EXAMPLES, ROOT, check_text, compile_text, shipped, sources_of
 from tests.support_values import nasty_values, unescape_c

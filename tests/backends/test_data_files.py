@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.artifacts import json_document, json_line
-from fleetc.backends import data_files
 from fleetc.blueprint.blueprint import PlannedFile
-from fleetc.templating import Templates
+from fleetc.emit import data_files
+from fleetc.emit.artifacts import json_document, json_line
+from fleetc.emit.templates import Templates
 from fleetc.text.encoders import HIDDEN
 from tests.backends import support
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.tree import Tree
+from fleetc.emit.tree import Tree
 from tests.backends import avatar_hosts
 from tests.backends.avatar_hosts import CONTAINER, Network
 from tests.backends.programs import program

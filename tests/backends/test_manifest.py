@@ -6,9 +6,9 @@ import hashlib
 import json
 from pathlib import Path
 
+from fleetc.emit.tree import MANIFEST
 from fleetc.files import read_tree, write_tree
 from fleetc.toml.document import Source
-from fleetc.tree import MANIFEST
 from tests.backends import support
 
 SOURCES = (Source("/some/where/fleet.toml", "spec = 1\n"), Source("C:\\there\\staging.toml", ""))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fleetc.artifacts import Releases
-from fleetc.backends.release import releases
 from fleetc.blueprint.blueprint import Argument, Plan, Variable
-from fleetc.tree import Artifact
+from fleetc.emit.artifacts import Releases
+from fleetc.emit.release import releases
+from fleetc.emit.tree import Artifact
 from tests.backends import support
 
 

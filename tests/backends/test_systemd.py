@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.backends import UnfitError
 from fleetc.blueprint.blueprint import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
+from fleetc.emit.formats import UnfitError
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support_values import unescape_c

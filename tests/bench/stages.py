@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleetc import backends, files, lower, pipeline, rules
+from fleetc import files, lower, pipeline, rules
+from fleetc.emit import formats
 from fleetc.language.spec import read_fleet
 from fleetc.toml.document import read_document
 
@@ -57,7 +58,7 @@ def stage_table(spec: Path, out: Path) -> str:
     with laps.lap("lowering"):
         plan = lower.lower(fleet)
     with laps.lap("backends (rendering and digests)"):
-        tree = backends.emit(plan, templates, playbooks, [read])
+        tree = formats.emit(plan, templates, playbooks, [read])
     with laps.lap("writing"):
         files.write_tree(tree, out)
     with laps.lap("comparing, nothing to write"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleetc.blueprint.monitoring import VARIABLES
-from fleetc.grafana import SCHEMA_VERSION, dashboard
+from fleetc.emit.grafana import SCHEMA_VERSION, dashboard
 from fleetc.upstream.metrics import metrics
 from tests.monitoring.support import SPEC, files, promtool, watched, whole
 from tests.support import compile_text

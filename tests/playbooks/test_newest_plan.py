@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-from fleetc.backends import manifest
+from fleetc.emit import manifest
+from fleetc.emit.tree import Artifact, Tree, tree_of
 from fleetc.ops.observe import NEWEST, newest_plan
 from fleetc.ops.runner import RunOptions, RunResult, run_playbook
 from fleetc.reading import read_playbooks
 from fleetc.sealed.data import NewestPlan
-from fleetc.tree import Artifact, Tree, tree_of
 
 A, B = "a" * 64, "b" * 64
 OLD, NOW, LATER = "2026-03-01T11:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"

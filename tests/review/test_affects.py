@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import backends, lower
+from fleetc import lower
+from fleetc.emit import formats
+from fleetc.emit.tree import Artifact, Tree
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec, compile_spec
 from fleetc.places.diagnostic import fix_set
@@ -19,7 +21,6 @@ from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.toml.document import Source, value_at
 from fleetc.toml.edits import toml_value
-from fleetc.tree import Artifact, Tree
 from tests.mutating import Mutation, mutations
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
 
@@ -84,7 +85,7 @@ def measure(count: int) -> tuple[int, int, int]:
             fleet = check_spec(changed.sources).fleet if changed.changes else None
             if fleet is None:
                 continue
-            other = backends.emit(lower.lower(fleet), *shipped(), changed.sources)
+            other = formats.emit(lower.lower(fleet), *shipped(), changed.sources)
             real = there(list(changed_tree_lines(tree, other)))
             tried = affected(compiled, sources, edit.path, SHIPPED)
             same = [one for one in tried if one.tried == toml_value(edit.value)]

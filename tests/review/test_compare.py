@@ -17,6 +17,7 @@ import pytest
 import tomli_w
 
 from fleetc import files
+from fleetc.emit.tree import Artifact, tree_of
 from fleetc.pipeline import compile_spec
 from fleetc.review import words
 from fleetc.review.compare import compare
@@ -24,7 +25,6 @@ from fleetc.review.data import Change, Review
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.side import Side, of_compiled, of_recorded
 from fleetc.toml.document import Source
-from fleetc.tree import Artifact, tree_of
 from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import backends, lower
+from fleetc import lower
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit import formats
+from fleetc.emit.templates import TemplateError, Templates
+from fleetc.emit.tracing import TracedLine, trace_template
+from fleetc.emit.tree import Tree
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.origin import given
 from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
-from fleetc.templating import TemplateError, Templates
 from fleetc.toml.document import Source
-from fleetc.tracing import TracedLine, trace_template
-from fleetc.tree import Tree
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
 
 
@@ -34,7 +35,7 @@ def plan_and_tree(name: str) -> tuple[Plan, Tree]:
 
 
 def traced(name: str, artifact: str) -> list[TracedLine]:
-    lines = backends.trace(plan_and_tree(name)[0], artifact, *shipped(), example(name)[0])
+    lines = formats.trace(plan_and_tree(name)[0], artifact, *shipped(), example(name)[0])
     assert lines is not None, artifact
     return lines
 

@@ -6,7 +6,7 @@ import json
 
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.artifacts import json_document
+from fleetc.emit.artifacts import json_document
 from tests.rules.support import broadcast, flagged, listed, rung, silent, stream
 from tests.support import compile_text
 

@@ -15,6 +15,7 @@ import pytest
 from fleetc import files
 from fleetc.baseline import baseline
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit.tree import Tree
 from fleetc.ops import plans
 from fleetc.ops.deploy import Outcome
 from fleetc.ops.gate import Judgement
@@ -28,7 +29,6 @@ from fleetc.sealed.make import effects_in, effects_of
 from fleetc.sealed.stacks import HOST, is_unit
 from fleetc.sealed.states import in_order, recorded_states
 from fleetc.settings import Settings
-from fleetc.tree import Tree
 from tests.sealed.support import NOW, Workplace
 from tests.sealed.test_refusals import edit
 from tests.support import ROOT, shipped

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fleetc.artifacts import json_document
-from fleetc.backends.release import releases
+from fleetc.emit.artifacts import json_document
+from fleetc.emit.release import releases
+from fleetc.emit.templates import Templates
+from fleetc.emit.tree import Tree, tree_of
 from fleetc.reading import read_templates
 from fleetc.review.data import Change, Effect, Review, Target
 from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from fleetc.sealed.make import batches_of, effects_of
 from fleetc.sealed.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
-from fleetc.templating import Templates
-from fleetc.tree import Tree, tree_of
 from tests.backends import support
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64

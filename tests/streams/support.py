@@ -14,8 +14,8 @@ from typing import Any
 
 import tomli_w
 
-from fleetc.artifacts import json_document
 from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams

@@ -149,9 +149,9 @@ def _beside(
     in the directory: where they claim to be of this very spec, each must hold what it compiles to.
     """
     from fleetc import files
+    from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
     from fleetc.pipeline import compile_spec
     from fleetc.recorded import shown
-    from fleetc.tree import SPEC_FOLDER, is_rolled_out
 
     tree = compiled.tree
     assert tree is not None  # noqa: S101  # it compiled
@@ -173,7 +173,7 @@ def _beside(
 
 def _counts(path: str) -> bool:
     """Whether the content of a file of the tree decides what a rollout does, or which spec the tree is of."""
-    from fleetc.tree import SPEC_FOLDER, is_rolled_out
+    from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
 
     return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
 

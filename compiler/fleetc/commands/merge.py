@@ -23,8 +23,8 @@ def merge_file(
 ) -> None:
     """Settle a file of a compiled tree in a merge; git starts this as the driver `fleetc`. Compile afterwards."""
     from fleetc import files, git, merging
+    from fleetc.emit.tree import MANIFEST
     from fleetc.recorded import failure
-    from fleetc.tree import MANIFEST
 
     try:
         if PurePosixPath(path).name == MANIFEST:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
+from fleetc.emit.tree import MANIFEST
 from fleetc.formats import Format, ReportFormat, written
-from fleetc.tree import MANIFEST
 
 if TYPE_CHECKING:
+    from fleetc.emit.tree import Tree
     from fleetc.pipeline import Checked, Compiled
     from fleetc.render import Located
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
-    from fleetc.tree import Tree
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
@@ -165,10 +165,10 @@ def tell_settings(spec: Path, settings: Settings) -> None:
 
 def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
     """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
+    from fleetc.emit.tree import is_rolled_out
     from fleetc.places.diagnostic import Severity
     from fleetc.recorded import shown
     from fleetc.render import outside
-    from fleetc.tree import is_rolled_out
 
     used = [path for path in paths if is_rolled_out(path)]
     idle = [path for path in paths if not is_rolled_out(path)]
@@ -204,7 +204,7 @@ def print_blocks(located: Sequence[Located]) -> None:
 def need_fresh(tree: Tree, target: Path) -> None:
     """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
     from fleetc import files
-    from fleetc.tree import is_rolled_out
+    from fleetc.emit.tree import is_rolled_out
 
     try:
         files.need_tree(target)

@@ -61,7 +61,7 @@ def compile_(
 ) -> None:
     """Compile a spec into the tree of files that its hosts need."""
     from fleetc import files
-    from fleetc.tree import is_rolled_out
+    from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
     compiled, found = compile_or_exit(spec, settings, form)
@@ -95,7 +95,7 @@ def compile_(
 def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
     """Tell what in the tree's directory is not what the spec compiles to; exit 1 where that matters."""
     from fleetc import files
-    from fleetc.tree import is_rolled_out
+    from fleetc.emit.tree import is_rolled_out
 
     assert compiled.tree is not None  # noqa: S101  # it compiled
     stale = files.stale(compiled.tree, target)

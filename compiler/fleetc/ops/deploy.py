@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit.tree import Tree
 from fleetc.ops.gate import Judgement, judge
 from fleetc.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
 from fleetc.sealed.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import plain_output
-from fleetc.tree import Tree
 
 SITE_PLAYBOOK = "site.yml"
 RECORD_PLAYBOOK = "record.yml"

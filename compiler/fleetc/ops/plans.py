@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from fleetc import files
 from fleetc.blueprint.blueprint import HostPlan
+from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
 from fleetc.ops import signatures
 from fleetc.ops.observe import SSH_SAYS, observe
 from fleetc.ops.runner import Event
@@ -43,7 +44,6 @@ from fleetc.sealed.states import RecordError, recorded_places, recorded_states, 
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source
-from fleetc.tree import MANIFEST, Tree, is_rolled_out
 
 SIGNATURE_ENDING = ".sig"
 _LIMIT_BYTES = 512 * 1024 * 1024  # a plan of 10,000 nodes has 21 MB

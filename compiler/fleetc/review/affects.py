@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from fleetc import backends, lower
+from fleetc import lower
+from fleetc.emit import formats
+from fleetc.emit.tree import Tree
 from fleetc.fixes import apply
 from fleetc.language.spec import json_schema
 from fleetc.pipeline import Compiled, check_spec
@@ -27,7 +29,6 @@ from fleetc.text.suggestions import did_you_mean
 from fleetc.toml.document import Document, Source, value_at
 from fleetc.toml.edits import toml_value
 from fleetc.toml.scan import parse_key
-from fleetc.tree import Tree
 
 VALUES_LIMIT = 40
 """How many values of one table are tried."""
@@ -146,8 +147,8 @@ def _compiled(sources: Sequence[Source], document: Document, path: Path, value: 
     if checked is None or checked.fleet is None:
         return None
     try:
-        return backends.emit(lower.lower(checked.fleet), shipped.templates, shipped.playbooks, applied.sources)
-    except backends.UnfitError:
+        return formats.emit(lower.lower(checked.fleet), shipped.templates, shipped.playbooks, applied.sources)
+    except formats.UnfitError:
         return None
 
 
@@ -156,7 +157,7 @@ def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: 
     assert compiled.plan is not None and compiled.tree is not None  # noqa: S101  # as in `affected`
     named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
     for artifact in compiled.tree.artifacts:
-        lines = backends.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
+        lines = formats.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
         for number, line in enumerate(lines, 1):
             if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
                 yield _covered(Line(artifact.path, number, 0, line.text, None))

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from fleetc.backends import data_files, env, flags
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Plan
-from fleetc.fleet_page.picture import PICTURE_LIMIT
+from fleetc.emit import data_files, env, flags
+from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
+from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.review import words
@@ -30,7 +31,6 @@ from fleetc.review.moved import moved
 from fleetc.review.side import Side, copy_of
 from fleetc.review.stacks import with_shared
 from fleetc.review.texts import texts_of
-from fleetc.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.version import __version__
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.review.causes import shown
 from fleetc.review.data import FileChange, Line
 from fleetc.review.deltas import Delta
@@ -21,7 +22,6 @@ from fleetc.review.items_stacks import SEAT
 from fleetc.review.lines import Pair, differing
 from fleetc.review.seats import avatar_of
 from fleetc.review.side import Side
-from fleetc.tree import MANIFEST, SPEC_FOLDER
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -12,9 +12,9 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from fleetc.emit.templates import Encoded, Templates
 from fleetc.review import picture, words
 from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
-from fleetc.templating import Encoded, Templates
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""

@@ -10,8 +10,8 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fleetc.artifacts import json_line, plain_decimal
 from fleetc.blueprint.blueprint import PlannedFile
+from fleetc.emit.artifacts import json_line, plain_decimal
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
 

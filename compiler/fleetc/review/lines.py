@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Line
-from fleetc.tree import Artifact, Tree
 
 _LIMIT = 2000
 """Up to so many lines on either side the best way to pair them is looked for."""

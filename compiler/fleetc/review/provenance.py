@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc import backends, render
+from fleetc import render
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit import env, flags, formats
+from fleetc.emit.tracing import TracedLine
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
@@ -20,7 +22,6 @@ from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
 from fleetc.toml.document import Document, Source, value_at
-from fleetc.tracing import TracedLine
 from fleetc.upstream import FLAGS
 
 _SHOWN = 12
@@ -66,9 +67,9 @@ class Question(NamedTuple):
 
     def trace(self, artifact: str) -> list[TracedLine]:
         """The lines of an artifact. Raises UnknownLineError."""
-        found = backends.trace(self.plan, artifact, self.templates, self.playbooks, self.sources)
+        found = formats.trace(self.plan, artifact, self.templates, self.playbooks, self.sources)
         if found is None:
-            tree = backends.emit(self.plan, self.templates, self.playbooks, self.sources)
+            tree = formats.emit(self.plan, self.templates, self.playbooks, self.sources)
             advice = did_you_mean(artifact, tree.as_mapping(), "manifest.json of a compiled tree lists its files")
             raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
         return found
@@ -101,7 +102,7 @@ def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
     directory = f"hosts/{host.name}/{service.name}"
     names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags travel as variables
     variables = tuple(f"{start}{variable}{end}" for variable in names for start, end in (("", "="), ("# ", ":")))
-    for file, starts in ((backends.flags.FILE, (f"-{name}=",)), (backends.env.FILE, variables)):
+    for file, starts in ((flags.FILE, (f"-{name}=",)), (env.FILE, variables)):
         for number, line in enumerate(question.trace(f"{directory}/{file}"), 1):
             if line.text.startswith(starts):
                 return f"{directory}/{file}", number

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any
 
-from fleetc.artifacts import plain_decimal
+from fleetc.emit.artifacts import plain_decimal
 from fleetc.review import words
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
 

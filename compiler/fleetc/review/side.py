@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 from fleetc import lower
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import has_errors
 from fleetc.toml.document import Document, Source, read_document
-from fleetc.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.version import __version__
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import Origin
 from fleetc.review.causes import shown
 from fleetc.review.deltas import Delta
@@ -16,7 +17,6 @@ from fleetc.review.item import Item
 from fleetc.review.lines import Pair
 from fleetc.review.moved import service_of
 from fleetc.review.side import Side
-from fleetc.tree import MANIFEST, SPEC_FOLDER
 
 _SHOWN = 12
 """So many lines of a file stand in the change itself; the file has them all."""

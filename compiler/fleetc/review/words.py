@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from fleetc.emit.tree import SPEC_FOLDER
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
 from fleetc.text.encoders import visible
-from fleetc.tree import SPEC_FOLDER
 
 MEANINGS = {
     "exposure": "who can reach a host or a port",

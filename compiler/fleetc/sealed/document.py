@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from fleetc.artifacts import json_document, plain_decimal
+from fleetc.emit.artifacts import json_document, plain_decimal
 from fleetc.sealed.data import FORMAT, PlanRefusedError, Refusal, SealedPlan
 
 _START = b'{\n  "plan": '

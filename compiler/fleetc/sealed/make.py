@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.blueprint.blueprint import HostPlan, Plan
+from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
 from fleetc.sealed.data import (
     FORMAT,
@@ -27,7 +28,6 @@ from fleetc.sealed.data import (
 )
 from fleetc.sealed.states import actions_for, recorded_states
 from fleetc.toml.document import Source
-from fleetc.tree import Artifact, Tree
 from fleetc.upstream import format_release
 from fleetc.version import __version__
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
 from fleetc.sealed.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
-from fleetc.tree import MANIFEST, Artifact, Tree
 
 _HOST_FILES = "ansible/host_vars/"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from fleetc.artifacts import json_document
+from fleetc.emit.artifacts import json_document
 from fleetc.streams import scrub
 from fleetc.streams.data import NOTHING, Drift, Report, Step
 from fleetc.streams.steps import INACTIVE

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from fleetc.templating import Encoded, Word
+from fleetc.emit.templates import Encoded, Word
 from fleetc.text.encoders import markdown_cell
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/:-]+(?: [A-Za-z0-9._/:-]+)*")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.artifacts import json_document, service_file
 from fleetc.blueprint.blueprint import HostPlan
-from fleetc.templating import Templates
-from fleetc.tree import Artifact
+from fleetc.emit.artifacts import json_document, service_file
+from fleetc.emit.templates import Templates
+from fleetc.emit.tree import Artifact
 
 
 def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fleetc.emit.tracing import TracedLine, traced
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import Origin
 from fleetc.toml.document import Source
-from fleetc.tracing import TracedLine, traced
-from fleetc.tree import Artifact
 
 BASE = "spec/base.toml"
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import Plan
-from fleetc.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
-from fleetc.fleet_page.cells import cell, word
-from fleetc.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
-from fleetc.fleet_page.market import market_marks, market_view
-from fleetc.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole, picture_marks
-from fleetc.fleet_page.prices import price_rows
-from fleetc.fleet_page.streams import stream_row
-from fleetc.fleet_page.watching import monitoring_marks, monitoring_view
+from fleetc.emit.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
+from fleetc.emit.fleet_page.market import market_marks, market_view
+from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole, picture_marks
+from fleetc.emit.fleet_page.prices import price_rows
+from fleetc.emit.fleet_page.streams import stream_row
+from fleetc.emit.fleet_page.watching import monitoring_marks, monitoring_view
+from fleetc.emit.templates import Encoded, Templates, Word
+from fleetc.emit.tracing import ByLine, Marks, Together, TracedLine, trace_template
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import derived, given
-from fleetc.templating import Encoded, Templates, Word
-from fleetc.tracing import ByLine, Marks, Together, TracedLine, trace_template
-from fleetc.tree import Artifact
 from fleetc.upstream import format_release
 
 FILE = "FLEET.md"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.artifacts import image_origin, service_file
 from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.emit.artifacts import image_origin, service_file
+from fleetc.emit.templates import Templates
+from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import derived, given
-from fleetc.templating import Templates
-from fleetc.tracing import Marks, Together, TracedLine, trace_template
-from fleetc.tree import Artifact
 
 FILE = "compose.yaml"
 _TEMPLATE = "compose/compose.yaml.j2"

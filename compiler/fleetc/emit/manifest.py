@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from fleetc.artifacts import json_line, json_string, without_hidden
 from fleetc.blueprint.blueprint import Plan
+from fleetc.emit.artifacts import json_line, json_string, without_hidden
+from fleetc.emit.tracing import TracedLine, traced
+from fleetc.emit.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
 from fleetc.places.origin import derived, given
 from fleetc.toml.document import Source
-from fleetc.tracing import TracedLine, traced
-from fleetc.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
 from fleetc.upstream import format_release
 from fleetc.version import __version__
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fleetc.backends import (
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostPlan, Plan, Service
+from fleetc.emit import (
     ansible,
     avatar,
     compose,
@@ -25,14 +26,13 @@ from fleetc.backends import (
     streams,
     systemd,
 )
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostPlan, Plan, Service
+from fleetc.emit.templates import Templates
+from fleetc.emit.tracing import TracedLine, file_lines, together
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
-from fleetc.templating import Templates
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
-from fleetc.tracing import TracedLine, file_lines, together
-from fleetc.tree import MANIFEST, Artifact, Tree, tree_of
 
 HOST_BACKENDS: tuple[Callable[[HostPlan, Templates], Iterator[Artifact]], ...] = (
     flags.emit,

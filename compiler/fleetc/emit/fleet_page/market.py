@@ -6,9 +6,9 @@ In: the plan. Out: a part of the view, and marks of the same shape.
 from __future__ import annotations
 
 from fleetc.blueprint.blueprint import Plan
-from fleetc.fleet_page.cells import cell, word
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import derived, given
-from fleetc.tracing import Marks, Together
 
 
 def market_view(plan: Plan) -> dict[str, object]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from fleetc.artifacts import Releases
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.tree import Artifact
+from fleetc.emit.artifacts import Releases
+from fleetc.emit.tree import Artifact
 
 
 def releases(hosts: Iterable[str], artifacts: Iterable[Artifact]) -> Releases:

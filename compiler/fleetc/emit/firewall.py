@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fleetc.artifacts import avatar_file
 from fleetc.blueprint.blueprint import AvatarPlan, FirewallRow, HostPlan
-from fleetc.templating import Encoded, Templates, Word
+from fleetc.emit.artifacts import avatar_file
+from fleetc.emit.templates import Encoded, Templates, Word
+from fleetc.emit.tracing import Marks, TracedLine, trace_template
+from fleetc.emit.tree import Artifact
 from fleetc.text.encoders import visible
-from fleetc.tracing import Marks, TracedLine, trace_template
-from fleetc.tree import Artifact
 
 FILE = "nftables.conf"
 _TEMPLATE = "nftables/avatar.conf.j2"

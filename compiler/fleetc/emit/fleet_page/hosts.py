@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from fleetc.artifacts import image_origin, release_origin
 from fleetc.blueprint.blueprint import HostPlan, Service
-from fleetc.fleet_page.cells import cell, word
+from fleetc.emit.artifacts import image_origin, release_origin
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.templates import Encoded, Word
+from fleetc.emit.tracing import Marks, Together
 from fleetc.language.quantities import reach_of
 from fleetc.places.origin import Origin, given
-from fleetc.templating import Encoded, Word
-from fleetc.tracing import Marks, Together
 from fleetc.upstream import format_release
 
 

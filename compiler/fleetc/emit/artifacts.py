@@ -14,10 +14,10 @@ from json.encoder import encode_basestring
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarPlan, HostPlan, Service
+from fleetc.emit.tree import Artifact
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import HIDDEN
-from fleetc.tree import Artifact
 
 _SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "silence"})
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from fleetc.blueprint.blueprint import AvatarSlot, HostPlan, Plan
+from fleetc.emit.templates import Word
+from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import derived, given
-from fleetc.templating import Word
-from fleetc.tracing import Marks, Together
 
 PICTURE_LIMIT = 60
 """The most nodes and slots that are drawn one by one; a bigger fleet is drawn as regions."""

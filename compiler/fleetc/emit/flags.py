@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.artifacts import service_file
 from fleetc.blueprint.blueprint import HostPlan, Service
-from fleetc.templating import Templates
+from fleetc.emit.artifacts import service_file
+from fleetc.emit.templates import Templates
+from fleetc.emit.tracing import TracedLine, traced
+from fleetc.emit.tree import Artifact
 from fleetc.text.encoders import visible
-from fleetc.tracing import TracedLine, traced
-from fleetc.tree import Artifact
 
 FILE = "launch.flags"
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fleetc.artifacts import argument_of, plain_decimal
 from fleetc.blueprint.blueprint import Service
-from fleetc.fleet_page.cells import cell, word
+from fleetc.emit.artifacts import argument_of, plain_decimal
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.templates import Encoded, Word
 from fleetc.places.origin import Origin
-from fleetc.templating import Encoded, Word
 
 _AMOUNT = re.compile(r"([0-9.]+)(.*)", re.DOTALL)
 

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc.artifacts import json_document, json_places
 from fleetc.blueprint.blueprint import PlannedFile
+from fleetc.emit.artifacts import json_document, json_places
+from fleetc.emit.templates import TemplateError, Templates
 from fleetc.places.origin import Origin
-from fleetc.templating import TemplateError, Templates
 
 
 class TracedLine(NamedTuple):

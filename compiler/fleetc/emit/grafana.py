@@ -1,6 +1,6 @@
 """A dashboard of Grafana as plain values: a row for each topic, and below it the panels of that topic.
 
-In: the name of a fleet and its panels. Out: what becomes `dashboard.json`. Called by `backends/monitoring.py`.
+In: the name of a fleet and its panels. Out: what becomes `dashboard.json`. Called by `emit/monitoring.py`.
 Grafana replaces `$name` in expressions and titles by its variables; nothing here takes text from a spec but names. The
 data source is a variable, so the dashboard can be imported anywhere.
 """

@@ -9,9 +9,9 @@ from collections import Counter
 
 from fleetc.blueprint.blueprint import Plan
 from fleetc.blueprint.monitoring import Target
-from fleetc.fleet_page.cells import cell, word
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import Origin, derived
-from fleetc.tracing import Marks, Together
 
 
 def monitoring_view(plan: Plan) -> dict[str, object]:

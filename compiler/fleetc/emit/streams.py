@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.artifacts import json_document, tables_of
 from fleetc.blueprint.blueprint import Plan, PlannedFile, RequestSecret, StreamPlan
+from fleetc.emit.artifacts import json_document, tables_of
+from fleetc.emit.tracing import TracedLine, file_lines, together
+from fleetc.emit.tree import Artifact
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
-from fleetc.tracing import TracedLine, file_lines, together
-from fleetc.tree import Artifact
 
 FOLDER = "streams"
 

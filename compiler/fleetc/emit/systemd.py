@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleetc.artifacts import release_origin, service_file
 from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostPlan, Service
+from fleetc.emit.artifacts import release_origin, service_file
+from fleetc.emit.templates import Encoded, Templates, Word
+from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import derived, given
-from fleetc.templating import Encoded, Templates, Word
 from fleetc.text.encoders import EncodingError, systemd_environment, systemd_exec
-from fleetc.tracing import Marks, Together, TracedLine, trace_template
-from fleetc.tree import Artifact
 from fleetc.upstream import format_release
 
 _TEMPLATE = "systemd/service.j2"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import StreamPlan
-from fleetc.fleet_page.cells import cell, word
-from fleetc.templating import Encoded, Word
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.templates import Encoded, Word
 
 
 class StreamRow(NamedTuple):

@@ -11,13 +11,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from fleetc.artifacts import Releases, json_line, json_string, without_hidden
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HOST_COMPOSE, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
+from fleetc.emit.artifacts import Releases, json_line, json_string, without_hidden
+from fleetc.emit.templates import Templates
+from fleetc.emit.tracing import TracedLine, trace_template, traced
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import Origin, derived, given
-from fleetc.templating import Templates
 from fleetc.text.encoders import ansible_unsafe
-from fleetc.tracing import TracedLine, trace_template, traced
-from fleetc.tree import Artifact
 
 _SITE = "ansible/site.yml.j2"
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fleetc.artifacts import avatar_file, json_document
 from fleetc.blueprint.blueprint import (
     GAME_SERVICE,
     HOST_COMPOSE,
@@ -22,11 +21,12 @@ from fleetc.blueprint.blueprint import (
     HostPlan,
     Variable,
 )
+from fleetc.emit.artifacts import avatar_file, json_document
+from fleetc.emit.templates import Encoded, Templates, Word
+from fleetc.emit.tracing import Marks, TracedLine, file_lines, trace_template, traced
+from fleetc.emit.tree import Artifact
 from fleetc.places.origin import Origin, given
-from fleetc.templating import Encoded, Templates, Word
 from fleetc.text.encoders import compose_string, env_shared
-from fleetc.tracing import Marks, TracedLine, file_lines, trace_template, traced
-from fleetc.tree import Artifact
 
 HOST_FILE = "host.env"
 TURN_FILE = "turn.env"

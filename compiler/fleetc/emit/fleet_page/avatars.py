@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, AvatarPlan, AvatarSlot, HostPlan
-from fleetc.fleet_page.cells import cell, word
-from fleetc.templating import Encoded, Word
+from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.templates import Encoded, Word
 
 
 class SlotRow(NamedTuple):

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from fleetc.artifacts import json_document, tables_of
 from fleetc.blueprint.blueprint import Plan, PlannedFile
 from fleetc.blueprint.monitoring import Agent, Alert, Live, Monitoring, Said, Target
-from fleetc.grafana import dashboard
+from fleetc.emit.artifacts import json_document, tables_of
+from fleetc.emit.grafana import dashboard
+from fleetc.emit.templates import Templates, Word
+from fleetc.emit.tracing import Marks, Together, TracedLine, file_lines, trace_template
+from fleetc.emit.tree import Artifact
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
-from fleetc.templating import Templates, Word
 from fleetc.text.encoders import go_template_text
-from fleetc.tracing import Marks, Together, TracedLine, file_lines, trace_template
-from fleetc.tree import Artifact
 
 FOLDER = "monitoring"
 _PROMETHEUS = "monitoring/prometheus.yml.j2"
