@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from fleetc import files, render
+from fleetc import files
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text
 from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
 from fleetc.toml.document import Source
 
@@ -35,7 +37,7 @@ def compile_text(text: str, name: str = "fleet.toml") -> Compiled:
 
 def printed(checked: Checked, sources: list[Source]) -> str:
     """All diagnostics of a check as a terminal shows them, without colour."""
-    return render.as_text(render.locate(checked.diagnostics, sources, checked.document))
+    return as_text(locate(checked.diagnostics, sources, checked.document))
 
 
 def check_text(text: str) -> str:

@@ -23,7 +23,7 @@ from fleetc.language.quantities import QuantityError, Throughput, parse_throughp
 from fleetc.language.spec import read_fleet
 from fleetc.lower import lower
 from fleetc.lower.market import hours_text, lower_market, number_text
-from fleetc.market_report import as_text
+from fleetc.messages.market import as_text
 from fleetc.toml.document import Source, read_document
 from tests import economics_oracle as oracle
 from tests.rules import support

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from fleetc import recorded
-from fleetc.explain import pages
-from fleetc.pages import PAGES
+from fleetc.messages.explain import pages
+from fleetc.messages.pages import PAGES
 from fleetc.rules import Rule, rules
 
 _CORE = Path(__file__).parent.parent / "compiler" / "fleetc"

@@ -16,15 +16,16 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import render
-from fleetc.explain import pages
 from fleetc.fixes import replacements
-from fleetc.formats import Format, written
+from fleetc.messages.explain import pages
+from fleetc.messages.forms import Format, written
+from fleetc.messages.github import as_github
+from fleetc.messages.junit import as_junit
+from fleetc.messages.locate import Located, locate
+from fleetc.messages.sarif import as_sarif
+from fleetc.messages.text import block
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
-from fleetc.render_github import as_github
-from fleetc.render_junit import as_junit
-from fleetc.render_sarif import as_sarif
 from fleetc.text import encoders
 from fleetc.toml.document import Source
 from fleetc.version import __version__
@@ -72,10 +73,10 @@ TEXTS = {
 
 
 @cache
-def checked(name: str) -> tuple[Checked, tuple[Source, ...], tuple[render.Located, ...]]:
+def checked(name: str) -> tuple[Checked, tuple[Source, ...], tuple[Located, ...]]:
     sources = (Source("fleet.toml", TEXTS[name]),)
     result = check_spec(sources)
-    return result, sources, tuple(render.locate(result.diagnostics, sources, result.document))
+    return result, sources, tuple(locate(result.diagnostics, sources, result.document))
 
 
 def log_of(name: str) -> dict[str, Any]:
@@ -170,10 +171,10 @@ def test_place_over_several_lines_ends_where_it_ends() -> None:
     text = 'spec = 1\n[fleet]\nname = [\n  "a",\n]\n'
     source = (Source("fleet.toml", text),)
     found = check_spec(source)
-    log = json.loads(as_sarif(render.locate(found.diagnostics, source, found.document), source, found.document))
+    log = json.loads(as_sarif(locate(found.diagnostics, source, found.document), source, found.document))
     regions = [r["locations"][0]["physicalLocation"]["region"] for r in log["runs"][0]["results"]]
     assert '[\n  "a",\n]' in [cut(text, region) for region in regions]
-    printed = as_github(render.locate(found.diagnostics, source, found.document))
+    printed = as_github(locate(found.diagnostics, source, found.document))
     assert "line=3,endLine=5,title=" in printed, "columns of several lines are refused by the service"
 
 
@@ -203,7 +204,7 @@ def test_fixes_as_replacements_repair_exactly_their_problem() -> None:
         assert after != FLAWED
         sources = (Source("fleet.toml", after),)
         found = check_spec(sources)
-        left = json.loads(as_sarif(render.locate(found.diagnostics, sources, found.document), sources, found.document))
+        left = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
         codes = {(r["ruleId"], r["message"]["text"]) for r in left["runs"][0]["results"]}
         assert codes == before - {(result["ruleId"], result["message"]["text"])}
 
@@ -211,7 +212,7 @@ def test_fixes_as_replacements_repair_exactly_their_problem() -> None:
 def test_fix_in_an_overlay_names_the_overlay() -> None:
     sources = (Source("fleet.toml", DEMO), Source("over lay.toml", '[hosts.studio]\nruntime = "Systemd"\n'))
     found = check_spec(sources)
-    log = json.loads(as_sarif(render.locate(found.diagnostics, sources, found.document), sources, found.document))
+    log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
     (result,) = log["runs"][0]["results"]
     uris = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]]
     uris += [change["artifactLocation"]["uri"] for change in result["fixes"][0]["artifactChanges"]]
@@ -233,7 +234,7 @@ def test_fingerprints_stay_while_lines_move_and_differ_from_one_another() -> Non
     def prints(text: str) -> list[str]:
         sources = (Source("fleet.toml", text),)
         found = check_spec(sources)
-        log = json.loads(as_sarif(render.locate(found.diagnostics, sources, found.document), sources, found.document))
+        log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
         return [r["partialFingerprints"]["fleetc/v1"] for r in log["runs"][0]["results"]]
 
     before = prints(FLAWED)
@@ -354,7 +355,7 @@ def test_runner_reads_one_annotation_for_each_diagnostic(name: str) -> None:
 @pytest.mark.parametrize("value", nasty_values(), ids=ascii)
 def test_no_text_becomes_a_command_or_a_property(value: str) -> None:
     for diagnostic in (nasty(value), nasty(value, file=value)):
-        (item,) = render.locate([diagnostic], [Source(diagnostic.primary.place.source, "x = 1\n")], None)  # type: ignore[union-attr]
+        (item,) = locate([diagnostic], [Source(diagnostic.primary.place.source, "x = 1\n")], None)  # type: ignore[union-attr]
         found = commands(as_github([item]))
         assert [command for command, _, _ in found] == ["error"]
         assert set(found[0][1]) <= {"file", "line", "endLine", "col", "endColumn", "title"}
@@ -369,7 +370,7 @@ def nasty(value: str, file: str = "fleet.toml") -> Diagnostic:
 def test_runner_is_told_when_it_will_not_show_all() -> None:
     many = [warning("unknown-key", f"problem {n}", Label(Offset("fleet.toml", 0, 1))) for n in range(300)]
     many += [error("unknown-key", f"error {n}", Label(Offset("fleet.toml", 0, 1))) for n in range(3)]
-    output = as_github(render.locate(many, [Source("fleet.toml", "x = 1\n")], None))
+    output = as_github(locate(many, [Source("fleet.toml", "x = 1\n")], None))
     found = commands(output)
     assert [name for name, _, _ in found[:4]] == ["error"] * 3 + ["warning"]
     assert len(found) == 201
@@ -398,17 +399,17 @@ def test_report_has_a_case_for_each_diagnostic_and_its_counts_are_true(name: str
         assert names == [("fleet.toml", "no problems")]
     for item, case in zip(located, cases, strict=False):
         output = case.find("failure") if item.diagnostic.severity == 0 else case.find("system-out")
-        assert output is not None and output.text == "\n".join(render.block(item))
+        assert output is not None and output.text == "\n".join(block(item))
 
 
 @pytest.mark.parametrize("value", [*nasty_values(), "]]>", "<!--", "&#0;", "\ufffe\uffff\x0b\x00\ud800"], ids=ascii)
 def test_xml_holds_every_text(value: str) -> None:
-    located = render.locate([nasty(value), nasty(value, file=value)], [Source("fleet.toml", "x = 1\n")], None)
+    located = locate([nasty(value), nasty(value, file=value)], [Source("fleet.toml", "x = 1\n")], None)
     for case, item in zip(ET.fromstring(as_junit(located, ()))[0], located, strict=True):
         failure = case.find("failure")
         assert failure is not None
         assert failure.get("message") == encoders.visible(item.diagnostic.message)
-        assert failure.text == "\n".join(render.block(item))
+        assert failure.text == "\n".join(block(item))
 
 
 # ------------------------------------------------------------------------------------------------ the command

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import render
 from fleetc.fixes import repair
-from fleetc.formats import Format, written
+from fleetc.messages.forms import Format, written
+from fleetc.messages.locate import locate
 from fleetc.pipeline import check_spec
 from fleetc.review import causes
 from fleetc.text import leaks
@@ -278,7 +278,7 @@ def test_no_form_shows_what_is_long_and_random(text: str, where: str) -> None:
     sources = [Source("fleet.toml", WHERE[where](text))]
     found = check_spec(sources)
     assert found.diagnostics
-    located = render.locate(found.diagnostics, sources, found.document)
+    located = locate(found.diagnostics, sources, found.document)
     for form in Format:
         told = written(form, located, sources, found.document)
         for start in range(len(text) - 11):

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from fleetc import render
 from fleetc.fixes import repair, replacements
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
 from fleetc.text import suggestions
 from fleetc.toml.document import Source
@@ -29,7 +30,7 @@ def _check(text: str) -> str:
     """What `fleetc check` prints."""
     sources = [Source("fleet.toml", text)]
     checked = check_spec(sources)
-    return render.as_text(render.locate(checked.diagnostics, sources, checked.document))
+    return as_text(locate(checked.diagnostics, sources, checked.document))
 
 
 def _repair(text: str) -> str:

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from fleetc.explain import pages
 from fleetc.language.spec import json_schema
-from fleetc.reference import lookup, markdown, names, tables
+from fleetc.messages.explain import pages
+from fleetc.messages.reference import lookup, markdown, names, tables
 from fleetc.upstream.stream_api import SERVER_OWNED
 from tests.support import ROOT, fleetc
 

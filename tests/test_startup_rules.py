@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.explain import pages
+from fleetc.messages.explain import pages
 from fleetc.upstream import load
 
 ROWS: dict[str, dict[str, Any]] = load("startup_rules.toml")["rules"]

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import Stream
 from fleetc.places.diagnostic import Diagnostic, Path
-from fleetc.streams.observed import INVALID, read
-from fleetc.streams.resource import SeenStream, error_schema, json_schema
+from fleetc.stream_api.observed import INVALID, read
+from fleetc.stream_api.resource import SeenStream, error_schema, json_schema
 from fleetc.toml.document import Source, read_document
 from fleetc.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, SERVER_OWNED
 from tests import stream_fields

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleetc import files, git, lower, render
+from fleetc import files, git, lower
 from fleetc.checkout import NoRepositoryError, need_plain_directories
 from fleetc.emit import formats
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 from fleetc.git import Revision
 from fleetc.language.spec import read_fleet
+from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.reading import decode_source
@@ -243,7 +244,7 @@ def _compiled(name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, 
     compiled = compile_spec(sources, *shipped)
     if compiled.tree is None:
         checked = compiled.checked
-        first = render.locate([d for d in checked.diagnostics if has_errors([d])], sources, checked.document)[0]
+        first = locate([d for d in checked.diagnostics if has_errors([d])], sources, checked.document)[0]
         at = f"{shown(first.primary.file)}:{first.primary.line}" if first.primary.line else shown(name)
         message = f"the spec to compare with does not compile: {at}: {first.diagnostic.message}"
         advice = "compare with a state that compiled, or with a recorded tree"

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from fleetc import render
+from fleetc.messages.json import as_data
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text as diagnostics_text
 from fleetc.text.encoders import plain_output
 from fleetc.upgrade import Finding, Upgrade
 from fleetc.upstream import format_release
@@ -41,8 +43,8 @@ def _spec(upgrade: Upgrade, colour: bool) -> Iterator[str]:
         yield "In the spec: nothing has to change"
     else:
         yield "In the spec: this must change" if upgrade.must_change else "In the spec: worth a look"
-        located = render.locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
-        yield from (f"  {line}".rstrip() for line in render.as_text(located, colour).splitlines())
+        located = locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
+        yield from (f"  {line}".rstrip() for line in diagnostics_text(located, colour).splitlines())
     for diagnostic in upgrade.gone:
         yield f"  no longer said: {diagnostic.code}: {plain_output(diagnostic.message)}"
     yield ""
@@ -82,14 +84,14 @@ def _names(names: Sequence[str]) -> str:
 
 def as_json(upgrade: Upgrade) -> str:
     """For programs: one object; `launch_lines` is null when the spec does not compile for the release yet."""
-    located = render.locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
+    located = locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
     lines = upgrade.lines
     found = {
         "fleet": upgrade.fleet,
         "from": format_release(upgrade.source),
         "to": format_release(upgrade.target),
         "must_change": upgrade.must_change,
-        "diagnostics": render.as_data(located),
+        "diagnostics": as_data(located),
         **{name: [finding._asdict() for finding in getattr(upgrade, name)] for name, _ in _SECTIONS},
         "launch_lines": None if lines is None else [change._asdict() for change in lines],
     }

@@ -6,7 +6,8 @@ In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`
 
 from __future__ import annotations
 
-from fleetc import render
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
@@ -189,7 +190,7 @@ def printed(text: str, code: str = "") -> str:
     """The printed diagnostics of a spec, or those of one code."""
     found = checked(text)
     wanted = [d for d in found.diagnostics if code in ("", d.code)]
-    return render.as_text(render.locate(wanted, [Source("fleet.toml", text)], found.document))
+    return as_text(locate(wanted, [Source("fleet.toml", text)], found.document))
 
 
 def flagged(text: str, code: str, severity: Severity = Severity.ERROR) -> str:

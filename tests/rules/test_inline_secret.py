@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import render
 from fleetc.language.quantities.text import shown
+from fleetc.messages.json import as_json
+from fleetc.messages.locate import locate
+from fleetc.messages.text import as_text
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.rules.support import (
@@ -95,9 +97,9 @@ def test_harmless_text_is_fine(value: str) -> None:
 def test_program_output_shows_no_secret_either() -> None:
     text = _with_variable(SECRETS[0])
     found = checked(text)
-    located = render.locate(found.diagnostics, [Source("fleet.toml", text)], found.document)
-    assert CODE in render.as_json(located)
-    assert KEY not in render.as_json(located)
+    located = locate(found.diagnostics, [Source("fleet.toml", text)], found.document)
+    assert CODE in as_json(located)
+    assert KEY not in as_json(located)
 
 
 def test_other_diagnostics_do_not_show_the_line(snapshot: SnapshotAssertion) -> None:
@@ -216,8 +218,8 @@ def _both_outputs(text: str) -> str:
     sources = [Source("fleet.toml", text)]
     found = check_spec(sources)
     assert found.diagnostics
-    located = render.locate(found.diagnostics, sources, found.document)
-    return render.as_text(located) + render.as_json(located)
+    located = locate(found.diagnostics, sources, found.document)
+    return as_text(located) + as_json(located)
 
 
 @pytest.mark.parametrize("field", FIELDS)

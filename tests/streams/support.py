@@ -19,10 +19,10 @@ from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams
-from fleetc.streams.data import Binding, Report, Step
-from fleetc.streams.drift import compare, reference_of
-from fleetc.streams.normal import target_rows
-from fleetc.streams.observed import parse_json, read
+from fleetc.stream_api.data import Binding, Report, Step
+from fleetc.stream_api.drift import compare, reference_of
+from fleetc.stream_api.normal import target_rows
+from fleetc.stream_api.observed import parse_json, read
 from fleetc.toml.document import Source, read_document
 from fleetc.upstream.stream_api import DEFAULT_PROFILES, SERVER_OWNED
 from tests.rules.support import offchain

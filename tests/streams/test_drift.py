@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from fleetc.language.stream import PLACEHOLDER
-from fleetc.streams.data import Binding, Report
-from fleetc.streams.drift import compare
-from fleetc.streams.normal import same
-from fleetc.streams.observed import read
+from fleetc.stream_api.data import Binding, Report
+from fleetc.stream_api.drift import compare
+from fleetc.stream_api.normal import same
+from fleetc.stream_api.observed import read
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 from tests.streams.support import Json, judged, planned
 from tests.support import ROOT
@@ -68,7 +68,7 @@ def test_there_are_enough_pairs() -> None:
     ],
 )
 def test_same(one: Any, other: Any, equal: bool) -> None:
-    from fleetc.streams.observed import parse_json
+    from fleetc.stream_api.observed import parse_json
 
     sides = [parse_json(json.dumps(value)) for value in (one, other)]
     assert same(*sides) is equal

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from fleetc.streams import scrub
-from fleetc.streams.observed import NotJsonError, parse_json, read, read_bindings
+from fleetc.stream_api import scrub
+from fleetc.stream_api.observed import NotJsonError, parse_json, read, read_bindings
 from tests.streams.support import Json
 
 STREAM: Json = {"name": "main", "id": "5a1b"}

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleetc.blueprint.blueprint import StreamPlan
-from fleetc.streams.data import Binding, Report
-from fleetc.streams.drift import compare
-from fleetc.streams.observed import read
+from fleetc.stream_api.data import Binding, Report
+from fleetc.stream_api.drift import compare
+from fleetc.stream_api.observed import read
 from tests.streams.support import Json, RefusedError, StandIn, judged, learn, planned
 
 SMALL = {"name": "A", "width": 640, "height": 360, "bitrate": 800_000, "fps": 30}

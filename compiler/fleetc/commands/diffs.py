@@ -27,7 +27,7 @@ from fleetc.commands.shared import (
     quietly,
     target_of,
 )
-from fleetc.formats import Format
+from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled

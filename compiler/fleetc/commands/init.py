@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from fleetc.commands.shared import PROBLEMS, files_failure, load_settings, message, read_sources, report
-from fleetc.formats import Format
+from fleetc.messages.forms import Format
 from fleetc.scaffold import Service
 
 

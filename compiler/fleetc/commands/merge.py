@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from fleetc.commands.shared import files_failure, message
-from fleetc.formats import Format
+from fleetc.messages.forms import Format
 
 
 def merge_file(

@@ -30,7 +30,7 @@ from fleetc.commands.shared import (
     target_of,
     tell_settings,
 )
-from fleetc.formats import Format
+from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.settings import Settings

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 import typer
 
 from fleetc.emit.tree import MANIFEST
-from fleetc.formats import Format, ReportFormat, written
+from fleetc.messages.forms import Format, ReportFormat, written
 
 if TYPE_CHECKING:
     from fleetc.emit.tree import Tree
+    from fleetc.messages.locate import Located
     from fleetc.pipeline import Checked, Compiled
-    from fleetc.render import Located
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
 
@@ -80,7 +80,8 @@ def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
 
 def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
     """Compile, or print the problems and exit. As text the warnings are printed at once, else they are returned."""
-    from fleetc import files, render
+    from fleetc import files
+    from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
 
     sources = read_sources(spec, settings, form)
@@ -96,7 +97,7 @@ def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compi
     if form is Format.text:
         return compiled, []
     checked = compiled.checked
-    return compiled, render.locate(checked.diagnostics, sources, checked.document)
+    return compiled, locate(checked.diagnostics, sources, checked.document)
 
 
 def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:
@@ -127,11 +128,11 @@ def report(
     always: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
-    from fleetc import render
+    from fleetc.messages.locate import locate
 
     if not checked.diagnostics and not always:
         return
-    located = render.locate(checked.diagnostics, sources, checked.document)
+    located = locate(checked.diagnostics, sources, checked.document)
     colour = form is Format.text and coloured(settings, sys.stderr)
     stream = sys.stderr if form is Format.text else sys.stdout
     stream.write(written(form, located, sources, checked.document, colour, more))
@@ -166,9 +167,9 @@ def tell_settings(spec: Path, settings: Settings) -> None:
 def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
     """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
     from fleetc.emit.tree import is_rolled_out
+    from fleetc.messages.locate import outside
     from fleetc.places.diagnostic import Severity
     from fleetc.recorded import shown
-    from fleetc.render import outside
 
     used = [path for path in paths if is_rolled_out(path)]
     idle = [path for path in paths if not is_rolled_out(path)]
@@ -195,7 +196,7 @@ def _first(paths: Sequence[str]) -> str:
 
 def print_blocks(located: Sequence[Located]) -> None:
     """Print diagnostics on stderr, without a count."""
-    from fleetc.render import block
+    from fleetc.messages.text import block
 
     for item in located:
         sys.stderr.write("\n".join(block(item)) + "\n")
@@ -224,7 +225,7 @@ def need_fresh(tree: Tree, target: Path) -> None:
 
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
     """Print what is wrong with a file and exit; but as text behind the diagnostics found `before`."""
-    from fleetc.render import outside
+    from fleetc.messages.locate import outside
     from fleetc.text.encoders import visible
 
     if form is Format.text:

@@ -20,7 +20,7 @@ from fleetc.commands.shared import (
     read_sources,
     report,
 )
-from fleetc.formats import Format
+from fleetc.messages.forms import Format
 
 
 def show(

@@ -29,7 +29,7 @@ from fleetc.commands.shared import (
     read_sources,
     report,
 )
-from fleetc.formats import Format, ReportFormat
+from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Checked
@@ -81,7 +81,7 @@ def _explain_prices(checked: Checked) -> None:
     """Print the market, also of a fleet in which a rule found errors: its prices may be the reason to look."""
     from fleetc.language.spec import read_fleet
     from fleetc.lower.market import lower_market
-    from fleetc.market_report import as_text
+    from fleetc.messages.market import as_text
 
     fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
     if fleet is not None:
@@ -121,8 +121,8 @@ def explain(
     ] = False,
 ) -> None:
     """Print the page of a diagnostic code or of a field; without either, list all codes."""
-    from fleetc import reference
-    from fleetc.explain import pages
+    from fleetc.messages import reference
+    from fleetc.messages.explain import pages
     from fleetc.text.suggestions import did_you_mean
 
     if everything:
@@ -203,9 +203,9 @@ def schema(
 ) -> None:
     """Print a JSON Schema; editors use that of a spec for completion."""
     if of is SchemaOf.stream:
-        from fleetc.streams.resource import json_schema as found
+        from fleetc.stream_api.resource import json_schema as found
     elif of is SchemaOf.stream_error:
-        from fleetc.streams.resource import error_schema as found
+        from fleetc.stream_api.resource import error_schema as found
     elif of is SchemaOf.review:
         from fleetc.review.report_json import schema as found
     else:

@@ -25,11 +25,11 @@ from fleetc.commands.shared import (
     read_sources,
     report,
 )
-from fleetc.formats import Format, ReportFormat
+from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:
-    from fleetc.streams.data import Binding
-    from fleetc.streams.observed import Answer
+    from fleetc.stream_api.data import Binding
+    from fleetc.stream_api.observed import Answer
 
 _LIMIT = 16 * 1024 * 1024
 """Bytes of an answer; a stream is a few thousand."""
@@ -51,12 +51,14 @@ def streams(
     asked: ReportOption = ReportFormat.text,
 ) -> None:
     """Compare a stream with what the stream API answered, and print what differs and the requests that mend it."""
-    from fleetc import files, render
+    from fleetc import files
     from fleetc.lower.streams import lower_streams
+    from fleetc.messages.json import as_data
+    from fleetc.messages.locate import locate
     from fleetc.pipeline import check_spec
-    from fleetc.streams.data import IN_SYNC
-    from fleetc.streams.drift import compare
-    from fleetc.streams.report import as_json, as_text
+    from fleetc.stream_api.data import IN_SYNC
+    from fleetc.stream_api.drift import compare
+    from fleetc.stream_api.report import as_json, as_text
     from fleetc.text.suggestions import did_you_mean
 
     form, settings = Format(asked), load_settings(spec, overlay=overlay)
@@ -75,8 +77,8 @@ def streams(
     except files.FilesError as failure:
         files_failure(failure, form)
     if form is Format.json:
-        located = render.locate(checked.diagnostics, sources, checked.document)
-        typer.echo(as_json(found, render.as_data(located)), nl=False)
+        located = locate(checked.diagnostics, sources, checked.document)
+        typer.echo(as_json(found, as_data(located)), nl=False)
     else:
         report(checked, sources, settings, form, always=False)
         typer.echo(as_text(found), nl=False)
@@ -86,7 +88,7 @@ def streams(
 
 def _answer(path: Path, status: int | None) -> Answer:
     from fleetc import files
-    from fleetc.streams.observed import NotJsonError, read
+    from fleetc.stream_api.observed import NotJsonError, read
 
     text = files.read_answer(path, _LIMIT)
     try:
@@ -100,7 +102,7 @@ def _answer(path: Path, status: int | None) -> Answer:
 
 def _bindings(path: Path | None) -> tuple[Binding, ...] | None:
     from fleetc import files
-    from fleetc.streams.observed import read_bindings
+    from fleetc.stream_api.observed import read_bindings
 
     if path is None:
         return None

@@ -37,11 +37,11 @@ from fleetc.commands.shared import (
     target_of,
     tell_settings,
 )
-from fleetc.formats import Format, ReportFormat
+from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:
+    from fleetc.messages.locate import Located
     from fleetc.pipeline import Compiled
-    from fleetc.render import Located
     from fleetc.settings import Settings
     from fleetc.toml.document import Source, read_document
 
@@ -117,14 +117,14 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
 
 def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located]:
     """A tree that is not up to date as an error; JSON has a list of its own for it."""
-    from fleetc import render
+    from fleetc.messages.locate import outside
 
     if not stale or form is Format.json:
         return []
     text = f"{len(stale)} files in {target} are not what the spec compiles to: {', '.join(stale[:5])}"
     text += ", ..." if len(stale) > 5 else ""
     place = str(target / stale[0].partition(" ")[2])
-    return [render.outside("tree-stale", text, RECOMPILE, place)]
+    return [outside("tree-stale", text, RECOMPILE, place)]
 
 
 def why(

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc import render
 from fleetc.blueprint.blueprint import Plan
 from fleetc.emit import env, flags, formats
 from fleetc.emit.tracing import TracedLine
 from fleetc.language.fleet import Fleet
+from fleetc.messages.json import json_place
+from fleetc.messages.locate import Place, places
+from fleetc.messages.text import frames
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
 from fleetc.text import leaks
@@ -41,7 +43,7 @@ class Reason(NamedTuple):
 
     kind: str
     text: str
-    places: tuple[render.Place, ...]
+    places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,8 @@ def _reasons(question: Question, origins: Iterable[Origin]) -> Iterator[Reason]:
             yield Reason(origin.kind, text, _places(question, written or silent[:1]))
 
 
-def _places(question: Question, paths: Iterable[Path]) -> tuple[render.Place, ...]:
-    return render.places([Label(path) for path in paths], question.sources, question.document)
+def _places(question: Question, paths: Iterable[Path]) -> tuple[Place, ...]:
+    return places([Label(path) for path in paths], question.sources, question.document)
 
 
 def _in_force(value: Any, path: Path) -> str:
@@ -161,7 +163,7 @@ def as_text(found: Explained, colour: bool = False) -> str:
             lines += ["", f"{title}:"]
         for reason in reasons[:_SHOWN]:
             lines += ["", f"{reason.kind}: {plain_output(leaks.shown(reason.text))}"]
-            lines += render.frames(reason.places, colour)
+            lines += frames(reason.places, colour)
         if len(reasons) > _SHOWN:
             lines += ["", f"... and {len(reasons) - _SHOWN} more; --format json has all"]
     return "\n".join(lines) + "\n"
@@ -179,7 +181,7 @@ def as_data(found: Explained) -> dict[str, Any]:
             {
                 "kind": reason.kind,
                 "text": leaks.shown(reason.text),
-                "places": [render.json_place(place) for place in reason.places],
+                "places": [json_place(place) for place in reason.places],
             }
             for reason in reasons
         ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Path
-from fleetc.streams.normal import Target
+from fleetc.stream_api.normal import Target
 
 IN_SYNC, DRIFT = "in_sync", "drift"
 PATCH, LATER, REPLACE, MANUAL = "patch", "patch_when_inactive", "replace", "manual"

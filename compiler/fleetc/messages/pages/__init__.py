@@ -6,9 +6,9 @@ gives them the form that the pages of rules have.
 
 from __future__ import annotations
 
-from fleetc.pages.page import Page
-from fleetc.pages.reviews import REVIEW_PAGES
-from fleetc.pages.specs import SPEC_PAGES
+from fleetc.messages.pages.page import Page
+from fleetc.messages.pages.reviews import REVIEW_PAGES
+from fleetc.messages.pages.specs import SPEC_PAGES
 
 __all__ = ["PAGES", "Page"]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fleetc.messages.locate import NAMES, Located
+from fleetc.messages.text import block, count
 from fleetc.places.diagnostic import Severity
-from fleetc.render import NAMES, Located, block, count
 from fleetc.text.encoders import html
 from fleetc.toml.document import Source
 

@@ -10,9 +10,9 @@ import re
 from typing import Any
 
 from fleetc.emit.artifacts import json_document
-from fleetc.streams import scrub
-from fleetc.streams.data import NOTHING, Drift, Report, Step
-from fleetc.streams.steps import INACTIVE
+from fleetc.stream_api import scrub
+from fleetc.stream_api.data import NOTHING, Drift, Report, Step
+from fleetc.stream_api.steps import INACTIVE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 

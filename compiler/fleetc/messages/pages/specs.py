@@ -5,7 +5,7 @@ In: nothing; this is a table. Out: pages by code.
 
 from __future__ import annotations
 
-from fleetc.pages.page import Page
+from fleetc.messages.pages.page import Page
 
 SPEC_PAGES: dict[str, Page] = {
     "account-used-twice": Page(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from fleetc.messages.locate import NAMES, Located, Place
+from fleetc.messages.text import count
 from fleetc.places.diagnostic import Severity
-from fleetc.render import NAMES, Located, Place, count
 from fleetc.text.encoders import github_data, github_property, plain_output, visible
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from fleetc.explain import pages
 from fleetc.language.fields import NAME_PATTERN, SecretRef
 from fleetc.language.spec import json_schema
-from fleetc.pages import PAGES
-from fleetc.streams import resource
+from fleetc.messages.explain import pages
+from fleetc.messages.pages import PAGES
+from fleetc.stream_api import resource
 from fleetc.toml.scan import parse_key
 from fleetc.upstream.stream_api import SERVER_OWNED
 

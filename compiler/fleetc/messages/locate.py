@@ -1,31 +1,24 @@
-"""Shows diagnostics to people and programs.
+"""Finds the lines that diagnostics talk about: here key paths become file, line and column.
 
-In: diagnostics, the sources they talk about and, when it was read, the document. Out: text with source lines and
-carets, or JSON. Here key paths become file, line and column, duplicates go and the total order is made. Called by
-`commands/`, and by every report that shows lines of a spec.
+In: diagnostics, the sources they talk about and, when it was read, the document. Out: `Located` diagnostics in the
+total order, without duplicates, with everything covered that may be a secret. Every form of messages is made from
+these.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fleetc.places.diagnostic import Action, Diagnostic, Edit, Label, Offset, Severity
+from fleetc.places.diagnostic import Diagnostic, Label, Offset, Severity
 from fleetc.text import leaks
-from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.document import Document, LineMap, Source, Span
-from fleetc.toml.edits import toml_key, toml_value
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 """The word for each severity; SARIF has the same three."""
 
-_COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
-_LINE_LIMIT = 160
-_SHOWN_LIMIT = 200
 _WORDS_LIMIT = 2000
 _PIECE = 12
 """How many characters of a secret in a row are too many in a message. Of a shorter secret, all of it."""
@@ -139,12 +132,6 @@ def places(labels: Sequence[Label], sources: Sequence[Source], document: Documen
     return (found.primary, *found.related)
 
 
-def frames(shown: Sequence[Place], colour: bool = False) -> list[str]:
-    """Lines that show places with their source lines and carets."""
-    width = max((len(str(place.line)) for place in shown), default=1)
-    return [line for place in shown for line in _frame(place, width, colour, "^", "34")]
-
-
 def outside(code: str, message: str, help: str, path: str, severity: Severity = Severity.ERROR) -> Located:
     """A problem that is not about the text of a spec: a file that cannot be read or written, by its path."""
     diagnostic = Diagnostic(code, severity, message, Label(()), help=help)
@@ -254,131 +241,3 @@ def _withheld(item: Located) -> Located:
     )
     primary, *related = (place._replace(note="") for place in (item.primary, *item.related))
     return item._replace(diagnostic=diagnostic, primary=primary, related=tuple(related), withheld=True)
-
-
-def as_text(located: Sequence[Located], colour: bool = False) -> str:
-    """For a terminal or a log: one block for each diagnostic, and a count. Nothing of the spec is printed raw."""
-    shown = located[:_SHOWN_LIMIT]
-    blocks = ["\n".join(block(item, colour)) for item in shown]
-    if len(located) > len(shown):
-        blocks.append(f"... and {len(located) - len(shown)} more")
-    blocks.append(count(located))
-    return "\n\n".join(blocks) + "\n"
-
-
-def count(located: Sequence[Located]) -> str:
-    """How many errors and warnings there are, in words."""
-    words = []
-    for severity in (Severity.ERROR, Severity.WARNING):
-        number = sum(1 for item in located if item.diagnostic.severity is severity)
-        if number:
-            words.append(f"{number} {NAMES[severity]}{'s' if number > 1 else ''}")
-    return ", ".join(words) or "no problems"
-
-
-def block(item: Located, colour: bool = False) -> list[str]:
-    """The lines that show one diagnostic on a terminal."""
-    diagnostic = item.diagnostic
-    head = f"{NAMES[diagnostic.severity]}[{diagnostic.code}]"
-    if colour:
-        head = f"\x1b[1;{_COLOURS[diagnostic.severity]}m{head}\x1b[0m"
-    places = (item.primary, *item.related)
-    width = max(len(str(place.line)) for place in places)
-    lines = [f"{head}: {plain_output(diagnostic.message)}"]
-    for index, place in enumerate(places):
-        lines += _frame(
-            place,
-            width,
-            colour,
-            "^" if index == 0 else "-",
-            _COLOURS[diagnostic.severity] if index == 0 else "34",
-        )
-    if diagnostic.help:
-        lines += [f"{' ' * width} = help: {plain_output(diagnostic.help)}"]
-    if diagnostic.fix is not None:
-        lines += [f"{' ' * width} = fix: fleetc check --fix {plain_output(deeds(item))}"]
-    return lines
-
-
-def deeds(item: Located) -> str:
-    """What the fix of a diagnostic that has one does, as the end of a sentence, without secrets."""
-    fix = item.diagnostic.fix
-    shown = ", ".join(map(_deed, fix.edits)) if fix is not None else ""
-    return "writes this value in the right form" if item.withheld or not leaks.may_show(shown) else shown
-
-
-def _deed(edit: Edit) -> str:
-    """What an edit does, as the end of a sentence."""
-    key = edit.path[-1]
-    if edit.action is Action.REMOVE:
-        return f"takes {key} away" if isinstance(key, str) else f"takes this entry of {edit.path[-2]} away"
-    if edit.action is Action.RENAME:
-        return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
-    value = toml_value(edit.value)
-    return f"writes {value}" if isinstance(key, int) else f"writes {toml_key(key)} = {value}"
-
-
-def _frame(place: Place, width: int, colour: bool, mark: str, hue: str) -> list[str]:
-    margin = " " * width
-    if not place.line:
-        where = plain_output(place.file or place.path)
-        return [f"{margin}--> {where}" + (f": {plain_output(place.note)}" if place.note else "")] if where else []
-    if place.hidden:
-        return _hidden_frame(place, margin, width)
-    start = place.column - 1
-    end = place.end_column - 1 if place.end_line == place.line else len(place.text)
-    first = max(0, start - _LINE_LIMIT // 2) if len(place.text) > _LINE_LIMIT else 0
-    text = place.text[first : first + _LINE_LIMIT]
-    before = ("..." if first else "") + plain_output(text[: start - first])
-    marked = _width(visible(text[start - first : max(end, start + 1) - first])) or 1
-    after = "..." if first + _LINE_LIMIT < len(place.text) else ""
-    carets = mark * marked + (f" {plain_output(place.note)}" if place.note else "")
-    if colour:
-        carets = f"\x1b[1;{hue}m{carets}\x1b[0m"
-    return [
-        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
-        f"{margin} |",
-        f"{place.line:>{width}} | {before}{plain_output(text[start - first :])}{after}".rstrip(),
-        f"{margin} | {' ' * _width(before)}{carets}",
-    ]
-
-
-def _hidden_frame(place: Place, margin: str, width: int) -> list[str]:
-    """The place of a line that may hold a secret, without the line."""
-    return [
-        f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
-        f"{margin} |",
-        f"{place.line:>{width}} | [line not shown: it may hold a secret]",
-        f"{margin} |" + (f" {plain_output(place.note)}" if place.note else ""),
-    ]
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def as_json(located: Sequence[Located], more: Mapping[str, Any] | None = None) -> str:
-    """For programs: an object with the list `diagnostics`, and with `more` behind it."""
-    return json.dumps({"diagnostics": as_data(located), **(more or {})}, indent=2) + "\n"
-
-
-def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:
-    """Plain values for JSON; lines and columns count from 1, columns in characters."""
-    return [
-        {
-            "code": item.diagnostic.code,
-            "severity": NAMES[item.diagnostic.severity],
-            "message": item.diagnostic.message,
-            "help": item.diagnostic.help,
-            "fixable": item.diagnostic.fix is not None,
-            "primary": json_place(item.primary),
-            "related": [json_place(place) for place in item.related],
-        }
-        for item in located
-    ]
-
-
-def json_place(place: Place) -> dict[str, Any]:
-    """A place as plain values, without the source line."""
-    return {key: value for key, value in place._asdict().items() if key not in ("text", "hidden")}

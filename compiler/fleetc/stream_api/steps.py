@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fleetc.blueprint.blueprint import StreamPlan
-from fleetc.streams import normal
-from fleetc.streams.data import MANUAL, REPLACE, Drift, Step, Wanted
+from fleetc.stream_api import normal
+from fleetc.stream_api.data import MANUAL, REPLACE, Drift, Step, Wanted
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 NOW, INACTIVE = "now", "inactive"

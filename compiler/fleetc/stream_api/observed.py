@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, TypeAdapter, ValidationError
 
 from fleetc.places.diagnostic import Path
-from fleetc.streams import refused, scrub
-from fleetc.streams.data import Binding
-from fleetc.streams.resource import Seen, SeenErrors, SeenStream
+from fleetc.stream_api import refused, scrub
+from fleetc.stream_api.data import Binding
+from fleetc.stream_api.resource import Seen, SeenErrors, SeenStream
 
 STREAM, MISSING, NOT_A_STREAM = "stream", "missing", "not_a_stream"
 INVALID, UNREACHABLE = "invalid_response", "unreachable"

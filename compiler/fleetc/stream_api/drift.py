@@ -14,8 +14,8 @@ from typing import Any
 from fleetc.blueprint.blueprint import RequestSecret, StreamPlan
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.places.diagnostic import Path
-from fleetc.streams import normal
-from fleetc.streams.data import (
+from fleetc.stream_api import normal
+from fleetc.stream_api.data import (
     DRIFT,
     IN_SYNC,
     LATER,
@@ -30,9 +30,9 @@ from fleetc.streams.data import (
     Step,
     Wanted,
 )
-from fleetc.streams.normal import Target
-from fleetc.streams.observed import STREAM, Answer
-from fleetc.streams.steps import INACTIVE, steps
+from fleetc.stream_api.normal import Target
+from fleetc.stream_api.observed import STREAM, Answer
+from fleetc.stream_api.steps import INACTIVE, steps
 
 
 def reference_of(row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fleetc import fixes
-from fleetc.explain import pages
-from fleetc.render import NAMES, Located, Place, deeds
+from fleetc.messages.explain import pages
+from fleetc.messages.locate import NAMES, Located, Place
+from fleetc.messages.text import deeds
 from fleetc.text import leaks
 from fleetc.text.encoders import sarif_text, uri_path
 from fleetc.toml.document import Document, LineMap, Source

@@ -17,8 +17,8 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.problems import problems
 from fleetc.language.stream import Stream
 from fleetc.places.diagnostic import Diagnostic, Offset, Path, Severity
-from fleetc.streams import scrub
-from fleetc.streams.resource import Seen, SeenStream
+from fleetc.stream_api import scrub
+from fleetc.stream_api.resource import Seen, SeenStream
 from fleetc.upstream import NEWEST_RELEASE, format_release
 
 _NAME = "answered"

@@ -24,7 +24,7 @@ from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from fleetc.language.fields import Parsed, refuse
-from fleetc.streams.normal import REFRESH
+from fleetc.stream_api.normal import REFRESH
 from fleetc.upstream.stream_api import API_VERSION, DEFAULT_PROFILES, TARGET_URL
 
 

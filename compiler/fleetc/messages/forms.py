@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fleetc.render import Located
+    from fleetc.messages.locate import Located
     from fleetc.toml.document import Document, Source
 
 
@@ -42,21 +42,21 @@ def written(
 ) -> str:
     """The diagnostics in a form. `colour` matters to text alone, and `more`, what else was done, to JSON alone."""
     if form is Format.json:
-        from fleetc.render import as_json
+        from fleetc.messages.json import as_json
 
         return as_json(located, more)
     if form is Format.sarif:
-        from fleetc.render_sarif import as_sarif
+        from fleetc.messages.sarif import as_sarif
 
         return as_sarif(located, sources, document)
     if form is Format.github:
-        from fleetc.render_github import as_github
+        from fleetc.messages.github import as_github
 
         return as_github(located)
     if form is Format.junit:
-        from fleetc.render_junit import as_junit
+        from fleetc.messages.junit import as_junit
 
         return as_junit(located, sources)
-    from fleetc.render import as_text
+    from fleetc.messages.text import as_text
 
     return as_text(located, colour)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 
-from fleetc.pages import PAGES, Page
+from fleetc.messages.pages import PAGES, Page
 from fleetc.rules import rules
 
 _WIDTH = 118
