@@ -13,7 +13,7 @@ from fleetc.fixes import repair
 from fleetc.messages.forms import Format, written
 from fleetc.messages.locate import locate
 from fleetc.pipeline import check_spec
-from fleetc.review import causes
+from fleetc.review.items import edits
 from fleetc.text import leaks
 from fleetc.text.leaks import randomness
 from fleetc.toml.document import Source
@@ -308,8 +308,8 @@ def test_repairs_show_no_line_with_a_secret() -> None:
 
 
 def test_reviews_show_no_random_value() -> None:
-    assert causes.shown(ENV["Datadog"]) == leaks.HIDDEN
-    assert causes.shown(f"v1-{HARMLESS['commit']}")[:9] == f"v1-{HARMLESS['commit'][:4]}**"
+    assert edits.shown(ENV["Datadog"]) == leaks.HIDDEN
+    assert edits.shown(f"v1-{HARMLESS['commit']}")[:9] == f"v1-{HARMLESS['commit'][:4]}**"
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

@@ -9,9 +9,9 @@ import pytest
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.review.limits import breaches, parse_limits
+from fleetc.review.reports.upgrade import as_text
+from fleetc.review.upgrade import compare
 from fleetc.toml.document import Source
-from fleetc.upgrade import compare
-from fleetc.upgrade_report import as_text
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, RELEASES, format_release, parse_release
 from fleetc.upstream.releases import releases, unplaced
 from tests import node

@@ -22,7 +22,7 @@ LAYERS: dict[str, int] = {
 
     "pipeline": 5, "merging": 5, "review": 7,
     "recorded": 6, "reading": 6, "staging": 6, "swapping": 6, "files": 6, "settings": 6, "ops": 8,
-    "sealed": 8, "spec_writer": 6, "fixes": 6, "upgrade": 6, "upgrade_report": 6,
+    "sealed": 8, "spec_writer": 6, "fixes": 6,
     "new_files": 6, "scaffold": 6,
     "checkout": 6, "git": 6, "baseline": 8,
     "commands": 9, "cli": 10, "__main__": 11,

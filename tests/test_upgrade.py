@@ -10,9 +10,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.pipeline import check_spec
+from fleetc.review.reports.upgrade import as_json, as_text
+from fleetc.review.upgrade import Upgrade, compare
 from fleetc.toml.document import Source
-from fleetc.upgrade import Upgrade, compare
-from fleetc.upgrade_report import as_json, as_text
 from fleetc.upstream import RELEASES, Release, format_release, parse_release
 from tests.rules.support import (
     SECRET,

@@ -21,7 +21,7 @@ from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.reading import decode_source
 from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
-from fleetc.review.side import Side, copy_of, of_compiled, of_recorded
+from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source, read_document
 

@@ -11,7 +11,7 @@ from functools import cache
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.review.compare import compare
 from fleetc.review.data import Review
-from fleetc.review.side import Side, of_compiled
+from fleetc.review.sides import Side, of_compiled
 from fleetc.toml.document import Source
 from tests.support import ROOT, shipped
 

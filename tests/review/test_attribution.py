@@ -9,10 +9,10 @@ from decimal import Decimal
 import pytest
 
 from fleetc.review.data import Change, Review
-from fleetc.review.html import as_html
 from fleetc.review.limits import breaches, parse_limits
-from fleetc.review.markdown import as_markdown
-from fleetc.review.terminal import as_text
+from fleetc.review.reports.html import as_html
+from fleetc.review.reports.markdown import as_markdown
+from fleetc.review.reports.terminal import as_text
 from tests.review.support import example, review
 from tests.support import shipped
 

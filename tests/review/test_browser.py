@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.review.html import as_html
+from fleetc.review.reports.html import as_html
 from tests import outside_tools
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 from tests.support import shipped

@@ -19,11 +19,11 @@ import tomli_w
 from fleetc import files
 from fleetc.emit.tree import Artifact, tree_of
 from fleetc.pipeline import compile_spec
-from fleetc.review import words
 from fleetc.review.compare import compare
 from fleetc.review.data import Change, Review
 from fleetc.review.limits import breaches, parse_limits
-from fleetc.review.side import Side, of_compiled, of_recorded
+from fleetc.review.reports import wording
+from fleetc.review.sides import Side, of_compiled, of_recorded
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review import support
@@ -196,7 +196,7 @@ def test_node_that_moves_is_one_change_of_its_host_and_of_what_follows() -> None
     assert text_of(change, "restart") == [
         "gate stops on studio and starts on annex: at most 10 live sessions drop",
     ]
-    assert words.restarts(found) == "1 process stops, at most 10 live sessions drop"
+    assert wording.restarts(found) == "1 process stops, at most 10 live sessions drop"
 
 
 def test_model_with_another_id_is_one_changed_entry() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fleetc.review.data import FileChange, Line, Review
-from fleetc.review.html import as_html
+from fleetc.review.reports.html import as_html
 from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, huge, mixed, nasty, price_on

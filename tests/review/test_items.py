@@ -11,16 +11,21 @@ from fleetc.blueprint import blueprint, monitoring
 from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.pipeline import compile_spec
 from fleetc.places.origin import Origin, given
-from fleetc.review import items, items_stacks
 from fleetc.review.data import IMPACTS
-from fleetc.review.item import Item, Place, by_its_looks, entries_of, field_names
-from fleetc.review.items import items_of
-from fleetc.review.meanings import FUNDS, HOST, KINDS, meaning
+from fleetc.review.impact.meanings import FUNDS, HOST, KINDS, meaning
+from fleetc.review.items import of_blueprint, of_stacks
+from fleetc.review.items.item import Item, Place, by_its_looks, entries_of, field_names
+from fleetc.review.items.of_blueprint import items_of
 from fleetc.upstream import FLAGS, load
 from fleetc.upstream.impacts import ROWS, meaning_of, passing
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
-HANDLED = {Service: items.SERVICE, HostPlan: items.HOST, Plan: items.PLAN, blueprint.Market: items.MARKET}
+HANDLED = {
+    Service: of_blueprint.SERVICE,
+    HostPlan: of_blueprint.HOST,
+    Plan: of_blueprint.PLAN,
+    blueprint.Market: of_blueprint.MARKET,
+}
 WHOLE = {
     **dict.fromkeys(
         (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount),
@@ -34,7 +39,7 @@ WHOLE = {
     blueprint.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
 }
 """Records that are taken apart as a whole, and how."""
-LEFT_OUT = items.LEFT_OUT | items_stacks.LEFT_OUT
+LEFT_OUT = of_blueprint.LEFT_OUT | of_stacks.LEFT_OUT
 
 
 def records() -> list[type]:
@@ -68,9 +73,9 @@ def test_every_field_of_the_plan_has_items_or_a_reason(record: type) -> None:
 
     if record in WHOLE:
         return
-    source = inspect.getsource(items_stacks)
+    source = inspect.getsource(of_stacks)
     for name in field_names(record):
-        handled = name in HANDLED.get(record, items.FUNDS if record is blueprint.FundsRow else {})
+        handled = name in HANDLED.get(record, of_blueprint.FUNDS if record is blueprint.FundsRow else {})
         reason = f"{record.__name__}.{name}" in LEFT_OUT
         read = record not in HANDLED and record is not blueprint.FundsRow and f".{name}" in source
         assert handled or reason or read or name in ("origin", "origins"), f"{record.__name__}.{name}"

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from fleetc.review.data import Review
-from fleetc.review.report_json import as_json, schema
+from fleetc.review.reports.json import as_json, schema
 from tests.review.report_support import everyday, wild
 from tests.review.samples import mixed, nasty
 from tests.support import ROOT, fleetc

@@ -15,9 +15,9 @@ import pytest
 from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.review import words
 from fleetc.review.data import Effect, FileChange, Review
-from fleetc.review.markdown import as_markdown
+from fleetc.review.reports import wording
+from fleetc.review.reports.markdown import as_markdown
 from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
@@ -65,7 +65,7 @@ def test_verdict_first_then_impacts_then_the_gravest_change() -> None:
     lines = as_markdown(mixed()).splitlines()
     assert lines[0].startswith("### 7 changes on 7 hosts: exposure (1), funds (1), price (1)")
     table = [line for line in lines if line.startswith("| **")]
-    assert [line.split("**")[1] for line in table] == [tally.impact for tally in words.tallies(mixed())]
+    assert [line.split("**")[1] for line in table] == [tally.impact for tally in wording.tallies(mixed())]
     first = next(line for line in lines if line.startswith("- **"))
     assert first.startswith("- **exposure**, **restart**: argument `-cliAddr`: `127.0.0.1:5935` &rarr; `0.0.0.0:5935`")
 

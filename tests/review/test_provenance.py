@@ -17,7 +17,7 @@ from fleetc.emit.tracing import TracedLine, trace_template
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import Compiled, compile_spec
 from fleetc.places.origin import given
-from fleetc.review.provenance import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
+from fleetc.review.why import Explained, Question, UnknownLineError, as_json, as_text, explain_line, find_flag
 from fleetc.toml.document import Source
 from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
 

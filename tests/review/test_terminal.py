@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.review.terminal import as_text
+from fleetc.review.reports.terminal import as_text
 from fleetc.text.encoders import visible
 from tests.review.report_support import everyday, wild
 from tests.review.samples import EMPTY, huge, mixed, nasty, price_on

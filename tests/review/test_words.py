@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from fleetc.review import words
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Target
+from fleetc.review.reports import wording
 from tests.review.samples import EMPTY, mixed, price_on
 
 A, B, C, D, E = "abcde"
@@ -28,23 +28,23 @@ A, B, C, D, E = "abcde"
     ],
 )
 def test_where(targets: tuple[tuple[str, str], ...], said: str) -> None:
-    assert words.where([Target(*target) for target in targets if target]) == said
+    assert wording.where([Target(*target) for target in targets if target]) == said
 
 
 def test_one_more_name_is_named() -> None:
-    assert words.names("abcd") == "a, b, c, d"
-    assert words.names("abcde") == "a, b, c and 2 more"
+    assert wording.names("abcd") == "a, b, c, d"
+    assert wording.names("abcde") == "a, b, c and 2 more"
 
 
 def test_cut_values_show_where_they_differ() -> None:
     base = "x" * 50_000
-    old, new = words.clip_pair(base + "1" + base, base + "2" + base, 90)
+    old, new = wording.clip_pair(base + "1" + base, base + "2" + base, 90)
     assert old is not None and new is not None
     assert old != new
     assert old.startswith("...") and "1" in old and "2" in new
     assert len(old) < 200
-    assert words.clip_pair("a", "b", 90) == ("a", "b")
-    assert words.clip_pair(None, "b" * 300, 90) == (None, "b" * 90 + "... (210 more characters)")
+    assert wording.clip_pair("a", "b", 90) == ("a", "b")
+    assert wording.clip_pair(None, "b" * 300, 90) == (None, "b" * 90 + "... (210 more characters)")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_cut_values_show_where_they_differ() -> None:
     ],
 )
 def test_what_differs(old: str, new: str, before: tuple[str, str, str], after: tuple[str, str, str]) -> None:
-    assert words.differing(old, new) == (before, after)
+    assert wording.differing(old, new) == (before, after)
 
 
 def test_restarts_and_sessions() -> None:
@@ -73,53 +73,53 @@ def test_restarts_and_sessions() -> None:
             "2 processes restart, at most 8 live sessions drop; how many more on 1 process is not known",
         ),
     ):
-        assert words.restarts(replace(EMPTY, restarts=restarts)) == said
+        assert wording.restarts(replace(EMPTY, restarts=restarts)) == said
     for restarts, said in (
         (((gone, 1),), "1 process stops, at most 1 live session drops"),
         (((one, 1), (gone, 8)), "1 process restarts and 1 stops, at most 9 live sessions drop"),
     ):
-        assert words.restarts(replace(EMPTY, restarts=restarts, stops=(gone,))) == said
+        assert wording.restarts(replace(EMPTY, restarts=restarts, stops=(gone,))) == said
 
 
 def test_files() -> None:
     states = ("changed", "added", "added", "removed")
     files = tuple(FileChange(f"f{index}", state, ()) for index, state in enumerate(states))
-    assert words.files(replace(EMPTY, files=files)) == "1 file changes, 2 are added, 1 is removed"
-    assert words.files(replace(EMPTY, files=files[1:3])) == "2 files are added"
-    assert words.files(EMPTY) == "no file changes"
-    assert words.verdict(replace(EMPTY, files=files[:1])) == "No setting changes, but 1 file changes"
+    assert wording.files(replace(EMPTY, files=files)) == "1 file changes, 2 are added, 1 is removed"
+    assert wording.files(replace(EMPTY, files=files[1:3])) == "2 files are added"
+    assert wording.files(EMPTY) == "no file changes"
+    assert wording.verdict(replace(EMPTY, files=files[:1])) == "No setting changes, but 1 file changes"
 
 
 def test_files_with_equal_lines_are_one_group() -> None:
-    page, flags = words.alike(price_on(500).files)
+    page, flags = wording.alike(price_on(500).files)
     assert page.paths == ("FLEET.md",)
     assert len(flags.paths) == 500
     line = Line("x", 0, 0, None, None)
-    assert len(words.alike([FileChange("a/x", "changed", (line,)), FileChange("b/x", "added", (line,))])) == 2
-    assert len(words.alike([FileChange("a/x", "changed", (line,)), FileChange("b/y", "changed", (line,))])) == 2
+    assert len(wording.alike([FileChange("a/x", "changed", (line,)), FileChange("b/x", "added", (line,))])) == 2
+    assert len(wording.alike([FileChange("a/x", "changed", (line,)), FileChange("b/y", "changed", (line,))])) == 2
     units = [FileChange(f"hosts/h{n}/n{n}/livepeer-n{n}.service", "changed", (line,)) for n in "12"]
-    assert len(words.alike(units)) == 1, "the name of the node in that of the file makes no difference"
-    assert len(words.alike([FileChange("a/x", "changed", ()), FileChange("b/x", "changed", ())])) == 2
-    assert len(words.alike([FileChange("a/x", "changed", ()), FileChange("a/y", "changed", ())])) == 1
+    assert len(wording.alike(units)) == 1, "the name of the node in that of the file makes no difference"
+    assert len(wording.alike([FileChange("a/x", "changed", ()), FileChange("b/x", "changed", ())])) == 2
+    assert len(wording.alike([FileChange("a/x", "changed", ()), FileChange("a/y", "changed", ())])) == 1
 
 
 def test_a_line_finds_its_change_by_itself_or_by_the_lines_of_the_change() -> None:
     review = mixed()
-    known = words.explained(review)
+    known = wording.explained(review)
     line = review.changes[0].lines[0]
-    assert words.change_of(replace(line, change=None), known) == 0
-    assert words.change_of(replace(line, change=4), known) == 4
-    assert words.change_of(Line("elsewhere", 1, 1, "a", "b"), known) is None
+    assert wording.change_of(replace(line, change=None), known) == 0
+    assert wording.change_of(replace(line, change=4), known) == 4
+    assert wording.change_of(Line("elsewhere", 1, 1, "a", "b"), known) is None
 
 
 def test_verdict_counts_each_class() -> None:
-    assert words.verdict(mixed()) == (
+    assert wording.verdict(mixed()) == (
         "7 changes on 7 hosts: exposure (1), funds (1), price (1), chain (1), capacity (1), cold-start (1), "
         "restart (4), none (1)"
     )
     only_order = replace(mixed(), changes=mixed().changes[-1:])
-    assert words.verdict(only_order) == "1 change of the fleet as a whole, none with an effect on what runs"
-    assert set(words.MEANINGS) == set(IMPACTS)
+    assert wording.verdict(only_order) == "1 change of the fleet as a whole, none with an effect on what runs"
+    assert set(wording.MEANINGS) == set(IMPACTS)
 
 
 def test_last_effect_is_never_counted_alone_and_a_restart_never_at_all() -> None:
@@ -127,9 +127,9 @@ def test_last_effect_is_never_counted_alone_and_a_restart_never_at_all() -> None
         found = tuple(Effect(impact, str(place), Decimal(1)) for place, impact in enumerate(impacts))
         return Change("port", "p", "a", "b", (), (), found, ())
 
-    assert words.effects(change(*["price"] * 5), 4)[1] == 0
-    assert words.effects(change(*["price"] * 6), 4) == (list(change(*["price"] * 4).effects), 2)
-    told, rest = words.effects(change(*["price"] * 6, "restart"), 4)
+    assert wording.effects(change(*["price"] * 5), 4)[1] == 0
+    assert wording.effects(change(*["price"] * 6), 4) == (list(change(*["price"] * 4).effects), 2)
+    told, rest = wording.effects(change(*["price"] * 6, "restart"), 4)
     assert ([effect.impact for effect in told], rest) == (["price"] * 4 + ["restart"], 2)
-    assert words.effects(change(*["price"] * 5, "restart"), 4)[1] == 0
-    assert "comments or order only" not in words.MEANINGS["none"]
+    assert wording.effects(change(*["price"] * 5, "restart"), 4)[1] == 0
+    assert "comments or order only" not in wording.MEANINGS["none"]

@@ -23,7 +23,7 @@ from fleetc.ops.observe import Seen
 from fleetc.ops.runner import RunResult
 from fleetc.pipeline import compile_spec
 from fleetc.review.compare import compare
-from fleetc.review.side import of_compiled
+from fleetc.review.sides import of_compiled
 from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
 from fleetc.sealed.make import effects_in, effects_of
 from fleetc.sealed.stacks import HOST, is_unit

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.review.data import Review
     from fleetc.review.limits import Breach, Limit
-    from fleetc.review.side import Side
+    from fleetc.review.sides import Side
     from fleetc.settings import Settings
 
 ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json"])
@@ -124,7 +124,7 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> F
     from fleetc import files
     from fleetc.baseline import baseline, like
     from fleetc.review.compare import compare
-    from fleetc.review.side import of_compiled
+    from fleetc.review.sides import of_compiled
 
     shipped = files.read_templates(), files.read_playbooks()
     limit = settings.max_spec_mib * 1024 * 1024
@@ -179,13 +179,13 @@ def _counts(path: str) -> bool:
 
 
 def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:
-    from fleetc.review import html, markdown, report_json, terminal  # only here: a run needs one of them
+    from fleetc.review.reports import html, json, markdown, terminal  # only here: a run needs one of them
 
     if form == "markdown":
         return markdown.as_markdown(review)
     if form == "html":
         return html.as_html(review, templates)
-    return report_json.as_json(review) if form == "json" else terminal.as_text(review, colour)
+    return json.as_json(review) if form == "json" else terminal.as_text(review, colour)
 
 
 def _write(text: str, file: Path) -> None:

@@ -35,7 +35,7 @@ from fleetc.messages.forms import Format
 if TYPE_CHECKING:
     from fleetc.ops.plans import Around, Verified
     from fleetc.pipeline import Compiled
-    from fleetc.review.side import Side
+    from fleetc.review.sides import Side
     from fleetc.sealed.data import SettingMade
     from fleetc.sealed.make import Effects, Inputs
     from fleetc.settings import Settings
@@ -211,7 +211,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
     """What the plan means for each host and node, against what was rolled out last; nothing when nobody said."""
     from fleetc.review.compare import compare
-    from fleetc.review.side import of_compiled
+    from fleetc.review.sides import of_compiled
     from fleetc.sealed.make import effects_of
 
     return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}

@@ -153,8 +153,8 @@ def upgrade(
     """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
     from fleetc.language.fields import read_release
     from fleetc.pipeline import check_spec
-    from fleetc.upgrade import compare
-    from fleetc.upgrade_report import as_json, as_text
+    from fleetc.review.reports.upgrade import as_json, as_text
+    from fleetc.review.upgrade import compare
     from fleetc.upstream import RELEASES, format_release
 
     target = read_release(to)
@@ -207,7 +207,7 @@ def schema(
     elif of is SchemaOf.stream_error:
         from fleetc.stream_api.resource import error_schema as found
     elif of is SchemaOf.review:
-        from fleetc.review.report_json import schema as found
+        from fleetc.review.reports.json import schema as found
     else:
         from fleetc.language.spec import json_schema as found
 

@@ -140,7 +140,7 @@ def why(
 ) -> None:
     """Tell why a line of the tree is what it is: the spec line, default or derivation behind it."""
     from fleetc import files
-    from fleetc.review import provenance
+    from fleetc.review import why as provenance
 
     name, _, number = line.rpartition(":")
     if flag is None and not (name and number.isascii() and number.isdigit() and len(number) < 10):
@@ -179,7 +179,7 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     from fleetc import files, lower
     from fleetc.language.spec import read_fleet
     from fleetc.pipeline import Checked
-    from fleetc.review.provenance import Question
+    from fleetc.review.why import Question
 
     document, found = read_document(sources)
     fleet = None

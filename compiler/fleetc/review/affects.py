@@ -22,7 +22,7 @@ from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
-from fleetc.review.probing import alternatives, choices, leaves, words
+from fleetc.review.other_values import alternatives, choices, leaves, words
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean

@@ -18,19 +18,19 @@ from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
-from fleetc.review import words
-from fleetc.review.causes import Atlas, Edits, edits_of, shown
 from fleetc.review.data import IMPACTS, Box, Change, Review, Spot, Target
-from fleetc.review.deltas import Delta, deltas_of
-from fleetc.review.evidence import Evidence
-from fleetc.review.impact import Impact
-from fleetc.review.item import Item
-from fleetc.review.items import items_of
-from fleetc.review.items_stacks import HOST_UNIT, TURN_UNIT
-from fleetc.review.moved import moved
-from fleetc.review.side import Side, copy_of
-from fleetc.review.stacks import with_shared
-from fleetc.review.texts import texts_of
+from fleetc.review.impact.avatars import with_shared
+from fleetc.review.impact.effects import Impact
+from fleetc.review.impact.restarts import moved
+from fleetc.review.items.deltas import Delta, deltas_of
+from fleetc.review.items.edits import Atlas, Edits, edits_of, shown
+from fleetc.review.items.item import Item
+from fleetc.review.items.of_blueprint import items_of
+from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
+from fleetc.review.reports import wording
+from fleetc.review.shown_lines import Evidence
+from fleetc.review.sides import Side, copy_of
+from fleetc.review.unexplained import texts_of
 from fleetc.version import __version__
 
 
@@ -171,7 +171,7 @@ def _what(group: Sequence[Delta]) -> str:
     if first.kind != "stream" or len(first.key) == len(_STREAM) or not rest:
         return first.what
     streams = sorted({first.key[2], *(item.key[2] for item in rest)})
-    return f"{words.names(streams)}: {_without_stream(first)}"
+    return f"{wording.names(streams)}: {_without_stream(first)}"
 
 
 def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, impact: Impact, atlas: Atlas) -> Change:

@@ -1,7 +1,7 @@
 """What a change of each flag of the node means, as data: `impacts.toml` beside this file says how to read it.
 
 In: that file, read when this module is first imported. Out: `meaning_of` a flag, `passing` of one with its process.
-Asked by `review/impact.py`.
+Asked by `review/impact/effects.py`.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
-from fleetc.review import picture, words
 from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.review.reports import picture, wording
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -82,31 +82,31 @@ class _Page:
         self._review = review
         self._templates = templates
         names = dict.fromkeys(box.host for box in review.picture)
-        names.update(dict.fromkeys(host for change in review.changes for host in words.hosts_of(change.targets)))
+        names.update(dict.fromkeys(host for change in review.changes for host in wording.hosts_of(change.targets)))
         self._hosts = sorted(names)
         self._place = {host: place for place, host in enumerate(self._hosts)}
-        self._known = words.explained(review)
+        self._known = wording.explained(review)
         self._reasons: dict[int, _Reason] = {}
 
     def render(self, style: str, script: str) -> str:
         """The whole page as text."""
         review = self._review
-        files = words.files(review)
+        files = wording.files(review)
         view: dict[str, object] = {
             "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'",
             "style": Encoded(style),
             "script": Encoded(script),
-            "fleet": words.clip(review.fleet, _NAME),
-            "baseline": words.clip(review.baseline, _SENTENCE),
-            "tool": words.clip(review.tool, _NAME),
-            "alarm": words.clip(words.alarm(review), _SENTENCE),
-            "verdict": words.headline(review),
+            "fleet": wording.clip(review.fleet, _NAME),
+            "baseline": wording.clip(review.baseline, _SENTENCE),
+            "tool": wording.clip(review.tool, _NAME),
+            "alarm": wording.clip(wording.alarm(review), _SENTENCE),
+            "verdict": wording.headline(review),
             "many": len(review.changes) + len(review.files) > _MANY,
-            "costs": f"{_sentence(files)}; {words.restarts(review)}",
-            "notes": [words.clip(note, _SENTENCE) for note in _first(review.notes, _NOTES, "more note")],
-            "tallies": [self._tally(tally) for tally in words.tallies(review)],
-            "hosts": [words.clip(host, _NAME) for host in self._hosts],
+            "costs": f"{_sentence(files)}; {wording.restarts(review)}",
+            "notes": [wording.clip(note, _SENTENCE) for note in _first(review.notes, _NOTES, "more note")],
+            "tallies": [self._tally(tally) for tally in wording.tallies(review)],
+            "hosts": [wording.clip(host, _NAME) for host in self._hosts],
             "change_count": f"{len(review.changes):,}",
             "host_count": f"{len(review.picture):,}",
             "file_count": f"{len(review.files):,}",
@@ -120,8 +120,8 @@ class _Page:
         }
         return self._templates.render("html/review.html.j2", view)
 
-    def _tally(self, tally: words.Tally) -> dict[str, object]:
-        return {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": words.MEANINGS[tally.impact]}
+    def _tally(self, tally: wording.Tally) -> dict[str, object]:
+        return {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": wording.MEANINGS[tally.impact]}
 
     # --- changes ----------------------------------------------------------------------------------
 
@@ -131,49 +131,49 @@ class _Page:
         left = changes[_WHOLE + _BRIEF :]
         return {
             "changes": [self._change(index, change) for index, change in enumerate(changes[:_WHOLE])],
-            "brief_title": f"{words.count(len(brief), 'more change')}, one line each",
+            "brief_title": f"{wording.count(len(brief), 'more change')}, one line each",
             "brief": [self._brief(_WHOLE + index, change) for index, change in enumerate(brief)],
-            "left_out": f"{words.count(len(left), 'more change')}: the JSON report holds them all." if left else "",
+            "left_out": f"{wording.count(len(left), 'more change')}: the JSON report holds them all." if left else "",
         }
 
     def _head(self, index: int, change: Change) -> dict[str, object]:
-        found = words.impacts(change)
+        found = wording.impacts(change)
         return {
             "index": index,
             "gravest": found[0],
             "tags": list(found),
             "impacts": " ".join(found),
-            "hosts": self._ranges(words.hosts_of(change.targets)),
-            "what": words.clip(change.what, _NAME),
+            "hosts": self._ranges(wording.hosts_of(change.targets)),
+            "what": wording.clip(change.what, _NAME),
         }
 
     def _brief(self, index: int, change: Change) -> dict[str, object]:
         told = change.effects[0].text if change.effects else ""
-        line = "; ".join(filter(None, (_swap(change), words.where(change.targets), told)))
-        return {**self._head(index, change), "line": words.clip(line, _NAME)}
+        line = "; ".join(filter(None, (_swap(change), wording.where(change.targets), told)))
+        return {**self._head(index, change), "line": wording.clip(line, _NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
-        old, new = words.clip_pair(*_pair(change), _VALUE)
+        old, new = wording.clip_pair(*_pair(change), _VALUE)
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
-        shown = [words.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
-        told, more = words.effects(change, _EFFECTS)
+        shown = [wording.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
+        told, more = wording.effects(change, _EFFECTS)
         effects = [
             {
                 "impact": effect.impact,
-                "text": words.clip(effect.text, _SENTENCE),
-                "who": words.clip(words.names(effect.who, 5), _NAME),
+                "text": wording.clip(effect.text, _SENTENCE),
+                "who": wording.clip(wording.names(effect.who, 5), _NAME),
             }
             for effect in told
         ]
         return {
             **self._head(index, change),
-            "kind": words.clip(change.kind, _NAME),
+            "kind": wording.clip(change.kind, _NAME),
             "deed": _deed(change),
             "old": old or "(empty)",
             "new": new or "(empty)",
-            "where": words.clip(words.where(change.targets), _SENTENCE),
+            "where": wording.clip(wording.where(change.targets), _SENTENCE),
             "effects": effects,
-            "more_effects": f"and {words.count(more, 'more effect')}" if more else "",
+            "more_effects": f"and {wording.count(more, 'more effect')}" if more else "",
             "causes": self._causes(change.causes, _CAUSES),
             "lines": self._change_lines(change),
             "places": shown,
@@ -185,14 +185,16 @@ class _Page:
             return Encoded("")
         artifact = change.lines[0].artifact
         files = dict.fromkeys(line.artifact for line in change.lines)
-        title = artifact if len(files) == 1 else f"{artifact} and {words.count(len(files) - 1, 'more file')}"
-        return self._lines(change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=words.clip(title, _NAME))
+        title = artifact if len(files) == 1 else f"{artifact} and {wording.count(len(files) - 1, 'more file')}"
+        return self._lines(
+            change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=wording.clip(title, _NAME)
+        )
 
     def _causes(self, causes: Sequence[Spot], limit: int) -> Encoded:
         more = len(causes) - limit
         view = {
             "causes": [_cause(spot) for spot in causes[:limit]],
-            "more_causes": f"and {words.count(more, 'more cause')}" if more > 0 else "",
+            "more_causes": f"and {wording.count(more, 'more cause')}" if more > 0 else "",
         }
         return Encoded(self._templates.render("html/causes.html.j2", view))
 
@@ -205,29 +207,29 @@ class _Page:
         for line in lines:
             old, new = _sides(line)
             begins = several and (before is None or before.artifact != line.artifact)
-            file = words.clip(line.artifact, _NAME) if begins else ""
+            file = wording.clip(line.artifact, _NAME) if begins else ""
             gap = not file and before is not None and not _follows(before, line)
             rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
             before = line
         more = whole - len(lines)
-        view = {"title": title, "lines": rows, "more_lines": f"and {words.count(more, 'more line')}" if more else ""}
+        view = {"title": title, "lines": rows, "more_lines": f"and {wording.count(more, 'more line')}" if more else ""}
         return Encoded(self._templates.render("html/lines.html.j2", view))
 
     def _reason(self, line: Line) -> _Reason | None:
-        index = words.change_of(line, self._known)
+        index = wording.change_of(line, self._known)
         if index is None:
             return None
         if index not in self._reasons:
             change = self._review.changes[index]
             what = f"{change.kind} {change.what}: {_swap(change)}".removesuffix(": ")
             causes = self._causes(change.causes, _LINE_CAUSES)
-            self._reasons[index] = _Reason(index, words.clip(what, _NAME), causes)
+            self._reasons[index] = _Reason(index, wording.clip(what, _NAME), causes)
         return self._reasons[index]
 
     # --- files and restarts -----------------------------------------------------------------------
 
     def _files(self) -> dict[str, object]:
-        groups = words.alike(self._review.files)
+        groups = wording.alike(self._review.files)
         shown = []
         room = _ALL_LINES
         for group in groups[:_FILES]:
@@ -236,22 +238,22 @@ class _Page:
             shown.append(self._file(group, min(room, _FILE_LINES)))
             room -= min(len(group.first.lines), _FILE_LINES, room)
         left = sum(len(group.paths) for group in groups[len(shown) :])
-        more = f"{words.count(left, 'more file')} with other lines: the JSON report holds them all." if left else ""
+        more = f"{wording.count(left, 'more file')} with other lines: the JSON report holds them all." if left else ""
         return {"file_groups": shown, "more_files": more}
 
-    def _file(self, group: words.Alike, limit: int) -> dict[str, object]:
+    def _file(self, group: wording.Alike, limit: int) -> dict[str, object]:
         first, paths = group.first, group.paths
-        found = {words.change_of(line, self._known) for line in first.lines}
-        classes = {impact for i in found if i is not None for impact in words.impacts(self._review.changes[i])}
+        found = {wording.change_of(line, self._known) for line in first.lines}
+        classes = {impact for i in found if i is not None for impact in wording.impacts(self._review.changes[i])}
         added, removed = (sum(1 for line in first.lines if side(line) is not None) for side in (_new, _old))
         return {
             "impacts": " ".join(impact for impact in IMPACTS if impact in classes) or "none",
             "hosts": self._ranges(host for host in map(_host_of, paths) if host in self._place),
             "state": first.state,
-            "path": words.clip(first.path, _NAME),
-            "same": f"same in {words.count(len(paths), 'file')}" if len(paths) > 1 else "",
+            "path": wording.clip(first.path, _NAME),
+            "same": f"same in {wording.count(len(paths), 'file')}" if len(paths) > 1 else "",
             "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not told",
-            "paths": [words.clip(path, _NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
+            "paths": [wording.clip(path, _NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
             "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",
             "lines": self._lines(first.lines[:limit], len(first.lines), opens=True, title="") if first.lines else "",
         }
@@ -262,18 +264,18 @@ class _Page:
         rows = [
             {
                 "index": self._ranges([target.host] if target.host in self._place else []),
-                "host": words.clip(target.host, _NAME),
-                "node": words.clip(target.node, _NAME),
+                "host": wording.clip(target.host, _NAME),
+                "node": wording.clip(target.node, _NAME),
                 "sessions": "not known" if sessions is None else f"{sessions:,}",
             }
             for target, sessions in restarts[:_RESTARTS]
         ]
         return {
             "restart_count": f"{len(restarts):,}",
-            "restarts": _sentence(words.restarts(self._review)),
+            "restarts": _sentence(wording.restarts(self._review)),
             "restart_title": "Which ones",
             "restart_rows": rows,
-            "more_restarts": f"and {words.count(more, 'more process', 'more processes')}" if more > 0 else "",
+            "more_restarts": f"and {wording.count(more, 'more process', 'more processes')}" if more > 0 else "",
         }
 
     def _ranges(self, hosts: Iterable[str]) -> str:
@@ -298,12 +300,12 @@ def _sentence(text: str) -> str:
 
 def _first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
     more = len(texts) - limit
-    return [*texts[:limit], *([f"and {words.count(more, thing)}"] if more > 0 else [])]
+    return [*texts[:limit], *([f"and {wording.count(more, thing)}"] if more > 0 else [])]
 
 
 def _pair(change: Change) -> tuple[str | None, str | None]:
     """Both values; of lists what they lose and gain."""
-    return words.elements(change) or (change.old, change.new)
+    return wording.elements(change) or (change.old, change.new)
 
 
 def _deed(change: Change) -> str:
@@ -316,7 +318,7 @@ def _deed(change: Change) -> str:
 
 def _swap(change: Change) -> str:
     """Old and new value in a few words."""
-    old, new = (text or "(empty)" for text in words.clip_pair(*_pair(change), _NAME // 3))
+    old, new = (text or "(empty)" for text in wording.clip_pair(*_pair(change), _NAME // 3))
     deed = _deed(change)
     return {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}.get(
         deed, ""
@@ -324,14 +326,14 @@ def _swap(change: Change) -> str:
 
 
 def _cause(spot: Spot) -> dict[str, object]:
-    place = words.place(spot) if spot.file else ""
+    place = wording.place(spot) if spot.file else ""
     return {
-        "place": words.clip(place, _NAME),
-        "path": words.clip(spot.path, _NAME),
+        "place": wording.clip(place, _NAME),
+        "path": wording.clip(spot.path, _NAME),
         "line": spot.line,
-        "text": words.clip(spot.text, _NAME),
-        "instead": words.line_text(spot).strip("[]"),
-        "reason": words.clip(_sentence(words.reason(spot)), _SENTENCE),
+        "text": wording.clip(spot.text, _NAME),
+        "instead": wording.line_text(spot).strip("[]"),
+        "reason": wording.clip(_sentence(wording.reason(spot)), _SENTENCE),
     }
 
 
@@ -351,9 +353,9 @@ def _host_of(path: str) -> str:
 
 def _sides(line: Line) -> tuple[_Side | None, _Side | None]:
     """Both sides, cut to a length, with what differs set apart."""
-    old, new = words.clip_pair(line.old, line.new, _VALUE)
+    old, new = wording.clip_pair(line.old, line.new, _VALUE)
     if old is not None and new is not None:
-        before, after = words.differing(old, new)
+        before, after = wording.differing(old, new)
         return _Side(line.old_line, *before), _Side(line.new_line, *after)
     return (
         None if old is None else _Side(line.old_line, old, "", ""),

@@ -12,11 +12,11 @@ from ipaddress import ip_network
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
 from fleetc.language.quantities.addresses import IpNetwork
 from fleetc.review.data import Target
-from fleetc.review.deltas import Delta
-from fleetc.review.facts import Fact
-from fleetc.review.item import Item, Key
-from fleetc.review.items_stacks import TURN_UNIT
-from fleetc.review.moved import Moved
+from fleetc.review.impact.facts import Fact
+from fleetc.review.impact.restarts import Moved
+from fleetc.review.items.deltas import Delta
+from fleetc.review.items.item import Item, Key
+from fleetc.review.items.of_stacks import TURN_UNIT
 
 
 def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.review.data import Spot
-from fleetc.review.item import Item
+from fleetc.review.items.item import Item
 from fleetc.text import leaks
 from fleetc.toml.document import Document
 

@@ -21,7 +21,7 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.review.data import Target
-from fleetc.review.item import Item, Key
+from fleetc.review.items.item import Item, Key
 
 COLD_START = "30 to 120 s"
 """How long a model takes until it answers after its container was started."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import given
-from fleetc.review.causes import Edit, Edits
-from fleetc.review.item import Item, Key
-from fleetc.review.items_stacks import SEAT
-from fleetc.review.seats import seat_pairs
+from fleetc.review.items.avatars import seat_pairs
+from fleetc.review.items.edits import Edit, Edits
+from fleetc.review.items.item import Item, Key
+from fleetc.review.items.of_stacks import SEAT
 
 
 @dataclass(eq=False, slots=True)

@@ -6,8 +6,8 @@ In: an item, or a change of one. Out: its row, the flag that it sets, the senten
 from __future__ import annotations
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.review.deltas import Delta
-from fleetc.review.item import Item
+from fleetc.review.items.deltas import Delta
+from fleetc.review.items.item import Item
 from fleetc.upstream import FLAGS
 from fleetc.upstream.impacts import Meaning, meaning_of, stack_meaning, stream_meaning
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fleetc.review import words
 from fleetc.review.data import Box
+from fleetc.review.reports import wording
 
 _HOSTS = 48
 """The most hosts that are drawn; those that change come first."""
@@ -59,7 +59,7 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge]) -> dict[str, object]:
         ],
         "edges": [_edge(edge, drawn, places, home, changed) for edge in seen],
         "kinds": [
-            {"name": words.clip(_NAMES.get(kind, kind), _LETTERS), "style": _STYLES.get(kind, "dotted")}
+            {"name": wording.clip(_NAMES.get(kind, kind), _LETTERS), "style": _STYLES.get(kind, "dotted")}
             for kind in dict.fromkeys(edge[2] for edge in seen)
         ],
         "more": _more(boxes, drawn[:hosts], len(edges) - len(seen)),
@@ -72,9 +72,9 @@ def _more(boxes: Sequence[Box], drawn: Sequence[Box], edges: int) -> str:
     if len(boxes) > len(drawn):
         changed = sum(bool(box.changed) for box in boxes) - sum(bool(box.changed) for box in drawn)
         verb = "changes" if changed == 1 else "change"
-        said.append(f"{words.count(len(boxes) - len(drawn), 'more host')}, of which {changed:,} {verb}")
+        said.append(f"{wording.count(len(boxes) - len(drawn), 'more host')}, of which {changed:,} {verb}")
     if edges:
-        said.append(words.count(edges, "more connection"))
+        said.append(wording.count(edges, "more connection"))
     return f"Not drawn: {' and '.join(said)}." if said else ""
 
 
@@ -134,7 +134,7 @@ def _box(box: Box, place: Place, outside: bool) -> dict[str, object]:
     return {
         "host": box.host,
         "label": _short(box.label),
-        "says": words.clip(f"{box.label}, outside the fleet", _SENTENCE) if outside else _says(box),
+        "says": wording.clip(f"{box.label}, outside the fleet", _SENTENCE) if outside else _says(box),
         "link": bool(box.changed),
         "outside": outside,
         "x": left,
@@ -154,11 +154,11 @@ def _says(box: Box) -> str:
     same = [node for node in box.nodes if node not in box.changed]
     parts = []
     if box.changed:
-        parts.append(f"{words.names(box.changed, _NODES)} {'changes' if len(box.changed) == 1 else 'change'}")
+        parts.append(f"{wording.names(box.changed, _NODES)} {'changes' if len(box.changed) == 1 else 'change'}")
     if same:
         verb = "stays as it is" if len(same) == 1 else "stay as they are"
-        parts.append(f"{words.names(same, _NODES)} {verb}")
-    return words.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
+        parts.append(f"{wording.names(same, _NODES)} {verb}")
+    return wording.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
 
 
 def _node(node: str, left: int, top: int, changed: bool) -> dict[str, object]:
@@ -195,7 +195,7 @@ def _edge(
         "path": path,
         "style": _STYLES.get(kind, "dotted"),
         "changed": source in changed or target in changed,
-        "title": " ".join(words.clip(part, _SENTENCE // 3) for part in (source, _NAMES.get(kind, kind), target)),
+        "title": " ".join(wording.clip(part, _SENTENCE // 3) for part in (source, _NAMES.get(kind, kind), target)),
     }
 
 

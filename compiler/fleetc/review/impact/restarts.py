@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.language.fleet import Fleet
 from fleetc.review.data import Target
-from fleetc.review.side import Side
+from fleetc.review.sides import Side
 
 
 class Moved(NamedTuple):

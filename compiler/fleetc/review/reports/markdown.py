@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from fleetc.review import words
 from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.review.reports import wording
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
 LIMIT_BYTES = 60_000
@@ -47,7 +47,7 @@ def as_markdown(review: Review) -> str:
         if size > _CHANGES_BYTES:
             break
         blocks.append(block)
-    grave = sum(1 for change in review.changes[:_OPEN] if words.impacts(change)[0] in words.GRAVE)
+    grave = sum(1 for change in review.changes[:_OPEN] if wording.impacts(change)[0] in wording.GRAVE)
     unfolded = max(grave, _OPEN_AT_LEAST)
     for block in blocks[:unfolded]:
         lines += block
@@ -62,7 +62,7 @@ def as_markdown(review: Review) -> str:
             "",
         ]
     for fold in (
-        _fold(_sentence(words.files(review)), _files(review)),
+        _fold(_sentence(wording.files(review)), _files(review)),
         _fold("Processes that restart", _restarts(review)),
     ):
         if _size(lines) + _size(fold) < _FOLDS_BYTES:
@@ -72,14 +72,14 @@ def as_markdown(review: Review) -> str:
 
 def _text(text: str, limit: int) -> str:
     """A text of at most so many characters; much shorter when its escaped spelling is many times as long."""
-    shown = markdown_text(words.clip(text, limit))
-    return shown if len(shown) <= _ESCAPED * limit else markdown_text(words.clip(text, limit // _ESCAPED))
+    shown = markdown_text(wording.clip(text, limit))
+    return shown if len(shown) <= _ESCAPED * limit else markdown_text(wording.clip(text, limit // _ESCAPED))
 
 
 def _code(text: str, limit: int) -> str:
     """As `_text`, as code."""
-    shown = markdown_code(words.clip(text, limit))
-    return shown if len(shown) <= _ESCAPED * limit else markdown_code(words.clip(text, limit // _ESCAPED))
+    shown = markdown_code(wording.clip(text, limit))
+    return shown if len(shown) <= _ESCAPED * limit else markdown_code(wording.clip(text, limit // _ESCAPED))
 
 
 def _size(lines: Iterable[str]) -> int:
@@ -92,35 +92,35 @@ def _sentence(text: str) -> str:
 
 def _head(review: Review) -> Iterator[str]:
     if review.foreign:
-        yield f"## ERROR: {_text(words.alarm(review), _SENTENCE)}"
+        yield f"## ERROR: {_text(wording.alarm(review), _SENTENCE)}"
         yield ""
-    yield f"### {markdown_text(words.verdict(review))}"
+    yield f"### {markdown_text(wording.verdict(review))}"
     yield ""
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
     yield f"Fleet {fleet} against {baseline}. {_sentence(_costs(review))}."
-    found = words.tallies(review)
+    found = wording.tallies(review)
     if found:
         yield from ("", "| Impact | Changes | Hosts | |", "|---|--:|--:|---|")
         for tally in found:
-            told = _text(tally.example or words.MEANINGS[tally.impact], _NOTE)
+            told = _text(tally.example or wording.MEANINGS[tally.impact], _NOTE)
             yield f"| **{tally.impact}** | {tally.changes:,} | {tally.hosts or 'the fleet'} | {told} |"
     if review.notes:
         yield ""
         yield from (f"- Note: {_text(note, _NOTE)}" for note in review.notes[:_NOTES])
     if len(review.notes) > _NOTES:
-        yield f"- and {words.count(len(review.notes) - _NOTES, 'more note')}"
+        yield f"- and {wording.count(len(review.notes) - _NOTES, 'more note')}"
     yield ""
 
 
 def _costs(review: Review) -> str:
-    return markdown_text(f"{words.files(review)}; {words.restarts(review)}")
+    return markdown_text(f"{wording.files(review)}; {wording.restarts(review)}")
 
 
 def _more(changes: Iterable[Change]) -> str:
     """How many changes, by their gravest class."""
-    found = Counter(words.impacts(change)[0] for change in changes)
+    found = Counter(wording.impacts(change)[0] for change in changes)
     counted = ", ".join(f"{found[impact]:,} {impact}" for impact in IMPACTS if found[impact])
-    return f"{words.count(sum(found.values()), 'more change')} ({counted})"
+    return f"{wording.count(sum(found.values()), 'more change')} ({counted})"
 
 
 def _fold(title: str, lines: Iterable[str]) -> list[str]:
@@ -130,28 +130,28 @@ def _fold(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _change(change: Change) -> Iterator[str]:
-    tags = ", ".join(f"**{impact}**" for impact in words.impacts(change))
-    place = _text(words.where(change.targets), _SENTENCE)
+    tags = ", ".join(f"**{impact}**" for impact in wording.impacts(change))
+    place = _text(wording.where(change.targets), _SENTENCE)
     what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
     yield f"- {tags}: {what}{_values(change)}, {place}"
-    effects, more = words.effects(change, _EFFECTS)
+    effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
-        who = f" ({_text(words.names(effect.who), _NAME)})" if effect.who else ""
+        who = f" ({_text(wording.names(effect.who), _NAME)})" if effect.who else ""
         yield f"  - {effect.impact}: {_text(effect.text, _SENTENCE)}{who}"
     if more:
-        yield f"  - and {words.count(more, 'more effect')}"
+        yield f"  - and {wording.count(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield f"  - {_cause(spot)}"
     if len(change.causes) > _CAUSES:
-        yield f"  - and {words.count(len(change.causes) - _CAUSES, 'more cause')}"
+        yield f"  - and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
 
 
 def _values(change: Change) -> str:
-    differ = words.elements(change)
+    differ = wording.elements(change)
     if differ is not None:
         signed = (("-", differ.gone), ("+", differ.come))
         return ": " + " ".join(f"{sign} {_code(text, 2 * _VALUE)}" for sign, text in signed if text is not None)
-    old, new = words.clip_pair(change.old, change.new, _VALUE)
+    old, new = wording.clip_pair(change.old, change.new, _VALUE)
     if old is None and new is None:
         return ""
     if old is None:
@@ -169,15 +169,15 @@ def _cause(spot: Spot) -> str:
     text = spot.text.strip()
     shown = _code(text, _VALUE) if text else ""
     if spot.line and not text:
-        shown = f"({words.line_text(spot).strip('[]')})"
-    reason = words.reason(spot)
-    parts = (_code(words.place(spot), _NAME), shown, _text(reason, _SENTENCE))
+        shown = f"({wording.line_text(spot).strip('[]')})"
+    reason = wording.reason(spot)
+    parts = (_code(wording.place(spot), _NAME), shown, _text(reason, _SENTENCE))
     return "because of " + " ".join(filter(None, parts))
 
 
 def _files(review: Review) -> Iterator[str]:
     """The changed lines as a diff. Each line begins with a sign of ours, so that none ends the fence."""
-    groups = words.by_gravity(words.alike(review.files), words.explained(review))
+    groups = wording.by_gravity(wording.alike(review.files), wording.explained(review))
     room = _DIFF_LINES if len(review.files) <= _SMALL else _DIFF_LINES_OF_MANY
     shown: list[str] = []
     left = 0
@@ -190,20 +190,20 @@ def _files(review: Review) -> Iterator[str]:
     if shown:
         yield from ("```diff", *shown, "```")
     if left:
-        yield f"and {words.count(left, 'more file')}"
+        yield f"and {wording.count(left, 'more file')}"
 
 
-def _diff(group: words.Alike) -> Iterator[str]:
-    same = f", same in {words.count(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
-    yield plain_output(f"@@ {words.clip(group.first.path, _NAME)} {group.first.state}{same} @@")
+def _diff(group: wording.Alike) -> Iterator[str]:
+    same = f", same in {wording.count(len(group.paths), 'file')}" if len(group.paths) > 1 else ""
+    yield plain_output(f"@@ {wording.clip(group.first.path, _NAME)} {group.first.state}{same} @@")
     for line in group.first.lines[:3]:
         yield from _line(line)
     if len(group.first.lines) > 3:
-        yield f"# and {words.count(len(group.first.lines) - 3, 'more line')}"
+        yield f"# and {wording.count(len(group.first.lines) - 3, 'more line')}"
 
 
 def _line(line: Line) -> Iterator[str]:
-    old, new = words.clip_pair(line.old, line.new, 2 * _VALUE)
+    old, new = wording.clip_pair(line.old, line.new, 2 * _VALUE)
     if old is not None:
         yield plain_output(f"- {old}")
     if new is not None:

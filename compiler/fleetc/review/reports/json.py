@@ -12,8 +12,8 @@ import re
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
-from fleetc.review import words
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.reports import wording
 
 FORMAT = 1
 """The version of the form. It grows when a name changes its meaning or goes; new names do not raise it."""
@@ -31,9 +31,10 @@ def as_json(review: Review) -> str:
         "baseline": review.baseline,
         "tool": review.tool,
         "files_only": review.files_only,
-        "verdict": words.verdict(review),
+        "verdict": wording.verdict(review),
         "impacts": [
-            {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts} for tally in words.tallies(review)
+            {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts}
+            for tally in wording.tallies(review)
         ],
         "changes": [_change(change) for change in review.changes],
         "files": [_file(file) for file in review.files],
@@ -60,7 +61,7 @@ def _change(change: Change) -> dict[str, Any]:
         "what": change.what,
         "old": change.old,
         "new": change.new,
-        "impacts": list(words.impacts(change)),
+        "impacts": list(wording.impacts(change)),
         "targets": [_target(target) for target in change.targets],
         "causes": [_spot(spot) for spot in change.causes],
         "effects": [_effect(effect) for effect in change.effects],

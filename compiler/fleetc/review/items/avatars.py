@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fleetc.review.item import Item
+from fleetc.review.items.item import Item
 
 Pair = tuple[Item | None, Item | None]
 """An item before and after; None where it is not there."""

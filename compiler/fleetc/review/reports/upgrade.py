@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from fleetc.messages.json import as_data
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text as diagnostics_text
+from fleetc.review.upgrade import Finding, Upgrade
 from fleetc.text.encoders import plain_output
-from fleetc.upgrade import Finding, Upgrade
 from fleetc.upstream import format_release
 
 _SHOWN = 4

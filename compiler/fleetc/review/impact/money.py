@@ -22,7 +22,7 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Price, Wei
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
-from fleetc.review.facts import Fact, node_of
+from fleetc.review.impact.facts import Fact, node_of
 
 UNBOUNDED = Decimal(100)
 """Percent that a limit reckons with where a price comes, goes, loses its bound or cannot be compared."""

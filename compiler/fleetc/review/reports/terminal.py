@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fleetc.review import words
 from fleetc.review.data import Change, Effect, Review, Spot
+from fleetc.review.reports import wording
 from fleetc.text.encoders import plain_output
 
 _CHANGES = 40
@@ -31,25 +31,25 @@ _STYLES = {
 
 def as_text(review: Review, colour: bool = False) -> str:
     """The review as text: at most some 500 lines of bounded length, whatever changes. `colour` adds ANSI colours."""
-    alarm = words.alarm(review)
+    alarm = wording.alarm(review)
     lines = [_painted(_plain(f"ERROR: {alarm}"), "1;31", colour)] if alarm else []
-    lines += [_plain(f"Review of {words.clip(review.fleet, _VALUE)} against {review.baseline}")]
-    lines += [_painted(words.verdict(review), "1", colour), ""]
+    lines += [_plain(f"Review of {wording.clip(review.fleet, _VALUE)} against {review.baseline}")]
+    lines += [_painted(wording.verdict(review), "1", colour), ""]
     for change in review.changes[:_CHANGES]:
         lines += [*_change(change, colour), ""]
     rest = review.changes[_CHANGES:]
     if rest:
-        gravest = Counter(words.impacts(change)[0] for change in rest)
+        gravest = Counter(wording.impacts(change)[0] for change in rest)
         lines += [
-            f"... and {words.count(len(rest), 'more change')}, counted by their gravest impact: {_counts(gravest)}",
+            f"... and {wording.count(len(rest), 'more change')}, counted by their gravest impact: {_counts(gravest)}",
             "",
         ]
     if review.changes or review.files:
-        lines += [_sentence(words.files(review)), _sentence(words.restarts(review))]
+        lines += [_sentence(wording.files(review)), _sentence(wording.restarts(review))]
     for note in review.notes[:_NOTES]:
         lines.append(_painted("note:", "36", colour) + _plain(f" {note}"))
     if len(review.notes) > _NOTES:
-        lines.append(f"... and {words.count(len(review.notes) - _NOTES, 'more note')}")
+        lines.append(f"... and {wording.count(len(review.notes) - _NOTES, 'more note')}")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -62,7 +62,7 @@ def _sentence(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return plain_output(words.clip(text, _SENTENCE))
+    return plain_output(wording.clip(text, _SENTENCE))
 
 
 def _painted(text: str, style: str, colour: bool) -> str:
@@ -70,27 +70,27 @@ def _painted(text: str, style: str, colour: bool) -> str:
 
 
 def _change(change: Change, colour: bool) -> Iterator[str]:
-    found = words.impacts(change)
+    found = wording.impacts(change)
     tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
-    yield f"{tags}  " + _plain(f"{change.kind} {words.clip(change.what, _VALUE)}{_values(change)}")
-    yield _plain(f"    {words.where(change.targets)}")
-    effects, more = words.effects(change, _EFFECTS)
+    yield f"{tags}  " + _plain(f"{change.kind} {wording.clip(change.what, _VALUE)}{_values(change)}")
+    yield _plain(f"    {wording.where(change.targets)}")
+    effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
         yield _plain(f"    {_effect(effect)}")
     if more:
-        yield f"    ... and {words.count(more, 'more effect')}"
+        yield f"    ... and {wording.count(more, 'more effect')}"
     for spot in change.causes[:_CAUSES]:
         yield from _cause(spot, colour)
     if len(change.causes) > _CAUSES:
-        yield f"    ... and {words.count(len(change.causes) - _CAUSES, 'more cause')}"
+        yield f"    ... and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
 
 
 def _values(change: Change) -> str:
-    differ = words.elements(change)
+    differ = wording.elements(change)
     if differ is not None:
         signed = (("-", differ.gone), ("+", differ.come))
-        return ": " + " ".join(f"{sign} {words.clip(text, _VALUE)}" for sign, text in signed if text is not None)
-    old, new = words.clip_pair(change.old, change.new, _VALUE)
+        return ": " + " ".join(f"{sign} {wording.clip(text, _VALUE)}" for sign, text in signed if text is not None)
+    old, new = wording.clip_pair(change.old, change.new, _VALUE)
     if old is None and new is None:
         return ""
     if old is None:
@@ -101,13 +101,13 @@ def _values(change: Change) -> str:
 
 
 def _effect(effect: Effect) -> str:
-    who = f" ({words.names(effect.who)})" if effect.who else ""
+    who = f" ({wording.names(effect.who)})" if effect.who else ""
     return f"{effect.impact}: {effect.text}{who}"
 
 
 def _cause(spot: Spot, colour: bool) -> Iterator[str]:
-    head = ": ".join(filter(None, (words.place(spot), words.reason(spot))))
+    head = ": ".join(filter(None, (wording.place(spot), wording.reason(spot))))
     yield "    " + _painted("--> ", "34", colour) + _plain(head)
     if spot.line:
-        text = words.clip(words.line_text(spot), _VALUE)
+        text = wording.clip(wording.line_text(spot), _VALUE)
         yield "    " + _painted(f"{spot.line:>4} | ", "34", colour) + plain_output(text)

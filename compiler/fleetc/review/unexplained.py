@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import Origin
-from fleetc.review.causes import shown
-from fleetc.review.deltas import Delta
-from fleetc.review.evidence import Evidence
-from fleetc.review.item import Item
+from fleetc.review.impact.restarts import service_of
+from fleetc.review.items.deltas import Delta
+from fleetc.review.items.edits import shown
+from fleetc.review.items.item import Item
 from fleetc.review.lines import Pair
-from fleetc.review.moved import service_of
-from fleetc.review.side import Side
+from fleetc.review.shown_lines import Evidence
+from fleetc.review.sides import Side
 
 _SHOWN = 12
 """So many lines of a file stand in the change itself; the file has them all."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from fleetc.review.facts import Fact
-from fleetc.review.item import Item, Key
+from fleetc.review.impact.facts import Fact
+from fleetc.review.items.item import Item, Key
 
 _WHO = {
     "public": "everybody",

@@ -13,18 +13,27 @@ from decimal import Decimal
 from functools import cached_property
 
 from fleetc.language.fleet import Fleet
-from fleetc.review import words
-from fleetc.review.causes import shown
 from fleetc.review.data import IMPACTS, Effect, Target
-from fleetc.review.deltas import Delta
-from fleetc.review.facts import COLD_START, Fact, capacity, cooled, exposure, live_sessions, node_of, warm_models
-from fleetc.review.item import Item, Key
-from fleetc.review.items_stacks import TURN_UNIT
-from fleetc.review.meanings import flag_of, meaning, opens, which_way
-from fleetc.review.moved import Moved, renamed
-from fleetc.review.stacks import stacks
-from fleetc.review.streams import streams
-from fleetc.review.trade import UNBOUNDED, trade
+from fleetc.review.impact.avatars import stacks
+from fleetc.review.impact.facts import (
+    COLD_START,
+    Fact,
+    capacity,
+    cooled,
+    exposure,
+    live_sessions,
+    node_of,
+    warm_models,
+)
+from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
+from fleetc.review.impact.money import UNBOUNDED, trade
+from fleetc.review.impact.restarts import Moved, renamed
+from fleetc.review.impact.streams import streams
+from fleetc.review.items.deltas import Delta
+from fleetc.review.items.edits import shown
+from fleetc.review.items.item import Item, Key
+from fleetc.review.items.of_stacks import TURN_UNIT
+from fleetc.review.reports import wording
 from fleetc.upstream.impacts import passing
 
 _ON_CHAIN_ONLY = ("price", "funds", "chain")
@@ -309,7 +318,7 @@ class Impact:
             verb += f" {next(iter(ways))}" if len(ways) == 1 else " and start on other hosts"
         counts = {target: live_sessions(self.old, target.node) for target in targets}
         known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
-        drops = f"at most {words.count(known, 'live session')} drop{'s' if known == 1 else ''}"
+        drops = f"at most {wording.count(known, 'live session')} drop{'s' if known == 1 else ''}"
         if len(unknown) == len(counts):
             drops = "how many live sessions drop is not known"
         elif unknown:

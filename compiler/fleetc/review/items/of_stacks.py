@@ -13,7 +13,7 @@ from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlo
 from fleetc.blueprint.monitoring import Monitoring, Target
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
-from fleetc.review.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
+from fleetc.review.items.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
 
 SEAT = "seat"
 """Ends the key of the item that says which avatar a slot has, and on which GPU."""

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER
-from fleetc.review.causes import shown
 from fleetc.review.data import FileChange, Line
-from fleetc.review.deltas import Delta
-from fleetc.review.items_stacks import SEAT
+from fleetc.review.items.avatars import avatar_of
+from fleetc.review.items.deltas import Delta
+from fleetc.review.items.edits import shown
+from fleetc.review.items.of_stacks import SEAT
 from fleetc.review.lines import Pair, differing
-from fleetc.review.seats import avatar_of
-from fleetc.review.side import Side
+from fleetc.review.sides import Side
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

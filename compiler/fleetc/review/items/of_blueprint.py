@@ -14,9 +14,18 @@ from fleetc.blueprint.blueprint import HostPlan, Plan, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
-from fleetc.review import words
-from fleetc.review.item import Item, Key, Place, by_its_looks, entries_of, field_names, leaf_text, nearest
-from fleetc.review.items_stacks import avatar, monitoring, streams
+from fleetc.review.items.item import (
+    Item,
+    Key,
+    Place,
+    by_its_looks,
+    entries_of,
+    field_names,
+    leaf_text,
+    nearest,
+)
+from fleetc.review.items.of_stacks import avatar, monitoring, streams
+from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
 _Take = Callable[[Place, Any, Any], Iterator[Item]]
@@ -53,7 +62,7 @@ def _host(host: HostPlan) -> Iterator[Item]:
     path: Path = ("hosts", host.name)
     place = Place(("host", host.name), host.name, "", path)
     text = f"{host.runtime} at {host.address}" + (
-        f", {words.count(len(host.services), 'node')}" if host.services else ""
+        f", {wording.count(len(host.services), 'node')}" if host.services else ""
     )
     yield Item(place.key, host.name, "", "host", host.name, text, given(*path), presence=True)
     yield from _fields(HOST, place, host)
