@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from fleetc import files
+from fleetc.disk import files
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
 from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec

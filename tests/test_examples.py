@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import files
 from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.disk import files
 from fleetc.pipeline import Compiled, compile_spec
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import recorded
+from fleetc.disk import manifest
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.rules import Rule, rules
@@ -38,7 +38,7 @@ def _modules() -> list[Path]:
 
 def test_every_code_that_is_reported_has_a_page() -> None:
     reported = set().union(*(_codes(ast.parse(path.read_text("utf-8"))) for path in _modules()))
-    reported |= {code for code, _ in recorded._CAUSES.values()} | {"system-refused"}
+    reported |= {code for code, _ in manifest._CAUSES.values()} | {"system-refused"}
     assert len(reported) > 80
     assert reported - set(pages()) == set()
 

@@ -23,9 +23,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc import reading
-from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
-from fleetc.files import (
+from fleetc.disk import reading
+from fleetc.disk.files import (
     FilesError,
     check_relative,
     find_spec,
@@ -36,6 +35,7 @@ from fleetc.files import (
     stale,
     write_tree,
 )
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 from fleetc.toml.document import Source
 
 FLAGS = "hosts/edge-1/gw/launch.flags"
@@ -783,7 +783,7 @@ def test_directory_from_a_lower_layer_is_changed_file_by_file(tmp_path: Path) ->
 WRITER = """
 import sys
 from pathlib import Path
-from fleetc.files import write_tree
+from fleetc.disk.files import write_tree
 from tests.test_files import fleet_tree
 for turn in range(15):
     tree = fleet_tree({f"f{n}": f"{sys.argv[2]} {turn}" for n in range(20)})

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
+from fleetc.disk.files import FilesError, read_tree, stale, write_tree
 from fleetc.emit.tree import Tree
-from fleetc.files import FilesError, read_tree, stale, write_tree
 from tests.test_files import contents, fleet_tree, names, snapshot, wanted_contents
 
 OLD = fleet_tree({"FLEET.md": "same\n", "hosts/a/x": "same\n", "hosts/a/y": "old\n", "gone/z": "old\n"})
@@ -30,7 +30,7 @@ NOTE = "hosts/note"  # somebody else's file
 WRITER = """
 import json, os, sys
 from pathlib import Path
-from fleetc.files import FilesError, write_tree
+from fleetc.disk.files import FilesError, write_tree
 from fleetc.emit.tree import Artifact, tree_of
 files = json.loads(sys.argv[2])
 tree = tree_of(Artifact(path, content.encode()) for path, content in files.items())

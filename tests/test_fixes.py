@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc.files import FilesError, write_sources
+from fleetc.disk.files import FilesError, write_sources
+from fleetc.disk.spec_writer import with_line_ends
 from fleetc.fixes import Repaired, repair
 from fleetc.messages.explain import pages
-from fleetc.spec_writer import with_line_ends
 from fleetc.toml.document import Source
 from tests.support import check_text, fleetc
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from fleetc import files
 from fleetc.cli import app
+from fleetc.disk import files
 from fleetc.emit.tree import is_rolled_out
 from fleetc.ops.deploy import deploy_tree
 from fleetc.ops.observe import observe

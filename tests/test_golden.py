@@ -6,7 +6,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from fleetc import files
+from fleetc.disk import files
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.pipeline import Compiled, compile_spec
 from tests.support import EXAMPLES, ROOT, printed, shipped, sources_of

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 import tomli_w
 
-from fleetc import files
+from fleetc.disk import files
+from fleetc.disk.merging import PLACEHOLDER, settle_manifest
 from fleetc.emit.tree import MANIFEST, Tree
-from fleetc.merging import PLACEHOLDER, settle_manifest
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source, read_document
 from tests.backends.programs import program

@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fleetc import files, git, lower
-from fleetc.checkout import NoRepositoryError, need_plain_directories
+from fleetc import lower
+from fleetc.disk import files, git
+from fleetc.disk.checkout import NoRepositoryError, need_plain_directories
+from fleetc.disk.git import Revision
+from fleetc.disk.manifest import FilesError, manifest_artifact, parse_manifest, shown
+from fleetc.disk.reading import decode_source
 from fleetc.emit import formats
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
-from fleetc.git import Revision
 from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
-from fleetc.reading import decode_source
-from fleetc.recorded import FilesError, manifest_artifact, parse_manifest, shown
 from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source, read_document

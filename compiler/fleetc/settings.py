@@ -23,8 +23,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, PrivateAttr
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
-from fleetc.new_files import repository_top
-from fleetc.recorded import FilesError, read_opened, shown
+from fleetc.disk.manifest import FilesError, read_opened, shown
+from fleetc.disk.new_files import repository_top
 
 CHECKOUT_FILES = ("fleetc.toml", "pyproject.toml")
 """Files of the working directory that hold settings, the stronger one first."""

@@ -24,11 +24,11 @@ from fleetc.blueprint.blueprint import (
     Service,
     Variable,
 )
+from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.emit import formats
 from fleetc.emit.tree import Tree
 from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
-from fleetc.reading import read_playbooks, read_templates
 from fleetc.toml.document import Source
 
 ODD_VALUES = (

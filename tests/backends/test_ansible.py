@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from fleetc.blueprint.blueprint import Plan, SecretVariable
+from fleetc.disk.reading import read_playbooks
 from fleetc.emit.release import releases
-from fleetc.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run
 

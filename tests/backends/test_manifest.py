@@ -6,8 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from fleetc.disk.files import read_tree, write_tree
 from fleetc.emit.tree import MANIFEST
-from fleetc.files import read_tree, write_tree
 from fleetc.toml.document import Source
 from tests.backends import support
 

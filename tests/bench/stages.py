@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fleetc import files, lower, pipeline, rules
+from fleetc import lower, pipeline, rules
+from fleetc.disk import files
 from fleetc.emit import formats
 from fleetc.language.spec import read_fleet
 from fleetc.toml.document import read_document

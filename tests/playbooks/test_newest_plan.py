@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import pytest
 
+from fleetc.disk.reading import read_playbooks
 from fleetc.emit import manifest
 from fleetc.emit.tree import Artifact, Tree, tree_of
 from fleetc.ops.observe import NEWEST, newest_plan
 from fleetc.ops.runner import RunOptions, RunResult, run_playbook
-from fleetc.reading import read_playbooks
 from fleetc.sealed.data import NewestPlan
 
 A, B = "a" * 64, "b" * 64

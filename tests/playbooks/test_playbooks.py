@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleetc.reading import read_playbooks
+from fleetc.disk.reading import read_playbooks
 from tests.backends import support
 from tests.backends.programs import program, run
 from tests.support import ROOT, compile_text

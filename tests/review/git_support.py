@@ -1,6 +1,6 @@
 """Real git for the tests of reviews: run with nobody's settings, and a small history to review.
 
-In: directories. Out: what git says, and the state of a spec at a revision as `compiler/fleetc/git.py` reads it.
+In: directories. Out: what git says, and the state of a spec at a revision as `compiler/fleetc/disk/git.py` reads it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import git
-from fleetc.recorded import FilesError
+from fleetc.disk import git
+from fleetc.disk.manifest import FilesError
 
 OLD, NEW = "old = 1\n", "new = 1\n"
 """The text of the spec on main, and on the branch that is reviewed."""

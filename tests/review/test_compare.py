@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from fleetc import files
+from fleetc.disk import files
 from fleetc.emit.tree import Artifact, tree_of
 from fleetc.pipeline import compile_spec
 from fleetc.review.compare import compare

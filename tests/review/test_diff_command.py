@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from fleetc import git
 from fleetc.baseline import unchecked
+from fleetc.disk import git
+from fleetc.disk.manifest import FilesError
 from fleetc.pipeline import compile_spec
-from fleetc.recorded import FilesError
 from fleetc.review.compare import compare
 from fleetc.toml.document import Source
 from tests.mutating import mutations, spread

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import git
-from fleetc.recorded import FilesError
+from fleetc.disk import git
+from fleetc.disk.manifest import FilesError
 from tests.review.git_support import NEW, OLD, before, change, commit, git_in, new_repository, refusal
 from tests.review.support import example
 from tests.support import fleetc
@@ -252,7 +252,7 @@ def test_other_spellings_of_git_are_not_believed(top: Path, spec: Path, foreign:
 
 
 def test_git_checks_out_no_repository_that_a_commit_brings(top: Path, spec: Path) -> None:
-    """What `compiler/fleetc/checkout.py` trusts in: real git makes no `.git` from what a commit holds."""
+    """What `compiler/fleetc/disk/checkout.py` trusts in: real git makes no `.git` from what a commit holds."""
     blob = git_in(top, "hash-object", "-w", str(spec))
     for name in (".git", ".GIT", ".Git"):
         made = git_in(top, "mktree", typed=f"100644 blob {blob}\tplanted\n")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import git
-from fleetc.recorded import FilesError
+from fleetc.disk import git
+from fleetc.disk.manifest import FilesError
 from tests.review.git_support import NEW, OLD, before, commit, git_in, new_repository, refusal
 
 pytestmark = pytest.mark.usefixtures("nobodys_settings")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from fleetc import files
 from fleetc.cli import app
+from fleetc.disk import files
 from fleetc.ops import plans
 from fleetc.pipeline import compile_spec
 from fleetc.sealed.data import Baseline, PlanRefusedError, SealedPlan

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc import files
+from fleetc.disk import files
 from fleetc.ops import plans
 from fleetc.review.data import Effect
 from fleetc.sealed import summary

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from fleetc.reading import read_playbooks
+from fleetc.disk.reading import read_playbooks
 from tests.sealed.support import DAY, NOW, Workplace
 from tests.support import fleetc
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fleetc.disk.reading import read_playbooks
 from fleetc.ops.observe import (
     ACTIVE,
     CONTAINERS,
@@ -24,7 +25,6 @@ from fleetc.ops.observe import (
     said,
 )
 from fleetc.ops.runner import RunResult
-from fleetc.reading import read_playbooks
 from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, Process
 
 A, B, C, D = "a" * 64, "b" * 64, "c" * 64, "d" * 64

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc import files
 from fleetc.baseline import baseline
 from fleetc.blueprint.blueprint import Plan
+from fleetc.disk import files
 from fleetc.emit.tree import Tree
 from fleetc.ops import plans
 from fleetc.ops.deploy import Outcome

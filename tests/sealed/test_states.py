@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fleetc.disk.reading import read_templates
 from fleetc.emit.artifacts import json_document
 from fleetc.emit.release import releases
 from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Tree, tree_of
-from fleetc.reading import read_templates
 from fleetc.review.data import Change, Effect, Review, Target
 from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from fleetc.sealed.make import batches_of, effects_of

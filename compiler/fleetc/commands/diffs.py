@@ -52,7 +52,7 @@ def diff(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write the report to.")] = None,
 ) -> None:
     """Review what a spec would change: each change with the line that causes it and what it means."""
-    from fleetc import files
+    from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)
     asked = options(against, max_impact, form, output)
@@ -121,8 +121,8 @@ class Found(NamedTuple):
 
 def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Found:
     """Compare. Raises `FilesError`, see `baseline.py`."""
-    from fleetc import files
     from fleetc.baseline import baseline, like
+    from fleetc.disk import files
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled
 
@@ -148,10 +148,10 @@ def _beside(
     the next compile, and the review shows them as removed. The review against anything else says nothing of the files
     in the directory: where they claim to be of this very spec, each must hold what it compiles to.
     """
-    from fleetc import files
+    from fleetc.disk import files
+    from fleetc.disk.manifest import shown
     from fleetc.emit.tree import SPEC_FOLDER, is_rolled_out
     from fleetc.pipeline import compile_spec
-    from fleetc.recorded import shown
 
     tree = compiled.tree
     assert tree is not None  # noqa: S101  # it compiled
@@ -189,7 +189,7 @@ def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str
 
 
 def _write(text: str, file: Path) -> None:
-    from fleetc.recorded import failure
+    from fleetc.disk.manifest import failure
 
     try:
         file.write_text(text, encoding="utf-8", newline="\n")

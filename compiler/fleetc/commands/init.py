@@ -34,7 +34,8 @@ def init(
     ] = None,
 ) -> None:
     """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
-    from fleetc import files, scaffold
+    from fleetc import scaffold
+    from fleetc.disk import files
     from fleetc.language.spec import json_schema
     from fleetc.text.encoders import plain_output
 
@@ -99,7 +100,8 @@ def _installed_from() -> str:
 
 def _named_secrets(spec: Path) -> list[str]:
     """The variables that a spec names as secrets; exits where it has errors."""
-    from fleetc import files, scaffold
+    from fleetc import scaffold
+    from fleetc.disk import files
     from fleetc.pipeline import compile_spec
 
     settings = load_settings(spec)

@@ -22,9 +22,9 @@ def merge_file(
     path: Annotated[str, typer.Argument(help="Its path in the repository: %P.", show_default=False)],
 ) -> None:
     """Settle a file of a compiled tree in a merge; git starts this as the driver `fleetc`. Compile afterwards."""
-    from fleetc import files, git, merging
+    from fleetc.disk import files, git, merging
+    from fleetc.disk.manifest import failure
     from fleetc.emit.tree import MANIFEST
-    from fleetc.recorded import failure
 
     try:
         if PurePosixPath(path).name == MANIFEST:

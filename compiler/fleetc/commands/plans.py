@@ -198,8 +198,8 @@ def _signed(verified: Verified, settings: Settings) -> str:
 
 def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
     """What was rolled out last; None when nobody said. Raises FilesError."""
-    from fleetc import files
     from fleetc.baseline import baseline
+    from fleetc.disk import files
 
     if against is None:
         return None
@@ -219,7 +219,7 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
 
 def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
     """What the plan is made from, once the tree on disk is what the spec compiles to."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.sealed.make import Inputs
     from fleetc.text.suggestions import did_you_mean
 
@@ -241,7 +241,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
 
 
 def _around(spec: Path, settings: Settings) -> Around:
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.ops.plans import Around
 
     sources = read_sources(spec, settings, Format.text)
@@ -259,7 +259,7 @@ def _made(settings: Settings) -> tuple[SettingMade, ...]:
 @contextmanager
 def _refusals(path: Path) -> Iterator[None]:
     """Print why a plan is refused, or what is wrong with a file, and exit."""
-    from fleetc.files import FilesError
+    from fleetc.disk.files import FilesError
     from fleetc.ops.deploy import DeployError
     from fleetc.sealed.data import PlanRefusedError
     from fleetc.text.encoders import visible

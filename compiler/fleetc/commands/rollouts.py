@@ -49,7 +49,7 @@ def deploy(
     signer: SignerOption = None,
 ) -> None:
     """Roll the compiled tree out to its hosts. The tree must be up to date with the spec."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.ops.deploy import DeployError, deploy_tree
     from fleetc.ops.progress import progress
 
@@ -84,7 +84,7 @@ def _need_no_signature(spec: Path, settings: Settings) -> None:
 
     Its dry run too: it logs in to the hosts that a spec names which nobody signed, and reads secrets for them.
     """
-    from fleetc import files
+    from fleetc.disk import files
 
     if settings.allowed_signers is None and settings.signer is None:
         return

@@ -53,7 +53,8 @@ def load_settings(spec: Path, **options: Any) -> Settings:
     """The tool's settings with the options of a command about `spec` over them; exits when they are wrong."""
     from pydantic import ValidationError
 
-    from fleetc import files, settings
+    from fleetc import settings
+    from fleetc.disk import files
 
     try:
         return settings.load(files.find_spec(spec), **options)
@@ -68,7 +69,7 @@ def load_settings(spec: Path, **options: Any) -> Settings:
 
 def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
     """The spec and its overlays; exits when one cannot be read."""
-    from fleetc import files
+    from fleetc.disk import files
 
     limit = settings.max_spec_mib * 1024 * 1024
     try:
@@ -80,7 +81,7 @@ def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
 
 def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
     """Compile, or print the problems and exit. As text the warnings are printed at once, else they are returned."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
 
@@ -147,14 +148,14 @@ def coloured(settings: Settings, stream: TextIO) -> bool:
 
 def target_of(spec: Path, settings: Settings) -> Path:
     """The directory of the tree."""
-    from fleetc import files
+    from fleetc.disk import files
 
     return settings.tree_of(files.find_spec(spec))
 
 
 def tell_settings(spec: Path, settings: Settings) -> None:
     """Say what the checkout sets, and where else a tree lies that a setting leads away from."""
-    from fleetc import files
+    from fleetc.disk import files
 
     for setting in settings.from_checkout:
         message(f"note: {setting}")
@@ -166,10 +167,10 @@ def tell_settings(spec: Path, settings: Settings) -> None:
 
 def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
     """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
+    from fleetc.disk.manifest import shown
     from fleetc.emit.tree import is_rolled_out
     from fleetc.messages.locate import outside
     from fleetc.places.diagnostic import Severity
-    from fleetc.recorded import shown
 
     used = [path for path in paths if is_rolled_out(path)]
     idle = [path for path in paths if not is_rolled_out(path)]
@@ -188,7 +189,7 @@ def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
 
 def _first(paths: Sequence[str]) -> str:
     """Some paths by name, and how many more."""
-    from fleetc.recorded import shown
+    from fleetc.disk.manifest import shown
 
     more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
     return ", ".join(map(shown, paths[:5])) + more
@@ -204,7 +205,7 @@ def print_blocks(located: Sequence[Located]) -> None:
 
 def need_fresh(tree: Tree, target: Path) -> None:
     """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
     try:

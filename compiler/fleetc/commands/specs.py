@@ -92,7 +92,8 @@ def _repaired(
     sources: list[Source], settings: Settings, form: Format
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
     """Repair the spec and write its files. Returns what is left to report, and what JSON tells of the repairs."""
-    from fleetc import files, fixes
+    from fleetc import fixes
+    from fleetc.disk import files
 
     found = quietly(fixes.repair, sources)
     try:

@@ -51,7 +51,7 @@ def streams(
     asked: ReportOption = ReportFormat.text,
 ) -> None:
     """Compare a stream with what the stream API answered, and print what differs and the requests that mend it."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.lower.streams import lower_streams
     from fleetc.messages.json import as_data
     from fleetc.messages.locate import locate
@@ -87,7 +87,7 @@ def streams(
 
 
 def _answer(path: Path, status: int | None) -> Answer:
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.stream_api.observed import NotJsonError, read
 
     text = files.read_answer(path, _LIMIT)
@@ -101,7 +101,7 @@ def _answer(path: Path, status: int | None) -> Answer:
 
 
 def _bindings(path: Path | None) -> tuple[Binding, ...] | None:
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.stream_api.observed import read_bindings
 
     if path is None:

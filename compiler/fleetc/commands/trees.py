@@ -60,7 +60,7 @@ def compile_(
     form: FormatOption = Format.text,
 ) -> None:
     """Compile a spec into the tree of files that its hosts need."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
@@ -94,7 +94,7 @@ def compile_(
 
 def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
     """Tell what in the tree's directory is not what the spec compiles to; exit 1 where that matters."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
     assert compiled.tree is not None  # noqa: S101  # it compiled
@@ -139,7 +139,7 @@ def why(
     asked: ReportOption = ReportFormat.text,
 ) -> None:
     """Tell why a line of the tree is what it is: the spec line, default or derivation behind it."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.review import why as provenance
 
     name, _, number = line.rpartition(":")
@@ -176,7 +176,8 @@ def why(
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     """What `why` works from: the plan of a sound spec, without its rules, which do not change it."""
-    from fleetc import files, lower
+    from fleetc import lower
+    from fleetc.disk import files
     from fleetc.language.spec import read_fleet
     from fleetc.pipeline import Checked
     from fleetc.review.why import Question
@@ -203,7 +204,7 @@ def affects(
     asked: ReportOption = ReportFormat.text,
 ) -> None:
     """List every line of the tree that depends on a value of the spec, by trying another value."""
-    from fleetc import files
+    from fleetc.disk import files
     from fleetc.review import affects
 
     form, settings = Format(asked), load_settings(spec, overlay=overlay)

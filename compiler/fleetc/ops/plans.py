@@ -18,14 +18,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from fleetc import files
 from fleetc.blueprint.blueprint import HostPlan
+from fleetc.disk import files
+from fleetc.disk.manifest import failure, read_opened
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
 from fleetc.ops import signatures
 from fleetc.ops.observe import SSH_SAYS, observe
 from fleetc.ops.runner import Event
 from fleetc.pipeline import compile_spec
-from fleetc.recorded import failure, read_opened
 from fleetc.sealed import judge
 from fleetc.sealed.data import (
     RECORDED,

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
-from fleetc.files import write_tree
 from fleetc.ops.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 
 ANSIBLE_DIRECTORY = "ansible"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from fleetc.recorded import FilesError, failure, shown
+from fleetc.disk.manifest import FilesError, failure, shown
 
 
 def write_new(texts: Mapping[Path, str]) -> None:

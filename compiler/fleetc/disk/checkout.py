@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleetc.recorded import FilesError, shown
+from fleetc.disk.manifest import FilesError, shown
 
 _HARMLESS = (
     "--no-pager",

@@ -18,16 +18,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleetc.disk.manifest import DIRECTORY, Comparison, FilesError, directories_of, failure, open_directory, shown
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from fleetc.recorded import (
-    DIRECTORY,
-    Comparison,
-    FilesError,
-    directories_of,
-    failure,
-    open_directory,
-    shown,
-)
 
 _NO_LINK = {
     errno.EPERM,

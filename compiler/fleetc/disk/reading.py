@@ -15,8 +15,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, shown
 from fleetc.emit.tree import MANIFEST
-from fleetc.recorded import LIMIT_BYTES, FilesError, failure, read_opened, shown
 from fleetc.toml.document import Source
 
 SPEC_NAME = "fleet.toml"

@@ -17,23 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from fleetc import swapping
-from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
-from fleetc.new_files import repository_top, write_new
-from fleetc.reading import (
-    SPEC_NAME,
-    answer_name,
-    find_spec,
-    has_line,
-    read_answer,
-    read_playbooks,
-    read_source,
-    read_starter,
-    read_templates,
-    recorded_sources,
-    tree_around,
-)
-from fleetc.recorded import (
+from fleetc.disk import swapping
+from fleetc.disk.manifest import (
     Comparison,
     Entry,
     FilesError,
@@ -47,8 +32,23 @@ from fleetc.recorded import (
     read_regular,
     shown,
 )
-from fleetc.spec_writer import write_sources
-from fleetc.staging import locked
+from fleetc.disk.new_files import repository_top, write_new
+from fleetc.disk.reading import (
+    SPEC_NAME,
+    answer_name,
+    find_spec,
+    has_line,
+    read_answer,
+    read_playbooks,
+    read_source,
+    read_starter,
+    read_templates,
+    recorded_sources,
+    tree_around,
+)
+from fleetc.disk.spec_writer import write_sources
+from fleetc.disk.staging import locked
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 
 __all__ = [
     "SPEC_NAME",

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from fleetc.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, run_beside, stages
-from fleetc.recorded import LIMIT_BYTES, FilesError, shown
+from fleetc.disk.checkout import Checkout, NoRepositoryError, checkout_of, need_plain_directories, run_beside, stages
+from fleetc.disk.manifest import LIMIT_BYTES, FilesError, shown
 
 _NO_REVISION = re.compile(r"[-^]|.*(?:[\s:?*\[\\]|\.\.)")
 """Beginnings of options and exclusions; and characters, or dots of a range, that no branch or tag has in its name."""

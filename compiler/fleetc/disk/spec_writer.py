@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
 
-from fleetc.recorded import REGULAR, FilesError, failure, read_opened, shown
+from fleetc.disk.manifest import REGULAR, FilesError, failure, read_opened, shown
 from fleetc.toml.document import Source
 
 

@@ -22,8 +22,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from fleetc.emit.tree import MANIFEST, Tree
-from fleetc.recorded import (
+from fleetc.disk.manifest import (
     DIRECTORY,
     Comparison,
     Entry,
@@ -34,7 +33,8 @@ from fleetc.recorded import (
     open_directory,
     shown,
 )
-from fleetc.staging import Place, stage, sync
+from fleetc.disk.staging import Place, stage, sync
+from fleetc.emit.tree import MANIFEST, Tree
 
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of renameat2, from linux/fs.h
 _NO_EXCHANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
