@@ -10,9 +10,9 @@ import pytest
 from fleetc.fixes import repair
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.rows import DECIDED, ROWS, UNREACHED, field_of, flag_called, in_the_spec
-from fleetc.ops.observe import _seen
-from fleetc.ops.runner import Event, RunResult
 from fleetc.pipeline import check_spec
+from fleetc.rollout.hosts.observe import _seen
+from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
 from tests.support import ROOT, check_text, fleetc, printed

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from fleetc.cli import app
 from fleetc.disk import files
 from fleetc.emit.tree import is_rolled_out
-from fleetc.ops.deploy import deploy_tree
-from fleetc.ops.observe import observe
+from fleetc.rollout.hosts.deploy import deploy_tree
+from fleetc.rollout.hosts.observe import observe
 from fleetc.settings import Settings
 from tests.backends.programs import program
 from tests.review.support import example

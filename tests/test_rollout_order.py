@@ -10,7 +10,7 @@ import pytest
 from fleetc.blueprint.blueprint import Plan
 from fleetc.lower import lower
 from fleetc.review.compare import compare
-from fleetc.sealed.make import Inputs, batches_of
+from fleetc.rollout.plan.make import Inputs, batches_of
 from fleetc.toml.document import Source
 from tests.review.support import compiled_or_none, example, side
 from tests.support import shipped

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.sealed.data import Process, SealedPlan
-from fleetc.sealed.document import decode, seal_of
+from fleetc.rollout.plan.data import Process, SealedPlan
+from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
 from tests.hosts.test_deploy import CANARY, SECRET, Rollout, toml_text
 

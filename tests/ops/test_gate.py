@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.ops.gate import Stats, Verdict, judge
+from fleetc.rollout.hosts.gate import Stats, Verdict, judge
 
 H1, H2 = {"h1": 1}, {"h1": 1, "h2": 1}
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.ops import private
-from fleetc.ops.deploy import DeployError, vault_password
-from fleetc.ops.private import memory_place, private_directory, sweep, write_private
+from fleetc.rollout.hosts import private
+from fleetc.rollout.hosts.deploy import DeployError, vault_password
+from fleetc.rollout.hosts.private import memory_place, private_directory, sweep, write_private
 
 MEMORY = Path("/dev/shm")
 
@@ -90,7 +90,7 @@ def test_what_is_made_is_private_from_the_beginning_and_goes_at_the_end(temporar
 HOLD = """
 import sys, tempfile
 from pathlib import Path
-from fleetc.ops.private import private_directory
+from fleetc.rollout.hosts.private import private_directory
 tempfile.tempdir = sys.argv[1]
 with private_directory() as work:
     (work / "deep").mkdir()

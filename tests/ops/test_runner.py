@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.ops.runner import RunOptions, _environment
+from fleetc.rollout.hosts.runner import RunOptions, _environment
 
 NAMES = ["known_hosts", "known hosts", 'kn"own', "kno'wn", "known%h", "back\\slash", "two  spaces #1"]
 

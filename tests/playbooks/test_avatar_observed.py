@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from fleetc.ops.observe import TASKS, said
-from fleetc.sealed.data import HostState
-from fleetc.sealed.states import actions_for, is_reached, recorded_states
+from fleetc.rollout.hosts.observe import TASKS, said
+from fleetc.rollout.plan.data import HostState
+from fleetc.rollout.plan.states import actions_for, is_reached, recorded_states
 from tests.backends.programs import program
 from tests.playbooks.avatar_world import CHECKOUT
 from tests.playbooks.test_avatar_role import Fleet, bare

@@ -16,9 +16,9 @@ import pytest
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit import manifest
 from fleetc.emit.tree import Artifact, Tree, tree_of
-from fleetc.ops.observe import NEWEST, newest_plan
-from fleetc.ops.runner import RunOptions, RunResult, run_playbook
-from fleetc.sealed.data import NewestPlan
+from fleetc.rollout.hosts.observe import NEWEST, newest_plan
+from fleetc.rollout.hosts.runner import RunOptions, RunResult, run_playbook
+from fleetc.rollout.plan.data import NewestPlan
 
 A, B = "a" * 64, "b" * 64
 OLD, NOW, LATER = "2026-03-01T11:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.ops import plans
+from fleetc.rollout.hosts import plans
 from tests.sealed.support import NOW, Workplace
 
 

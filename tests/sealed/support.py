@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 
 from fleetc.cli import app
 from fleetc.disk import files
-from fleetc.ops import plans
 from fleetc.pipeline import compile_spec
-from fleetc.sealed.data import Baseline, PlanRefusedError, SealedPlan
-from fleetc.sealed.document import decode, encode
-from fleetc.sealed.make import Inputs
+from fleetc.rollout.hosts import plans
+from fleetc.rollout.plan.data import Baseline, PlanRefusedError, SealedPlan
+from fleetc.rollout.plan.document import decode, encode
+from fleetc.rollout.plan.make import Inputs
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
 from tests.support import ROOT, shipped

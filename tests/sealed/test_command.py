@@ -17,12 +17,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc.disk import files
-from fleetc.ops import plans
 from fleetc.review.data import Effect
-from fleetc.sealed import summary
-from fleetc.sealed.data import SealedPlan
-from fleetc.sealed.document import decode, encode
-from fleetc.sealed.make import effects_in
+from fleetc.rollout.hosts import plans
+from fleetc.rollout.plan import summary
+from fleetc.rollout.plan.data import SealedPlan
+from fleetc.rollout.plan.document import decode, encode
+from fleetc.rollout.plan.make import effects_in
 from fleetc.version import __version__
 from tests.sealed.support import DAY, NOW, Workplace
 from tests.sealed.test_refusals import edit, refused

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleetc.disk.reading import read_playbooks
-from fleetc.ops.observe import (
+from fleetc.rollout.hosts.observe import (
     ACTIVE,
     CONTAINERS,
     DIGESTS,
@@ -24,8 +24,8 @@ from fleetc.ops.observe import (
     newest_plan,
     said,
 )
-from fleetc.ops.runner import RunResult
-from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, Process
+from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, Process
 
 A, B, C, D = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 MARKER = "/var/lib/fleetc/running/"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.ops.plans import LONGEST
+from fleetc.rollout.hosts.plans import LONGEST
 from tests.sealed.support import NOW, SIGNER, Workplace, make_key
 from tests.sealed.test_refusals import refused, resealed, verified
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.ops import plans
-from fleetc.sealed import judge
-from fleetc.sealed.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
-from fleetc.sealed.document import encode
+from fleetc.rollout.hosts import plans
+from fleetc.rollout.plan import judge
+from fleetc.rollout.plan.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseline, HostState, Process
+from fleetc.rollout.plan.document import encode
 from tests.sealed.support import DAY, NOW, Answer, Workplace, make_key
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
@@ -326,7 +326,7 @@ def test_ssh_keygen_reads_a_signature_that_nobody_wrote() -> None:
     """Why the spelling is checked here: a version of 0 in place of 1 is no difference to ssh-keygen."""
     import base64
 
-    from fleetc.ops.signatures import is_canonical
+    from fleetc.rollout.hosts.signatures import is_canonical
 
     def armoured(blob: bytes) -> bytes:
         text = base64.b64encode(blob).decode()

@@ -16,18 +16,18 @@ from fleetc.baseline import baseline
 from fleetc.blueprint.blueprint import Plan
 from fleetc.disk import files
 from fleetc.emit.tree import Tree
-from fleetc.ops import plans
-from fleetc.ops.deploy import Outcome
-from fleetc.ops.gate import Judgement
-from fleetc.ops.observe import Seen
-from fleetc.ops.runner import RunResult
 from fleetc.pipeline import compile_spec
 from fleetc.review.compare import compare
 from fleetc.review.sides import of_compiled
-from fleetc.sealed.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
-from fleetc.sealed.make import effects_in, effects_of
-from fleetc.sealed.stacks import HOST, is_unit
-from fleetc.sealed.states import in_order, recorded_states
+from fleetc.rollout.hosts import plans
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.gate import Judgement
+from fleetc.rollout.hosts.observe import Seen
+from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
+from fleetc.rollout.plan.make import effects_in, effects_of
+from fleetc.rollout.plan.stacks import HOST, is_unit
+from fleetc.rollout.plan.states import in_order, recorded_states
 from fleetc.settings import Settings
 from tests.sealed.support import NOW, Workplace
 from tests.sealed.test_refusals import edit
@@ -248,7 +248,7 @@ def hosts(stage: Workplace, monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """The hosts of the stage, on which its tree was rolled out."""
     made = Hosts(rolled_out(files.read_tree(stage.tree)))
     monkeypatch.setattr(plans, "observe", made.observe)
-    monkeypatch.setattr("fleetc.ops.deploy.deploy_tree", made.deploy)
+    monkeypatch.setattr("fleetc.rollout.hosts.deploy.deploy_tree", made.deploy)
     return made
 
 
@@ -258,7 +258,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     changed(stage, "a slot more")
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     with monkeypatch.context() as patch:
-        patch.setattr("fleetc.ops.deploy.deploy_tree", hosts.fail)
+        patch.setattr("fleetc.rollout.hosts.deploy.deploy_tree", hosts.fail)
         assert stage.run("deploy", "--plan", "plan.json").code == 1
     again = stage.run("deploy", "--plan", "plan.json")
     assert again.code == 1

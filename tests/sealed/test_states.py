@@ -16,9 +16,9 @@ from fleetc.emit.release import releases
 from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, Review, Target
-from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
-from fleetc.sealed.make import batches_of, effects_of
-from fleetc.sealed.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
+from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
+from fleetc.rollout.plan.make import batches_of, effects_of
+from fleetc.rollout.plan.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
 from tests.backends import support
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64

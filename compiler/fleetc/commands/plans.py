@@ -33,11 +33,11 @@ from fleetc.commands.shared import (
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
-    from fleetc.ops.plans import Around, Verified
     from fleetc.pipeline import Compiled
     from fleetc.review.sides import Side
-    from fleetc.sealed.data import SettingMade
-    from fleetc.sealed.make import Effects, Inputs
+    from fleetc.rollout.hosts.plans import Around, Verified
+    from fleetc.rollout.plan.data import SettingMade
+    from fleetc.rollout.plan.make import Effects, Inputs
     from fleetc.settings import Settings
 
 _DAY = "24h"
@@ -96,9 +96,9 @@ def plan(
 
 def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
     """Roll out exactly a plan, or refuse to before any host is changed."""
-    from fleetc.ops import plans
-    from fleetc.ops.deploy import deploy_tree
-    from fleetc.ops.progress import progress
+    from fleetc.rollout.hosts import plans
+    from fleetc.rollout.hosts.deploy import deploy_tree
+    from fleetc.rollout.hosts.progress import progress
 
     with _refusals(path):
         verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
@@ -124,8 +124,8 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
 
 def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
     """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
-    from fleetc.ops.deploy import RECORD_PLAYBOOK, deploy_tree
-    from fleetc.ops.progress import progress
+    from fleetc.rollout.hosts.deploy import RECORD_PLAYBOOK, deploy_tree
+    from fleetc.rollout.hosts.progress import progress
 
     if not hosts:
         return
@@ -150,9 +150,9 @@ def _make(
     write: Path | None,
     key: Path | None,
 ) -> None:
-    from fleetc.ops import plans
-    from fleetc.ops.progress import progress
-    from fleetc.sealed import document, summary
+    from fleetc.rollout.hosts import plans
+    from fleetc.rollout.hosts.progress import progress
+    from fleetc.rollout.plan import document, summary
 
     inputs, compiled = _inputs(spec, settings, limit)
     with _refusals(Path(against or spec)):
@@ -176,9 +176,9 @@ def _make(
 
 
 def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], observe: bool) -> None:
-    from fleetc.ops import plans
-    from fleetc.ops.progress import progress
-    from fleetc.sealed import summary
+    from fleetc.rollout.hosts import plans
+    from fleetc.rollout.hosts.progress import progress
+    from fleetc.rollout.plan import summary
 
     with _refusals(path):
         verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
@@ -212,7 +212,7 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
     """What the plan means for each host and node, against what was rolled out last; nothing when nobody said."""
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled
-    from fleetc.sealed.make import effects_of
+    from fleetc.rollout.plan.make import effects_of
 
     return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
 
@@ -220,7 +220,7 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
 def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
     """What the plan is made from, once the tree on disk is what the spec compiles to."""
     from fleetc.disk import files
-    from fleetc.sealed.make import Inputs
+    from fleetc.rollout.plan.make import Inputs
     from fleetc.text.suggestions import did_you_mean
 
     compiled, _ = compile_or_exit(spec, settings, Format.text)
@@ -242,7 +242,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
 
 def _around(spec: Path, settings: Settings) -> Around:
     from fleetc.disk import files
-    from fleetc.ops.plans import Around
+    from fleetc.rollout.hosts.plans import Around
 
     sources = read_sources(spec, settings, Format.text)
     target = target_of(spec, settings)
@@ -251,7 +251,7 @@ def _around(spec: Path, settings: Settings) -> Around:
 
 def _made(settings: Settings) -> tuple[SettingMade, ...]:
     """The settings that the checkout makes, as plans seal them."""
-    from fleetc.sealed.data import SettingMade
+    from fleetc.rollout.plan.data import SettingMade
 
     return tuple(SettingMade(*setting) for setting in settings.from_checkout)
 
@@ -260,8 +260,8 @@ def _made(settings: Settings) -> tuple[SettingMade, ...]:
 def _refusals(path: Path) -> Iterator[None]:
     """Print why a plan is refused, or what is wrong with a file, and exit."""
     from fleetc.disk.files import FilesError
-    from fleetc.ops.deploy import DeployError
-    from fleetc.sealed.data import PlanRefusedError
+    from fleetc.rollout.hosts.deploy import DeployError
+    from fleetc.rollout.plan.data import PlanRefusedError
     from fleetc.text.encoders import visible
 
     try:
@@ -280,7 +280,7 @@ def _refusals(path: Path) -> Iterator[None]:
 
 def _lifetime(text: str) -> timedelta:
     from fleetc.language.quantities import QuantityError, parse_duration
-    from fleetc.ops.plans import LONGEST
+    from fleetc.rollout.hosts.plans import LONGEST
 
     try:
         lifetime = timedelta(microseconds=parse_duration(text).microseconds)

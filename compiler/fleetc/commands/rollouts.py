@@ -50,8 +50,8 @@ def deploy(
 ) -> None:
     """Roll the compiled tree out to its hosts. The tree must be up to date with the spec."""
     from fleetc.disk import files
-    from fleetc.ops.deploy import DeployError, deploy_tree
-    from fleetc.ops.progress import progress
+    from fleetc.rollout.hosts.deploy import DeployError, deploy_tree
+    from fleetc.rollout.hosts.progress import progress
 
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if plan is None and (allowed_signers or signer):

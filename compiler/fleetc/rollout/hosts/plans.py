@@ -22,12 +22,12 @@ from fleetc.blueprint.blueprint import HostPlan
 from fleetc.disk import files
 from fleetc.disk.manifest import failure, read_opened
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
-from fleetc.ops import signatures
-from fleetc.ops.observe import SSH_SAYS, observe
-from fleetc.ops.runner import Event
 from fleetc.pipeline import compile_spec
-from fleetc.sealed import judge
-from fleetc.sealed.data import (
+from fleetc.rollout.hosts import signatures
+from fleetc.rollout.hosts.observe import SSH_SAYS, observe
+from fleetc.rollout.hosts.runner import Event
+from fleetc.rollout.plan import judge
+from fleetc.rollout.plan.data import (
     RECORDED,
     UNKNOWN,
     Baseline,
@@ -38,9 +38,9 @@ from fleetc.sealed.data import (
     SealedPlan,
     SettingMade,
 )
-from fleetc.sealed.document import decode, seal_of
-from fleetc.sealed.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
-from fleetc.sealed.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
+from fleetc.rollout.plan.document import decode, seal_of
+from fleetc.rollout.plan.make import Effects, Inputs, effects_in, make, spec_of, tool_of, wanted_states
+from fleetc.rollout.plan.states import RecordError, recorded_places, recorded_states, with_places_of_secrets
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Source

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from fleetc.sealed.data import (
+from fleetc.rollout.plan.data import (
     NO_PLAN,
     UNKNOWN,
     HostState,
@@ -22,9 +22,9 @@ from fleetc.sealed.data import (
     SourceDigest,
     Tool,
 )
-from fleetc.sealed.make import is_inventory, is_playbook
-from fleetc.sealed.stacks import reads_elsewhere
-from fleetc.sealed.states import is_reached
+from fleetc.rollout.plan.make import is_inventory, is_playbook
+from fleetc.rollout.plan.stacks import reads_elsewhere
+from fleetc.rollout.plan.states import is_reached
 from fleetc.text.encoders import visible
 
 _NAMED = 10  # things named in one message

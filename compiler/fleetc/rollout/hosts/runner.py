@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
-from fleetc.ops.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
+from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 
 ANSIBLE_DIRECTORY = "ansible"
 

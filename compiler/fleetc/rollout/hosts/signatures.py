@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from fleetc.sealed.data import PlanRefusedError, Refusal
+from fleetc.rollout.plan.data import PlanRefusedError, Refusal
 from fleetc.text.encoders import visible
 
 NAMESPACE = "fleetc-plan"

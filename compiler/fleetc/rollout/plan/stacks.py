@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
-from fleetc.sealed.data import Action, HostState, Process
+from fleetc.rollout.plan.data import Action, HostState, Process
 
 FIREWALL = f"{AVATAR_DIRECTORY}/firewall"
 HOST = f"{AVATAR_DIRECTORY}/host"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from fleetc.ops.runner import Event
+from fleetc.rollout.hosts.runner import Event
 from fleetc.text.encoders import plain_output
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from fleetc.blueprint.blueprint import Plan
 from fleetc.emit.tree import Tree
-from fleetc.ops.gate import Judgement, judge
-from fleetc.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
-from fleetc.sealed.data import NewestPlan
+from fleetc.rollout.hosts.gate import Judgement, judge
+from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
+from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
 from fleetc.text.encoders import plain_output
 

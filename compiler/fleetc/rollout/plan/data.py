@@ -1,7 +1,7 @@
 """The sealed plan as plain values: everything that a rollout depends on, by digest, and everything that it does.
 
-In: nothing; made by `sealed/make.py`, read back by `sealed/document.py`. Out: `SealedPlan`. Every field becomes a key
-of the plan's JSON. A secret is named here and never held.
+In: nothing; made by `rollout/plan/make.py`, read back by `rollout/plan/document.py`. Out: `SealedPlan`. Every field
+becomes a key of the plan's JSON. A secret is named here and never held.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Tree
-from fleetc.ops.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
-from fleetc.sealed.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
-from fleetc.sealed.stacks import observed_units
-from fleetc.sealed.states import in_order
+from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
+from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
+from fleetc.rollout.plan.stacks import observed_units
+from fleetc.rollout.plan.states import in_order
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from fleetc.blueprint.blueprint import HostPlan, Service
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from fleetc.sealed.data import RECORDED, UNKNOWN, Action, HostState, Process
-from fleetc.sealed.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
+from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
+from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
 
 _HOST_FILES = "ansible/host_vars/"
 

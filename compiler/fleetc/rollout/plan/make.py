@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fleetc.blueprint.blueprint import HostPlan, Plan
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
-from fleetc.sealed.data import (
+from fleetc.rollout.plan.data import (
     FORMAT,
     Baseline,
     FileDigest,
@@ -26,7 +26,7 @@ from fleetc.sealed.data import (
     SourceDigest,
     Tool,
 )
-from fleetc.sealed.states import actions_for, recorded_states
+from fleetc.rollout.plan.states import actions_for, recorded_states
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
 from fleetc.version import __version__

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from fleetc.emit.artifacts import json_document, plain_decimal
-from fleetc.sealed.data import FORMAT, PlanRefusedError, Refusal, SealedPlan
+from fleetc.rollout.plan.data import FORMAT, PlanRefusedError, Refusal, SealedPlan
 
 _START = b'{\n  "plan": '
 _BEFORE_SEAL = b',\n  "seal": "sha256:'

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fleetc.review.data import Effect
-from fleetc.sealed.data import OBSERVED, RECORDED, UNKNOWN, Action, HostActions, SealedPlan
+from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, Action, HostActions, SealedPlan
 from fleetc.text.encoders import plain_output
 
 _HOSTS_IN_FULL = 40

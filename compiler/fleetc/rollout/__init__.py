@@ -1,0 +1,1 @@
+"""Changing hosts: the sealed plan, decided in advance, and Ansible, which carries it out."""
