@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from fleetc.cli import app
+from fleetc.cli.app import app
 from fleetc.disk import files
 from fleetc.emit.tree import is_rolled_out
 from fleetc.rollout.hosts.deploy import deploy_tree

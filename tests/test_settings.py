@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from fleetc.cli import app
-from fleetc.commands import shared
+from fleetc.cli import app as command_line
+from fleetc.cli.app import app
 from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, fleetc
 
@@ -134,7 +134,7 @@ def test_every_command_refuses_a_program_of_the_checkout(command: str, checkout:
 
 
 def test_commands_that_read_settings_are_all_tried() -> None:
-    sources = [path.read_text("utf-8") for path in Path(shared.__file__).parent.glob("*.py")]
+    sources = [path.read_text("utf-8") for path in Path(command_line.__file__).parent.glob("*.py")]
     asking = {
         name
         for text in sources

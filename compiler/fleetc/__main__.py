@@ -24,7 +24,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it looks through every package there is
     gc.disable()  # what is imported stays to the end; commands switch it on once the core has done its work
     try:
-        from fleetc.cli import app
+        from fleetc.cli.app import app
 
         app(prog_name="fleetc")
     except BrokenPipeError:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from fleetc.cli import app
+from fleetc.cli.app import app
 from fleetc.disk import files
 from fleetc.pipeline import compile_spec
 from fleetc.rollout.hosts import plans

@@ -127,7 +127,7 @@ def test_missing_overlay(place: Workplace, snapshot: SnapshotAssertion, monkeypa
     assert place.run("plan", "--verify", "plan.json").code == 0
     from typer.testing import CliRunner
 
-    from fleetc.cli import app
+    from fleetc.cli.app import app
 
     done = CliRunner().invoke(app, ["plan", "fleet.toml", "--verify", "plan.json"])
     assert done.exit_code == 1

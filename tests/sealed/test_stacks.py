@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.baseline import baseline
 from fleetc.blueprint.blueprint import Plan
+from fleetc.cli.baseline import baseline
 from fleetc.disk import files
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import compile_spec

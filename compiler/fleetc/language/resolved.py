@@ -1,7 +1,7 @@
 """Writes a fleet as one spec: after overlays, with its defaults filled in, in one order and one spelling.
 
 In: the document of a sound spec, and the fleet read from it. Out: TOML text (`as_toml`), which is a spec itself and
-compiles to the same files for every host. Called by `commands/show.py`. Comments are lost; secrets stay references.
+compiles to the same files for every host. Called by `cli/show.py`. Comments are lost; secrets stay references.
 
 Defaults are those of the model, and for nodes those of `language/effective.py`. Streams, ladders and avatar stacks
 stand as they are declared: what they leave out is decided by the service and by the release of the stack.

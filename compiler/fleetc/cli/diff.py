@@ -14,19 +14,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from fleetc.commands.shared import (
-    HERE,
-    PROBLEMS,
-    OverlayOption,
-    SpecArgument,
-    coloured,
-    compile_or_exit,
-    files_failure,
-    load_settings,
-    message,
-    quietly,
-    target_of,
-)
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.output import coloured, files_failure, message
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, target_of
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -121,7 +111,7 @@ class Found(NamedTuple):
 
 def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Found:
     """Compare. Raises `FilesError`, see `baseline.py`."""
-    from fleetc.baseline import baseline, like
+    from fleetc.cli.baseline import baseline, like
     from fleetc.disk import files
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled

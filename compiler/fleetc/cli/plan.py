@@ -1,46 +1,33 @@
-"""The commands of sealed plans: `fleetc plan`, and what `fleetc deploy --plan` does.
+"""`fleetc plan`: a whole rollout decided in advance, sealed, and verified later.
 
-In: arguments of the process, through typer. Out: a summary on stdout, messages on stderr, exit codes.
+In: a spec. Out: the plan as text, and as a file.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from fleetc.commands.shared import (
-    PROBLEMS,
-    USAGE,
-    LimitOption,
-    SignerOption,
-    SignersOption,
-    compile_or_exit,
-    files_failure,
-    load_settings,
-    message,
-    need_fresh,
-    plain,
-    read_sources,
-    target_of,
-    tell_settings,
-)
+from fleetc.cli.options import USAGE, LimitOption, SignerOption, SignersOption
+from fleetc.cli.output import files_failure, message
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.review.sides import Side
-    from fleetc.rollout.hosts.plans import Around, Verified
-    from fleetc.rollout.plan.data import SettingMade
+    from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.plan.make import Effects, Inputs
     from fleetc.settings import Settings
+from fleetc.cli.planned import around, made, refusals
 
 _DAY = "24h"
+
+
 _SHORTEST = timedelta(seconds=1)
 
 
@@ -94,52 +81,6 @@ def plan(
     _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
 
 
-def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
-    """Roll out exactly a plan, or refuse to before any host is changed."""
-    from fleetc.rollout.hosts import plans
-    from fleetc.rollout.hosts.deploy import deploy_tree
-    from fleetc.rollout.hosts.progress import progress
-
-    with _refusals(path):
-        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
-        message(f"the plan stands (seal {verified.seal}); asking the hosts whether they moved")
-        with progress(sys.stderr) as show:
-            verdict = plans.verify_hosts(verified, settings, show)
-        hosts = tuple(host.name for host in verified.inputs.hosts)
-        if set(verdict.reached) == set(hosts):
-            typer.echo(plain(f"nothing to do: {_count(hosts)} already run what the plan leads to"))
-            if not check:
-                _write_down(verified, settings, verdict.unmarked)
-            return
-        if verdict.reached:
-            message(f"{_count(verdict.reached)} already run what the plan leads to")
-        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
-        with progress(sys.stderr) as show:
-            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
-    for line in outcome.lines():
-        typer.echo(line)
-    if not outcome.succeeded:
-        raise typer.Exit(PROBLEMS)
-
-
-def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
-    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
-    from fleetc.rollout.hosts.deploy import RECORD_PLAYBOOK, deploy_tree
-    from fleetc.rollout.hosts.progress import progress
-
-    if not hosts:
-        return
-    inputs = verified.inputs
-    with progress(sys.stderr) as show:
-        mark, playbook = verified.mark, RECORD_PLAYBOOK
-        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
-    if not outcome.succeeded:
-        for line in outcome.lines():
-            typer.echo(line)
-        raise typer.Exit(PROBLEMS)
-    message(f"{_count(hosts)} wrote down that this is the newest plan")
-
-
 def _make(
     spec: Path,
     settings: Settings,
@@ -155,7 +96,7 @@ def _make(
     from fleetc.rollout.plan import document, summary
 
     inputs, compiled = _inputs(spec, settings, limit)
-    with _refusals(Path(against or spec)):
+    with refusals(Path(against or spec)):
         before = _before(spec, settings, against)
         for note in before.notes if before else ():
             message(f"note: {note}")
@@ -165,7 +106,7 @@ def _make(
                 baseline = plans.observed_baseline(inputs, baseline, settings, show)
     made = plans.make_plan(inputs, baseline, left, plans.clock(), lifetime, _effects(before, spec, compiled))
     content = document.encode(made)
-    with _refusals(write or spec):
+    with refusals(write or spec):
         removed = write is not None and plans.store(content, write, key)
     signed = "not signed" if key is None else f"signed with {key}"
     for line in summary.lines(made, document.seal_of(content), signed):
@@ -180,8 +121,8 @@ def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], 
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.plan import summary
 
-    with _refusals(path):
-        verified = plans.verify(path, _around(spec, settings), settings, limit, plans.clock())
+    with refusals(path):
+        verified = plans.verify(path, around(spec, settings), settings, limit, plans.clock())
         if observe:
             with progress(sys.stderr) as show:
                 plans.verify_hosts(verified, settings, show)
@@ -198,7 +139,7 @@ def _signed(verified: Verified, settings: Settings) -> str:
 
 def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
     """What was rolled out last; None when nobody said. Raises FilesError."""
-    from fleetc.baseline import baseline
+    from fleetc.cli.baseline import baseline
     from fleetc.disk import files
 
     if against is None:
@@ -236,46 +177,8 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, Format.text)
-    chosen, made = frozenset(limit), _made(settings)
-    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, made), compiled
-
-
-def _around(spec: Path, settings: Settings) -> Around:
-    from fleetc.disk import files
-    from fleetc.rollout.hosts.plans import Around
-
-    sources = read_sources(spec, settings, Format.text)
-    target = target_of(spec, settings)
-    return Around(sources, files.read_templates(), files.read_playbooks(), target, _made(settings))
-
-
-def _made(settings: Settings) -> tuple[SettingMade, ...]:
-    """The settings that the checkout makes, as plans seal them."""
-    from fleetc.rollout.plan.data import SettingMade
-
-    return tuple(SettingMade(*setting) for setting in settings.from_checkout)
-
-
-@contextmanager
-def _refusals(path: Path) -> Iterator[None]:
-    """Print why a plan is refused, or what is wrong with a file, and exit."""
-    from fleetc.disk.files import FilesError
-    from fleetc.rollout.hosts.deploy import DeployError
-    from fleetc.rollout.plan.data import PlanRefusedError
-    from fleetc.text.encoders import visible
-
-    try:
-        yield
-    except PlanRefusedError as failure:
-        for refusal in failure.refusals:
-            text = f"error[{refusal.code}]: {visible(refusal.message)}\n --> {visible(str(path))}\n"
-            sys.stderr.write(f"{text} = help: {visible(refusal.help)}\n")
-        raise typer.Exit(failure.exit_code) from None
-    except FilesError as failure:
-        files_failure(failure, Format.text)
-    except DeployError as failure:
-        message(f"error: {failure}")
-        raise typer.Exit(failure.exit_code) from None
+    chosen, sealed = frozenset(limit), made(settings)
+    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, sealed), compiled
 
 
 def _lifetime(text: str) -> timedelta:
@@ -289,10 +192,6 @@ def _lifetime(text: str) -> timedelta:
     if not _SHORTEST <= lifetime <= LONGEST:
         _wrong_usage(f"--expires: a plan is good for a second at least and for {LONGEST.days} days at most")
     return lifetime
-
-
-def _count(hosts: tuple[str, ...]) -> str:
-    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
 
 
 def _wrong_usage(text: str) -> NoReturn:

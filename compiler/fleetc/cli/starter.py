@@ -1,7 +1,7 @@
 """What `fleetc init` writes, and where.
 
 In: the shipped texts, where the fleet lies in its repository, the secrets it names, and where fleetc itself comes from.
-Out: texts by path. Pure; `commands/init.py` writes them.
+Out: texts by path. Pure; `cli/init.py` writes them.
 """
 
 from __future__ import annotations

@@ -13,9 +13,11 @@ from typing import Annotated
 
 import typer
 
-from fleetc.commands.shared import PROBLEMS, files_failure, load_settings, message, read_sources, report
+from fleetc.cli.options import PROBLEMS
+from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.starter import Service
+from fleetc.cli.working import load_settings, read_sources
 from fleetc.messages.forms import Format
-from fleetc.scaffold import Service
 
 
 def init(
@@ -34,7 +36,7 @@ def init(
     ] = None,
 ) -> None:
     """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
-    from fleetc import scaffold
+    from fleetc.cli import starter
     from fleetc.disk import files
     from fleetc.language.spec import json_schema
     from fleetc.text.encoders import plain_output
@@ -45,8 +47,8 @@ def init(
         shipped = files.read_starter()
         here, spec = {}, directory / files.SPEC_NAME
         if ci is None or not os.path.lexists(spec):
-            here = scaffold.first_files(shipped, json.dumps(json_schema(), indent=2) + "\n")
-        kept = here.pop(scaffold.ATTRIBUTES, "") if os.path.lexists(directory / scaffold.ATTRIBUTES) else ""
+            here = starter.first_files(shipped, json.dumps(json_schema(), indent=2) + "\n")
+        kept = here.pop(starter.ATTRIBUTES, "") if os.path.lexists(directory / starter.ATTRIBUTES) else ""
         texts = {directory / name: text for name, text in here.items()}
         top = files.repository_top(directory)
         if ci is not None:
@@ -55,7 +57,7 @@ def init(
                 raise typer.BadParameter(f"{place} holds a $, which services fill in; name it another way")
             place = f"./{place}" if place.startswith("-") else place
             secrets = [] if here else _named_secrets(spec)
-            found = scaffold.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
+            found = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
             texts |= {Path(os.path.relpath(top / name)): text for name, text in found.items()}
         files.write_new(texts)
     except files.FilesError as failure:
@@ -64,19 +66,19 @@ def init(
         typer.echo(plain_output(f"wrote {path}"))
     if kept:
         typer.echo(
-            plain_output(f"{directory / scaffold.ATTRIBUTES} is yours and was left alone; it may want these lines:")
+            plain_output(f"{directory / starter.ATTRIBUTES} is yours and was left alone; it may want these lines:")
         )
         typer.echo("".join(f"    {line}\n" for line in kept.splitlines()), nl=False)
     typer.echo("next:")
-    for line in scaffold.next_commands(str(directory), list(map(str, texts))):
+    for line in starter.next_commands(str(directory), list(map(str, texts))):
         typer.echo(plain_output(f"    {line}"))
 
 
 def _own_requirement(given: str | None) -> str:
     """The line for pip that stands for this fleetc; exits where nothing fixed is known."""
-    from fleetc import scaffold
+    from fleetc.cli import starter
 
-    found = scaffold.requirement(given if given is not None else _installed_from())
+    found = starter.requirement(given if given is not None else _installed_from())
     if found is None:
         what = "that is no fixed source" if given is not None else "this fleetc was not installed from a commit"
         raise typer.BadParameter(
@@ -100,7 +102,7 @@ def _installed_from() -> str:
 
 def _named_secrets(spec: Path) -> list[str]:
     """The variables that a spec names as secrets; exits where it has errors."""
-    from fleetc import scaffold
+    from fleetc.cli import starter
     from fleetc.disk import files
     from fleetc.pipeline import compile_spec
 
@@ -118,7 +120,7 @@ def _named_secrets(spec: Path) -> list[str]:
         if secret.kind == "env"
     }
     for name in sorted(found):
-        if reason := scaffold.unfit_secret(name):
+        if reason := starter.unfit_secret(name):
             message(
                 f'error: the spec names the variable {name}, which {reason}; name another one in {{ env = "NAME" }}'
             )

@@ -1,7 +1,7 @@
 """The command line: its commands, and what it says of itself.
 
 In: arguments of the process, through typer. Out: text on stdout (answers) and stderr (messages), exit codes 0 fine,
-1 problems found, 2 wrong usage, 3 the tool itself failed. The commands themselves are in `commands/`.
+1 problems found, 2 wrong usage, 3 the tool itself failed. Each command has a file beside this one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,22 @@ from typing import Annotated
 
 import typer
 
-from fleetc.commands import diffs, init, merge, plans, rollouts, show, specs, streams, trees
+from fleetc.cli import (
+    affects,
+    check,
+    compile,
+    deploy,
+    diff,
+    explain,
+    init,
+    merge_file,
+    plan,
+    schema,
+    show,
+    streams,
+    upgrade,
+    why,
+)
 
 app = typer.Typer(
     name="fleetc",
@@ -34,16 +49,16 @@ def _root(
 
 
 app.command()(init.init)
-app.command()(specs.check)
-app.command("compile")(trees.compile_)
-app.command()(diffs.diff)
-app.command(context_settings={"ignore_unknown_options": True})(trees.why)
-app.command()(trees.affects)
+app.command()(check.check)
+app.command("compile")(compile.compile_)
+app.command()(diff.diff)
+app.command(context_settings={"ignore_unknown_options": True})(why.why)
+app.command()(affects.affects)
 app.command()(show.show)
-app.command()(specs.explain)
-app.command()(specs.upgrade)
-app.command()(specs.schema)
+app.command()(explain.explain)
+app.command()(upgrade.upgrade)
+app.command()(schema.schema)
 app.command()(streams.streams)
-app.command()(plans.plan)
-app.command()(rollouts.deploy)
-app.command("merge-file")(merge.merge_file)
+app.command()(plan.plan)
+app.command()(deploy.deploy)
+app.command("merge-file")(merge_file.merge_file)

@@ -10,16 +10,9 @@ from typing import Annotated
 
 import typer
 
-from fleetc.commands.shared import (
-    HERE,
-    PROBLEMS,
-    OverlayOption,
-    SpecArgument,
-    load_settings,
-    quietly,
-    read_sources,
-    report,
-)
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.output import report
+from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
 
 

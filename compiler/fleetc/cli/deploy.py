@@ -1,6 +1,6 @@
-"""Commands that reach hosts: deploy.
+"""`fleetc deploy`: rolls the compiled tree out to its hosts, or exactly a sealed plan.
 
-In: arguments. Out: text, hosts that changed, exit codes.
+In: a spec, or a plan. Out: what was rolled out, and an exit code.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.commands.plans import deploy_planned
-from fleetc.commands.shared import (
+from fleetc.cli.options import (
     HERE,
     PROBLEMS,
     USAGE,
@@ -22,17 +21,14 @@ from fleetc.commands.shared import (
     SignerOption,
     SignersOption,
     SpecArgument,
-    compile_or_exit,
-    files_failure,
-    load_settings,
-    message,
-    need_fresh,
-    target_of,
-    tell_settings,
 )
+from fleetc.cli.output import files_failure, message, plain
+from fleetc.cli.planned import around, count, refusals
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.rollout.hosts.plans import Verified
     from fleetc.settings import Settings
 
 
@@ -77,6 +73,52 @@ def deploy(
         typer.echo(line)
     if not outcome.succeeded:
         raise typer.Exit(PROBLEMS)
+
+
+def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
+    """Roll out exactly a plan, or refuse to before any host is changed."""
+    from fleetc.rollout.hosts import plans
+    from fleetc.rollout.hosts.deploy import deploy_tree
+    from fleetc.rollout.hosts.progress import progress
+
+    with refusals(path):
+        verified = plans.verify(path, around(spec, settings), settings, limit, plans.clock())
+        message(f"the plan stands (seal {verified.seal}); asking the hosts whether they moved")
+        with progress(sys.stderr) as show:
+            verdict = plans.verify_hosts(verified, settings, show)
+        hosts = tuple(host.name for host in verified.inputs.hosts)
+        if set(verdict.reached) == set(hosts):
+            typer.echo(plain(f"nothing to do: {count(hosts)} already run what the plan leads to"))
+            if not check:
+                _write_down(verified, settings, verdict.unmarked)
+            return
+        if verdict.reached:
+            message(f"{count(verdict.reached)} already run what the plan leads to")
+        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
+        with progress(sys.stderr) as show:
+            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
+    for line in outcome.lines():
+        typer.echo(line)
+    if not outcome.succeeded:
+        raise typer.Exit(PROBLEMS)
+
+
+def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
+    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
+    from fleetc.rollout.hosts.deploy import RECORD_PLAYBOOK, deploy_tree
+    from fleetc.rollout.hosts.progress import progress
+
+    if not hosts:
+        return
+    inputs = verified.inputs
+    with progress(sys.stderr) as show:
+        mark, playbook = verified.mark, RECORD_PLAYBOOK
+        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
+    if not outcome.succeeded:
+        for line in outcome.lines():
+            typer.echo(line)
+        raise typer.Exit(PROBLEMS)
+    message(f"{count(hosts)} wrote down that this is the newest plan")
 
 
 def _need_no_signature(spec: Path, settings: Settings) -> None:

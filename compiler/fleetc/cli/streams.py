@@ -11,20 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.commands.shared import (
-    HERE,
-    PROBLEMS,
-    USAGE,
-    OverlayOption,
-    ReportOption,
-    SpecArgument,
-    files_failure,
-    load_settings,
-    message,
-    quietly,
-    read_sources,
-    report,
-)
+from fleetc.cli.options import HERE, PROBLEMS, USAGE, OverlayOption, ReportOption, SpecArgument
+from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:

@@ -1,0 +1,57 @@
+"""`fleetc affects`: which lines of the tree depend on a value of the spec.
+
+In: a key path, or a line of the spec. Out: the lines of the tree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import (
+    HERE,
+    USAGE,
+    OverlayOption,
+    ReportOption,
+    SpecArgument,
+)
+from fleetc.cli.output import files_failure, message
+from fleetc.cli.working import (
+    compile_or_exit,
+    load_settings,
+    quietly,
+)
+from fleetc.messages.forms import Format, ReportFormat
+
+if TYPE_CHECKING:
+    pass
+
+
+def affects(
+    place: Annotated[str, typer.Argument(help="Key path such as gateways.gate.max_price, or FILE:LINE of the spec.")],
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    asked: ReportOption = ReportFormat.text,
+) -> None:
+    """List every line of the tree that depends on a value of the spec, by trying another value."""
+    from fleetc.disk import files
+    from fleetc.review import affects
+
+    form, settings = Format(asked), load_settings(spec, overlay=overlay)
+    compiled, _ = compile_or_exit(spec, settings, form)
+    document = compiled.checked.document
+    assert document is not None  # noqa: S101  # it compiled
+    try:
+        shipped = affects.Shipped(files.read_templates(), files.read_playbooks())
+        paths = affects.places(document, place)
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    except affects.UnknownPlaceError as problem:
+        message(f"error: {problem}")
+        raise typer.Exit(USAGE) from None
+    asked_for = paths[: affects.VALUES_LIMIT]
+    found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
+    typer.echo(affects.as_json(found) if form is Format.json else affects.as_text(found), nl=False)
+    if len(paths) > affects.VALUES_LIMIT:
+        message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; ask about them by name")

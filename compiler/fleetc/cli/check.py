@@ -1,0 +1,85 @@
+"""`fleetc check`: whether a spec is sound, and repairs of what is certain.
+
+In: a spec. Out: its diagnostics in the form asked for, and with `--fix` the repaired files.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import HERE, PROBLEMS, USAGE, FormatOption, OverlayOption, SpecArgument
+from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.working import load_settings, quietly, read_sources
+from fleetc.messages.forms import Format
+
+if TYPE_CHECKING:
+    from fleetc.pipeline import Checked
+    from fleetc.settings import Settings
+    from fleetc.toml.document import Source
+
+
+def check(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Make the repairs that are certain in the spec and its overlays, then check.")
+    ] = False,
+    explain_prices: Annotated[
+        bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Check a spec and print every problem with its place and what to write instead."""
+    from fleetc.pipeline import check_spec
+
+    if explain_prices and form is not Format.text:
+        message("error: --explain-prices prints tables for people; leave out --format")
+        raise typer.Exit(USAGE)
+    settings = load_settings(spec, overlay=overlay)
+    sources = read_sources(spec, settings, form)
+    if fix:
+        checked, sources, more = _repaired(sources, settings, form)
+    else:
+        checked, more = quietly(check_spec, sources), {}
+    report(checked, sources, settings, form, always=True, more=more)
+    if explain_prices:
+        _explain_prices(checked)
+    if checked.fleet is None:
+        raise typer.Exit(PROBLEMS)
+
+
+def _explain_prices(checked: Checked) -> None:
+    """Print the market, also of a fleet in which a rule found errors: its prices may be the reason to look."""
+    from fleetc.language.spec import read_fleet
+    from fleetc.lower.market import lower_market
+    from fleetc.messages.market import as_text
+
+    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
+    if fleet is not None:
+        typer.echo(as_text(lower_market(fleet)), nl=False)
+
+
+def _repaired(
+    sources: list[Source], settings: Settings, form: Format
+) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
+    """Repair the spec and write its files. Returns what is left to report, and what JSON tells of the repairs."""
+    from fleetc import fixes
+    from fleetc.disk import files
+
+    found = quietly(fixes.repair, sources)
+    try:
+        files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    if form is not Format.json:
+        for code, change in found.repairs:
+            message(f"repaired[{code}] {change.file}:{change.line}:{change.column}: {change}")
+        if found.repairs:
+            message("")
+    told = [
+        {"code": code, "file": change.file, "line": change.line, "column": change.column, "change": str(change)}
+        for code, change in found.repairs
+    ]
+    return found.checked, list(found.sources), {"repaired": told}

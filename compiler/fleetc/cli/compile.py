@@ -1,0 +1,115 @@
+"""`fleetc compile`: a spec into the tree of files that its hosts need.
+
+In: a spec. Out: the tree on disk, or with `--check` whether it is up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import (
+    HERE,
+    PROBLEMS,
+    FormatOption,
+    OutputOption,
+    OverlayOption,
+    SpecArgument,
+)
+from fleetc.cli.output import about_foreign, answer, files_failure, message, plain, print_blocks
+from fleetc.cli.working import (
+    RECOMPILE,
+    compile_or_exit,
+    load_settings,
+    target_of,
+    tell_settings,
+)
+from fleetc.messages.forms import Format
+
+if TYPE_CHECKING:
+    from fleetc.messages.locate import Located
+    from fleetc.pipeline import Compiled
+
+
+def compile_(
+    spec: SpecArgument = HERE,
+    output: OutputOption = None,
+    overlay: OverlayOption = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Write nothing; exit 1 and name the files when the tree is not up to date."),
+    ] = False,
+    overwrite_edited: Annotated[
+        bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
+    ] = False,
+    form: FormatOption = Format.text,
+) -> None:
+    """Compile a spec into the tree of files that its hosts need."""
+    from fleetc.disk import files
+    from fleetc.emit.tree import is_rolled_out
+
+    settings = load_settings(spec, overlay=overlay, output=output)
+    compiled, found = compile_or_exit(spec, settings, form)
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    target = target_of(spec, settings)
+    tell_settings(spec, settings)
+    try:
+        if check:
+            _check(compiled, target, form, found)
+            return
+        done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
+        names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
+    except files.FilesError as failure:
+        files_failure(failure, form, found)
+    foreign = about_foreign(names, target)
+    if form is not Format.text:
+        counts = {
+            "tree": str(target),
+            "written": list(done.written),
+            "removed": list(done.removed),
+            "unchanged": done.unchanged,
+        }
+        answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
+    else:
+        print_blocks(foreign)
+    message(f"{target}: {len(done.written)} files written, {len(done.removed)} removed, {done.unchanged} unchanged")
+    if any(map(is_rolled_out, names)):
+        raise typer.Exit(PROBLEMS)
+
+
+def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
+    """Tell what in the tree's directory is not what the spec compiles to; exit 1 where that matters."""
+    from fleetc.disk import files
+    from fleetc.emit.tree import is_rolled_out
+
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    stale = files.stale(compiled.tree, target)
+    names = files.strangers(compiled.tree, target).foreign
+    foreign = about_foreign(names, target)
+    if form is Format.text:
+        for name in stale:
+            typer.echo(plain(name))
+        print_blocks(foreign)
+    else:
+        located = [*found, *foreign, *_staleness(stale, target, form)]
+        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target))
+    if stale:
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")
+    if stale or any(map(is_rolled_out, names)):
+        raise typer.Exit(PROBLEMS)
+    message(f"{target} is up to date")
+
+
+def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located]:
+    """A tree that is not up to date as an error; JSON has a list of its own for it."""
+    from fleetc.messages.locate import outside
+
+    if not stale or form is Format.json:
+        return []
+    text = f"{len(stale)} files in {target} are not what the spec compiles to: {', '.join(stale[:5])}"
+    text += ", ..." if len(stale) > 5 else ""
+    place = str(target / stale[0].partition(" ")[2])
+    return [outside("tree-stale", text, RECOMPILE, place)]

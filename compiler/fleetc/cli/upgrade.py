@@ -1,0 +1,72 @@
+"""`fleetc upgrade`: what another release of the node means for a spec.
+
+In: a spec and a release. Out: what changes, as text or JSON.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import HERE, PROBLEMS, USAGE, OverlayOption, SpecArgument
+from fleetc.cli.output import coloured, message, plain, report
+from fleetc.cli.working import load_settings, quietly, read_sources
+from fleetc.messages.forms import Format, ReportFormat
+
+if TYPE_CHECKING:
+    from fleetc.upstream import Release
+
+
+def upgrade(
+    to: Annotated[str, typer.Option("--to", help="Release of the node to compare with, such as v0.9.1.")],
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
+) -> None:
+    """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
+    from fleetc.language.fields import read_release
+    from fleetc.pipeline import check_spec
+    from fleetc.review.reports.upgrade import as_json, as_text
+    from fleetc.review.upgrade import compare
+    from fleetc.upstream import RELEASES, format_release
+
+    target = read_release(to)
+    if target is None:
+        known = {format_release(release): release for release in RELEASES}
+        message(f'there is no release "{plain(to)}" here; {_known_releases(to, known)}')
+        raise typer.Exit(USAGE)
+    settings = load_settings(spec, overlay=overlay)
+    sources = read_sources(spec, settings, Format(form))
+    checked = quietly(check_spec, sources)
+    if checked.fleet is None:
+        report(checked, sources, settings, Format(form), always=True)
+        raise typer.Exit(PROBLEMS)
+    found = quietly(compare, checked, sources, target)
+    typer.echo(
+        as_json(found) if form is ReportFormat.json else as_text(found, coloured(settings, sys.stdout)), nl=False
+    )
+    if found.must_change:
+        raise typer.Exit(PROBLEMS)
+
+
+def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
+    """What to write for a release that is not known: another spelling, or which ones are known."""
+    from fleetc.text.suggestions import did_you_mean
+    from fleetc.upstream import parse_release
+
+    oldest, newest = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
+    between = f"{oldest} to {newest} are known"
+    try:
+        release = parse_release(asked if asked.startswith("v") else f"v{asked}")
+    except ValueError:
+        return did_you_mean(asked, known, between)
+    if release in known.values():
+        return f'write "v{asked.removeprefix("v")}"'
+    if release < known[oldest]:
+        return f"it is older than all that this fleetc knows: {between}"
+    if release > known[newest]:
+        return f"it is newer than all that this fleetc knows: {between}; upgrade fleetc"
+    return did_you_mean(asked, known, between)

@@ -1,0 +1,102 @@
+"""`fleetc why`: the reason of a line of the tree.
+
+In: a line of a compiled tree, or a node and one of its flags. Out: the chain from it to the spec.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fleetc.cli.options import (
+    HERE,
+    PROBLEMS,
+    USAGE,
+    OverlayOption,
+    ReportOption,
+)
+from fleetc.cli.output import coloured, files_failure, message, report
+from fleetc.cli.working import (
+    load_settings,
+    quietly,
+    read_sources,
+)
+from fleetc.messages.forms import Format, ReportFormat
+
+if TYPE_CHECKING:
+    from fleetc.settings import Settings
+    from fleetc.toml.document import Source
+
+
+def why(
+    line: Annotated[str, typer.Argument(help="FILE:LINE of a compiled tree, or the name of a node.")],
+    flag: Annotated[
+        str | None, typer.Argument(help="With a node: one of its flags or variables, such as maxPricePerUnit.")
+    ] = None,
+    spec: Annotated[
+        Path, typer.Option("--spec", help="Spec to ask when FILE is no file of a tree; by default fleet.toml here.")
+    ] = HERE,
+    overlay: OverlayOption = None,
+    asked: ReportOption = ReportFormat.text,
+) -> None:
+    """Tell why a line of the tree is what it is: the spec line, default or derivation behind it."""
+    from fleetc.disk import files
+    from fleetc.review import why as provenance
+
+    name, _, number = line.rpartition(":")
+    if flag is None and not (name and number.isascii() and number.isdigit() and len(number) < 10):
+        message("error: write FILE:LINE, such as rendered/FLEET.md:12, or a node and one of its flags")
+        raise typer.Exit(USAGE)
+    form, settings = Format(asked), load_settings(spec, overlay=overlay)
+    root = None if flag is not None else files.tree_around(Path(name)) or files.tree_around(Path(name).absolute())
+    try:
+        sources = files.recorded_sources(root, settings.max_spec_mib * 1024 * 1024) if root else []
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    sources = sources or read_sources(spec, settings, form)
+    question = _question(sources, settings, form)
+    artifact = Path(name).absolute().relative_to(root.absolute()).as_posix() if root else Path(name).as_posix()
+    try:
+        if flag is not None:
+            artifact, place = provenance.find_flag(question, line, flag)
+        else:
+            place = int(number)
+        found = quietly(provenance.explain_line, question, artifact, place)
+    except provenance.UnknownLineError as problem:
+        if flag is None and root is None and not Path(name).exists():
+            message(f"error: there is no file {name}, nor a compiled tree around it: run fleetc compile first")
+        message(f"error: {problem}; {problem.help}")
+        raise typer.Exit(USAGE) from None
+    if root is not None and not files.has_line(root / artifact, place, found.text):
+        message(f"note: {artifact} was edited, or made by another version of fleetc; this is the line as compiled")
+    if form is Format.json:
+        typer.echo(provenance.as_json(found), nl=False)
+    else:
+        typer.echo(provenance.as_text(found, coloured(settings, sys.stdout)), nl=False)
+
+
+def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
+    """What `why` works from: the plan of a sound spec, without its rules, which do not change it."""
+    from fleetc import lower
+    from fleetc.disk import files
+    from fleetc.language.spec import read_fleet
+    from fleetc.pipeline import Checked
+    from fleetc.review.why import Question
+    from fleetc.toml.document import read_document
+
+    document, found = read_document(sources)
+    fleet = None
+    if document is not None:
+        fleet, problems = read_fleet(document)
+        found = [*found, *problems]
+    if document is None or fleet is None:
+        report(Checked(document, None, tuple(found)), sources, settings, form, always=True)
+        raise typer.Exit(PROBLEMS)
+    try:
+        templates, playbooks = files.read_templates(), files.read_playbooks()
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    return Question(fleet, lower.lower(fleet), document, sources, templates, playbooks)

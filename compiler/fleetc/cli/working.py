@@ -1,0 +1,133 @@
+"""What most commands do first: read the settings and the spec, compile it, compare it with the tree on disk.
+
+In: the arguments of a command. Out: values; or what is wrong is printed, and the process exits.
+"""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fleetc.cli.options import PROBLEMS, USAGE
+from fleetc.cli.output import about_foreign, files_failure, message, plain, print_blocks, report
+from fleetc.emit.tree import MANIFEST
+from fleetc.messages.forms import Format
+
+if TYPE_CHECKING:
+    from fleetc.emit.tree import Tree
+    from fleetc.messages.locate import Located
+    from fleetc.pipeline import Compiled
+    from fleetc.settings import Settings
+    from fleetc.toml.document import Source
+
+
+RECOMPILE = "recompile: run fleetc compile and commit what it writes"
+"""What to do about a tree that is not what the spec compiles to, as after a merge."""
+
+
+def load_settings(spec: Path, **options: Any) -> Settings:
+    """The tool's settings with the options of a command about `spec` over them; exits when they are wrong."""
+    from pydantic import ValidationError
+
+    from fleetc import settings
+    from fleetc.disk import files
+
+    try:
+        return settings.load(files.find_spec(spec), **options)
+    except ValidationError as failure:
+        for fault in failure.errors(include_input=False, include_url=False):
+            name = ".".join(map(str, fault["loc"]))
+            message(f"error: setting {plain(name)}: {plain(fault['msg'])}")
+        raise typer.Exit(USAGE) from None
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+
+
+def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
+    """The spec and its overlays; exits when one cannot be read."""
+    from fleetc.disk import files
+
+    limit = settings.max_spec_mib * 1024 * 1024
+    try:
+        base = files.find_spec(spec)
+        return [files.read_source(path, str(path), limit) for path in (base, *settings.overlay)]
+    except files.FilesError as failure:
+        files_failure(failure, form)
+
+
+def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
+    """Compile, or print the problems and exit. As text the warnings are printed at once, else they are returned."""
+    from fleetc.disk import files
+    from fleetc.messages.locate import locate
+    from fleetc.pipeline import compile_spec
+
+    sources = read_sources(spec, settings, form)
+    try:
+        templates, playbooks = files.read_templates(), files.read_playbooks()
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks)
+    if form is Format.text or compiled.tree is None:
+        report(compiled.checked, sources, settings, form, always=form is not Format.text)
+    if compiled.tree is None:
+        raise typer.Exit(PROBLEMS)
+    if form is Format.text:
+        return compiled, []
+    checked = compiled.checked
+    return compiled, locate(checked.diagnostics, sources, checked.document)
+
+
+def quietly(work: Any, *arguments: Any) -> Any:
+    """Run the pure core without the cyclic garbage collector, and keep what it made out of later collections.
+
+    It makes no cycles and its result is needed to the end, so that looking through it would only cost time.
+    """
+    gc.disable()
+    try:
+        return work(*arguments)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def target_of(spec: Path, settings: Settings) -> Path:
+    """The directory of the tree."""
+    from fleetc.disk import files
+
+    return settings.tree_of(files.find_spec(spec))
+
+
+def tell_settings(spec: Path, settings: Settings) -> None:
+    """Say what the checkout sets, and where else a tree lies that a setting leads away from."""
+    from fleetc.disk import files
+
+    for setting in settings.from_checkout:
+        message(f"note: {setting}")
+    usual = files.find_spec(spec).parent / "rendered"
+    led_away = any(setting.name == "output" for setting in settings.from_checkout)
+    if led_away and usual.absolute() != target_of(spec, settings).absolute() and (usual / MANIFEST).is_file():
+        message(f"note: {usual} is a tree too, and was not looked at")
+
+
+def need_fresh(tree: Tree, target: Path) -> None:
+    """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
+    from fleetc.disk import files
+    from fleetc.emit.tree import is_rolled_out
+
+    try:
+        files.need_tree(target)
+        stale = files.stale(tree, target)
+        foreign = files.strangers(tree, target).foreign
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    print_blocks(about_foreign(foreign, target))
+    if not stale and any(map(is_rolled_out, foreign)):
+        raise typer.Exit(PROBLEMS)
+    if stale:
+        for name in stale[:20]:
+            typer.echo(plain(name))
+        message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}, then review it")
+        raise typer.Exit(PROBLEMS)
