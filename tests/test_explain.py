@@ -68,7 +68,7 @@ def test_page_of_a_message_has_its_parts(code: str) -> None:
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.code)
 def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -> None:
-    module = _CORE / "rules" / f"{rule.code.replace('-', '_')}.py"
+    (module,) = (_CORE / "rules").glob(f"*/{rule.code.replace('-', '_')}.py")
     assert _codes(ast.parse(module.read_text("utf-8"))) <= {rule.code}
     parts = re.fullmatch(
         r"(?P<what>[^\n]+\.)\n\nWhy: (?P<why>.+?)\n\nExample:\n\n(?P<bad>.+?)\n\nInstead:\n\n(?P<good>.+)\n",
@@ -82,9 +82,8 @@ def test_rule_reports_only_its_own_code_and_its_page_has_its_parts(rule: Rule) -
         assert tomllib.loads(example)
 
 
-def test_every_rule_has_a_test_with_a_snapshot() -> None:
-    folder = Path(__file__).parent / "rules"
-    for rule in rules():
-        name = f"test_{rule.code.replace('-', '_')}"
-        assert (folder / f"{name}.py").is_file(), name
-        assert (folder / "__snapshots__" / f"{name}.ambr").is_file(), name
+def test_every_rule_has_a_test_with_a_snapshot_in_the_folder_of_its_subject() -> None:
+    for module in (_CORE / "rules").glob("*/[!_]*.py"):
+        folder, name = Path(__file__).parent / "rules" / module.parent.name, f"test_{module.stem}"
+        assert (folder / f"{name}.py").is_file(), f"write {folder / name}.py"
+        assert (folder / "__snapshots__" / f"{name}.ambr").is_file(), f"{folder / name}.py has no snapshot"

@@ -20,7 +20,7 @@ from fleetc.emit.tree import is_rolled_out
 from fleetc.rollout.hosts.deploy import deploy_tree
 from fleetc.rollout.hosts.observe import observe
 from fleetc.settings import Settings
-from tests.backends.programs import program
+from tests.emit.programs import program
 from tests.review.support import example
 from tests.review.test_diff_command import git_in
 from tests.support import compile_text

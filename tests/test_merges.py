@@ -23,7 +23,7 @@ from fleetc.disk.merging import PLACEHOLDER, settle_manifest
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source, read_document
-from tests.backends.programs import program
+from tests.emit.programs import program
 from tests.support import ROOT, fleetc, shipped
 from tests.test_init import git
 

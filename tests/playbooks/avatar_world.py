@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.backends import support
+from tests.emit import support
 from tests.support import compile_text
 
 CHECKOUT = "/opt/checkout"

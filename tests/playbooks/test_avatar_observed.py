@@ -10,7 +10,7 @@ import pytest
 from fleetc.rollout.hosts.observe import TASKS, said
 from fleetc.rollout.plan.data import HostState
 from fleetc.rollout.plan.states import actions_for, is_reached, recorded_states
-from tests.backends.programs import program
+from tests.emit.programs import program
 from tests.playbooks.avatar_world import CHECKOUT
 from tests.playbooks.test_avatar_role import Fleet, bare
 from tests.support import compile_text

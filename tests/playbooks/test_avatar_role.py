@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from fleetc.lower.avatar import HOST_SERVICES
-from tests.backends.programs import program
+from tests.emit.programs import program
 from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
 from tests.support import ROOT
 

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from fleetc.disk.reading import read_playbooks
-from tests.backends import support
-from tests.backends.programs import program, run
+from tests.emit import support
+from tests.emit.programs import program, run
 from tests.support import ROOT, compile_text
 
 ROLES = ("fleet_avatar", "fleet_files", "fleet_observe", "fleet_plan", "fleet_secrets", "fleet_services")

@@ -1,4 +1,4 @@
-"""The registry of whole-fleet checks: one file per rule, found by listing this package.
+"""The registry of whole-fleet checks: one file per rule, in folders by subject, found by listing them.
 
 In: a sound `Fleet`, and what was found in its texts before. Out: diagnostics (`check`). A rule's file name is its code
 with underscores for hyphens; its docstring is the page that `fleetc explain` prints: one sentence, then the parts Why,
@@ -30,9 +30,11 @@ class Rule(NamedTuple):
 def rules() -> tuple[Rule, ...]:
     """All rules, sorted by code."""
     found = []
-    for module in pkgutil.iter_modules(__path__):
-        loaded = import_module(f"{__name__}.{module.name}")
-        found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check))
+    for subject in pkgutil.iter_modules(__path__, f"{__name__}."):
+        folder = import_module(subject.name)
+        for module in pkgutil.iter_modules(folder.__path__):
+            loaded = import_module(f"{subject.name}.{module.name}")
+            found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check))
     return tuple(sorted(found, key=lambda rule: rule.code))
 
 

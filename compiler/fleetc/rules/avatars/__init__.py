@@ -1,0 +1,1 @@
+"""Avatar stacks: slots, ports, allowlists, releases."""

@@ -1,0 +1,1 @@
+"""GPUs: their ids, their memory and their encoders."""

@@ -1,0 +1,1 @@
+"""Models, pipelines and the containers that run them."""

@@ -1,0 +1,1 @@
+"""Prices, tickets, deposits: what would not be paid, or not be sold."""

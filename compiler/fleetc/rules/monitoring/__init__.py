@@ -1,0 +1,1 @@
+"""How the fleet is watched, and whom alerts reach."""

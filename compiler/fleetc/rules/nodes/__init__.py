@@ -1,0 +1,1 @@
+"""Settings of a node that contradict one another or do nothing."""

@@ -1,0 +1,1 @@
+"""Who can reach what: ports, addresses, registries, the chain."""

@@ -1,0 +1,1 @@
+"""What a release of the node does not have."""

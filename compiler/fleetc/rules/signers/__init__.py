@@ -1,0 +1,1 @@
+"""Remote signers, and the gateways that stand behind them."""

@@ -1,0 +1,1 @@
+"""Streams, their ladders and their renditions."""

@@ -1,0 +1,1 @@
+"""Transcoders and AI workers of an orchestrator."""

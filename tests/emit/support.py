@@ -1,0 +1,168 @@
+"""Small plans for the tests of backends, made by hand: lowering has no part in what is tested there.
+
+In: nothing, or the parts of a plan that a test cares for. Out: `Service`, `HostPlan`, `Plan` and the tree emitted from
+them. Used by `tests/emit` and `tests/playbooks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from fleetc.blueprint.blueprint import (
+    Argument,
+    Edge,
+    HostPlan,
+    Market,
+    Mount,
+    Plan,
+    PlannedFile,
+    SecretVariable,
+    Service,
+    Variable,
+)
+from fleetc.disk.reading import read_playbooks, read_templates
+from fleetc.emit import formats
+from fleetc.emit.tree import Tree
+from fleetc.language.effective import BoundPort
+from fleetc.places.origin import given
+from fleetc.toml.document import Source
+
+ODD_VALUES = (
+    *("two words", " edges ", "", "it's", 'a "quoted" word', "$HOME", "${HOME}", "$$", "100%", "%n", "%%", "`id`"),
+    *("back\\slash", "trail\\", "\\n", "#no comment", "a #b", "line\nbreak", "tab\t", "; true", ";", "é 日本 😀"),
+    *("{{ lookup('pipe','touch injected') }}", "{% raw %}", "{#", "-", "--", "a=b", "~", "no", "1e3", "null", "*"),
+    *("<b>|</b>", "```", "[1, 2]", '{"a": 1,  "b":2}', "$ANSIBLE_VAULT;1.1;AES256"),
+)
+"""Values that some target would gladly read as its own."""
+
+HERE = given("gateways", "gw-eu")
+
+
+def service(name: str = "gw-eu", **changes: Any) -> Service:
+    """A gateway on the chain, with a secret, a file of prices and a keystore."""
+    directory = f"/var/lib/livepeer/{name}"
+    origin = given("gateways", name)
+    base = Service(
+        name=name,
+        table="gateways",
+        role="gateway",
+        mode="dual",
+        release=(0, 9, 1),
+        image="livepeer/go-livepeer:v0.9.1",
+        data_dir=directory,
+        arguments=(
+            Argument("dataDir", directory, origin),
+            Argument("gateway", "true", origin),
+            Argument("maxPricePerCapability", f"/opt/fleetc/current/{name}/prices.json", origin),
+            Argument("maxPricePerUnit", "1500", origin),
+            Argument("pixelsPerUnit", "1", origin),
+        ),
+        variables=(Variable("LP_ETHPASSWORD", "/etc/livepeer/password", given("wallets", "main", "password")),),
+        secrets=(SecretVariable("LP_ETHURL", "env", "ARBITRUM_RPC_URL", given("fleet", "rpc")),),
+        files=(PlannedFile("prices.json", {"capabilities_prices": [price_entry("0.5", currency="USD")]}, origin),),
+        mounts=(
+            Mount("/etc/livepeer/password", True, origin),
+            Mount(f"/opt/fleetc/current/{name}/prices.json", True, origin),
+            Mount(directory, False, origin),
+        ),
+        ports=(
+            BoundPort("127.0.0.1", 5935, "tcp", "administration", origin),
+            BoundPort("0.0.0.0", 8935, "tcp", "HTTP", origin),
+        ),
+        gpus=None,
+        manages_containers=False,
+        monitored=True,
+    )
+    return replace(base, **changes)
+
+
+def price_entry(amount: str, **changes: object) -> dict[str, object]:
+    """One price of a model, as lowering plans it."""
+    entry: dict[str, object] = {"pipeline": "text-to-image", "model_id": "Org/Model", "price_per_unit": Decimal(amount)}
+    return entry | {"pixels_per_unit": 1, "currency": "wei"} | changes
+
+
+def host(name: str = "edge-1", *services: Service, **changes: Any) -> HostPlan:
+    """A docker host in a region."""
+    base = HostPlan(
+        name=name,
+        address="203.0.113.10",
+        public=f"{name}.example.net",
+        runtime="docker",
+        region="eu-west",
+        ssh_user="root",
+        ssh_port=22,
+        become=False,
+        node_user="livepeer",
+        binary="/usr/local/bin/livepeer",
+        services=services,
+    )
+    return replace(base, **changes)
+
+
+def odd_service(name: str) -> Service:
+    """A service with every odd value as an argument, as a variable and inside a file."""
+    return service(
+        name,
+        arguments=tuple(Argument(f"odd{i:02}", value, HERE) for i, value in enumerate(ODD_VALUES)),
+        variables=tuple(Variable(f"ODD_{i:02}", value, HERE) for i, value in enumerate(ODD_VALUES)),
+        files=(PlannedFile("prices.json", {"odd": list(ODD_VALUES)}, HERE),),
+    )
+
+
+def plan(*hosts: HostPlan, **changes: Any) -> Plan:
+    """A fleet; without hosts one of two runtimes, an orchestrator with GPUs, and a host that runs nothing."""
+    orchestrator = service(
+        "orch-a",
+        table="orchestrators",
+        role="orchestrator",
+        arguments=(Argument("orchestrator", "true", HERE), Argument("pricePerUnit", "0.5USD", HERE)),
+        secrets=(),
+        files=(PlannedFile("aiModels.json", [price_entry("4768371", warm=True, capacity=1)], HERE),),
+        gpus=(0, 1),
+        manages_containers=True,
+    )
+    base = Plan(
+        fleet="aurora",
+        network="arbitrum-one-mainnet",
+        release=(0, 9, 1),
+        hosts=hosts
+        or (
+            host("edge-1", service("gw-eu")),
+            host("gpu-1", orchestrator, service("gw-us"), runtime="systemd", address="2001:db8::1", become=True),
+            host("spare-1", region=""),
+        ),
+        edges=(
+            Edge("gw-eu", "orch-a", "pays"),
+            Edge("gw-us", "registry", "finds"),
+            Edge("https://o.example.net:8935", "gw-eu", "outside"),
+        ),
+        canary=1,
+        batch="25%",
+        silenced=(("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"),),
+        market=Market(),
+    )
+    return replace(base, **changes)
+
+
+def emitted(plan: Plan, sources: Sequence[Source] = ()) -> Tree:
+    """The tree of a plan, with the templates and playbooks that ship."""
+    return formats.emit(plan, read_templates(), read_playbooks(), sources)
+
+
+def written(tree: Tree, directory: Path) -> Path:
+    """Write a tree into a directory and return that."""
+    for artifact in tree.artifacts:
+        path = directory / artifact.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(artifact.content)
+    return directory
+
+
+def text(tree: Tree, path: str) -> str:
+    """The text of one artifact."""
+    return tree.as_mapping()[path].content.decode()

@@ -1,0 +1,117 @@
+"""The emitted Ansible project, read back by Ansible: strings of a spec arrive as they are and are never evaluated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fleetc.blueprint.blueprint import Plan, SecretVariable
+from fleetc.disk.reading import read_playbooks
+from fleetc.emit.release import releases
+from tests.emit import support
+from tests.emit.programs import program, run
+
+PAYLOAD = "{{ lookup('pipe', 'touch injected') }}"
+
+
+def strings_of(value: Any) -> list[str]:
+    """Every string below a value that is not marked unsafe."""
+    if isinstance(value, dict):
+        if set(value) == {"__ansible_unsafe"}:
+            return []
+        return [text for item in value.values() for text in strings_of(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in strings_of(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def odd_plan() -> Plan:
+    secrets = tuple(SecretVariable(f"S{i:02}", "host_file", v, support.HERE) for i, v in enumerate(support.ODD_VALUES))
+    service = support.service("gw-eu", secrets=secrets, mounts=())
+    return support.plan(support.host("edge-1", service, address=PAYLOAD, ssh_user=PAYLOAD, public=PAYLOAD))
+
+
+def test_every_string_of_the_spec_is_marked() -> None:
+    tree = support.emitted(odd_plan())
+    variables = json.loads(support.text(tree, "ansible/host_vars/edge-1.json"))
+    bare = strings_of(variables)
+    assert {text for text in bare if len(text) != 64} == {"docker", "host_file"}
+    assert all(set(text) <= set("0123456789abcdef") for text in bare if len(text) == 64)
+
+
+def test_ansible_gives_every_odd_reference_back_and_runs_none(tmp_path: Path) -> None:
+    listing = program("ansible-inventory")
+    project = support.written(support.emitted(odd_plan()), tmp_path) / "ansible"
+    done = run(listing, "--list", cwd=project, home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    variables = json.loads(done.stdout)["_meta"]["hostvars"]["edge-1"]
+    secrets = variables["fleet_services_list"][0]["secrets"]
+    assert [secret["reference"]["__ansible_unsafe"] for secret in secrets] == list(support.ODD_VALUES)
+
+    play = [
+        {
+            "name": "Read",
+            "hosts": "all",
+            "connection": "local",
+            "gather_facts": False,
+            "vars": {"ansible_user": "", "ansible_host": "localhost"},
+            "tasks": [
+                {
+                    "name": "Write",
+                    "ansible.builtin.copy": {
+                        "content": "{{ [fleet_services_list, hostvars[inventory_hostname].ansible_host] | to_json }}",
+                        "dest": str(tmp_path / "arrived.json"),
+                        "mode": "0600",
+                    },
+                }
+            ],
+        }
+    ]
+    (project / "read.yml").write_text(yaml.safe_dump(play))
+    done = run(program("ansible-playbook"), "read.yml", cwd=project, home=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    services, address = json.loads((tmp_path / "arrived.json").read_text())
+    assert [secret["reference"] for secret in services[0]["secrets"]] == list(support.ODD_VALUES)
+    assert address == PAYLOAD
+    assert not list(tmp_path.rglob("injected"))
+
+
+def test_groups_hold_hosts_by_runtime_and_region_and_meet_no_host_name() -> None:
+    tree = support.emitted(support.plan())
+    groups = json.loads(support.text(tree, "ansible/inventory.json"))["all"]["children"]
+    assert {name: sorted(group["hosts"]) for name, group in groups.items()} == {
+        "fleet_hosts": ["edge-1", "gpu-1", "spare-1"],
+        "runtime_docker": ["edge-1", "spare-1"],
+        "runtime_systemd": ["gpu-1"],
+        "region_eu_west": ["edge-1", "gpu-1"],
+    }
+    assert all("_" in name for name in groups)
+
+
+def test_connection_comes_from_the_host_and_services_from_the_release() -> None:
+    tree = support.emitted(support.plan())
+    variables = json.loads(support.text(tree, "ansible/host_vars/gpu-1.json"))
+    assert variables["ansible_host"] == {"__ansible_unsafe": "2001:db8::1"}
+    assert (variables["ansible_port"], variables["ansible_become"]) == (22, True)
+    assert variables["fleet_files_owner"] == {"__ansible_unsafe": "livepeer"}
+    made = releases(["gpu-1"], (a for a in tree.artifacts if a.path.startswith("hosts/gpu-1/")))
+    assert variables["fleet_files_digest"] == made.hosts["gpu-1"]
+    assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_services_list"] == []
+
+
+@pytest.mark.parametrize(("canary", "batch", "serial"), [(1, "25%", [1, "25%"]), (0, 4, [4]), (3, "100%", [3, "100%"])])
+def test_batches_follow_the_rollout(canary: int, batch: int | str, serial: list[int | str]) -> None:
+    tree = support.emitted(support.plan(canary=canary, batch=batch))
+    (play,) = yaml.safe_load(support.text(tree, "ansible/site.yml"))
+    assert play["serial"] == serial
+    assert (play["any_errors_fatal"], play["max_fail_percentage"], play["gather_facts"]) == (True, 0, False)
+
+
+def test_playbooks_are_copied_unchanged() -> None:
+    tree = support.emitted(support.plan()).as_mapping()
+    for path, content in read_playbooks().items():
+        assert tree[f"ansible/{path}"].content == content

@@ -1,0 +1,174 @@
+"""`FLEET.md`: what people read, with nothing of the spec taken for markup."""
+
+from __future__ import annotations
+
+import re
+
+from markdown_it import MarkdownIt
+
+from fleetc.blueprint.blueprint import (
+    Argument,
+    Assumed,
+    Edge,
+    FundsRow,
+    Market,
+    MarketRow,
+    MarketSummary,
+    Plan,
+    PlannedFile,
+    SecretVariable,
+)
+from fleetc.language.effective import BoundPort
+from fleetc.places.origin import given
+from fleetc.text.encoders import visible
+from tests.emit import support
+from tests.support import ROOT, compile_text
+from tests.test_encoding import PageReader
+
+
+def page_of(plan: Plan) -> str:
+    return support.text(support.emitted(plan), "FLEET.md")
+
+
+def table(page: str, heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, as a Markdown reader shows them."""
+    section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    shown = MarkdownIt("commonmark").enable("table").render(section)
+    rows = [re.findall(r"<td>(.*?)</td>", row, re.DOTALL) for row in shown.split("<tr>")[2:]]
+    for row in rows:
+        for cell in row:
+            assert {tag for tag, _ in PageReader(cell).tags} <= {"code", "wbr"}
+    return [[PageReader(cell).text for cell in row] for row in rows]
+
+
+def test_tables_list_hosts_nodes_and_secrets() -> None:
+    page = page_of(support.plan())
+    assert table(page, "Hosts")[1] == ["gpu-1", "2001:db8::1", "gpu-1.example.net", "eu-west", "systemd", "2"]
+    assert table(page, "Nodes")[:2] == [
+        ["gw-eu", "edge-1", "gateway", "dual", "v0.9.1", "livepeer/go-livepeer:v0.9.1"],
+        ["orch-a", "gpu-1", "orchestrator", "dual", "v0.9.1", "/usr/local/bin/livepeer"],
+    ]
+    assert table(page, "Secrets")[0] == ["env", "ARBITRUM_RPC_URL", "LP_ETHURL", "gw-eu", "edge-1"]
+    assert table(page, "Silenced warnings") == [["cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"]]
+
+
+def test_ports_say_from_where_they_are_reached() -> None:
+    ports = (
+        BoundPort("127.0.0.1", 5935, "tcp", "administration", support.HERE),
+        BoundPort("0.0.0.0", 8935, "tcp", "HTTP", support.HERE),
+        BoundPort("203.0.113.10", 1935, "tcp", "RTMP", support.HERE),
+        BoundPort("[::1]", 7290, "udp", "WHIP", support.HERE),
+    )
+    page = page_of(support.plan(support.host("edge-1", support.service("gw-eu", ports=ports), ssh_port=2222)))
+    assert [(row[1], row[2], row[4], row[6]) for row in table(page, "Ports and firewall")] == [
+        ("2222", "tcp", "from where rollouts start", "the host itself"),
+        ("1935", "tcp", "this address", "gw-eu"),
+        ("5935", "tcp", "loopback only", "gw-eu"),
+        ("7290", "udp", "loopback only", "gw-eu"),
+        ("8935", "tcp", "every address of the host", "gw-eu"),
+    ]
+
+
+def test_prices_come_from_arguments_and_files_with_their_unit() -> None:
+    assert table(page_of(support.plan()), "Prices")[:4] == [
+        ["gw-eu", "pays at most", "base price", "1500 wei / pixel"],
+        ["gw-eu", "pays at most", "text-to-image Org/Model", "0.5 USD / pixel"],
+        ["orch-a", "asks", "base price", "0.5 USD / pixel"],
+        ["orch-a", "asks", "text-to-image Org/Model", "4768371 wei / pixel"],
+    ]
+
+
+def test_zero_cap_is_told_as_any_price_and_gateway_prices_name_the_gateway() -> None:
+    entry = {"ethaddress": "0xab", "priceperunit": 7, "pixelsperunit": 10, "currency": "wei"}
+    service = support.service(
+        "gw-eu",
+        arguments=(Argument("maxPricePerUnit", "0", support.HERE),),
+        files=(PlannedFile("prices.json", {"gateways": [entry]}, support.HERE),),
+    )
+    assert table(page_of(support.plan(support.host("edge-1", service))), "Prices") == [
+        ["gw-eu", "pays at most", "base price", "any price"],
+        ["gw-eu", "asks", "gateway 0xab", "7 wei / 10 pixels"],
+    ]
+
+
+def test_picture_shows_hosts_nodes_and_connections() -> None:
+    picture = page_of(support.plan()).split("```mermaid\n")[1].split("```")[0]
+    assert '  subgraph host_gpu_1["gpu-1 systemd eu-west"]\n    node_orch_a["orch-a orchestrator dual"]\n' in picture
+    assert "  node_gw_eu -->|pays| node_orch_a\n" in picture
+    assert re.search(r'  (outside_[0-9a-f]{12})\(\["registry"\]\)\n(.*\n)*  node_gw_us -\.->\|finds\| \1\n', picture)
+    assert re.search(r"  outside_[0-9a-f]{12} -->\|hands work to\| node_gw_eu\n", picture)
+    assert picture.count("subgraph") == picture.count("  end\n") == 2
+
+
+def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
+    hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu" if i % 2 else "us") for i in range(61)]
+    edges = (Edge("gw-1", "gw-2", "pays"), Edge("gw-3", "gw-4", "pays"), Edge("gw-1", "registry", "finds"))
+    page = page_of(support.plan(*hosts, edges=edges))
+    picture = page.split("```mermaid\n")[1].split("```")[0]
+    assert "The fleet has more than 60 nodes" in page
+    assert 'region_us["us with 31 hosts and 31 gateway"]' in picture
+    assert 'region_eu -->|"2 connections"| region_us' in picture
+    assert "node_" not in picture
+    assert len(table(page, "Nodes")) == 61
+    assert "more than 60 nodes" not in page_of(support.plan(*hosts[1:], edges=()))
+
+
+def test_no_odd_text_is_markup() -> None:
+    secrets = tuple(SecretVariable("S", "vault", value, support.HERE) for value in support.ODD_VALUES)
+    service = support.service("gw-eu", secrets=secrets)
+    silenced = tuple(("code", "", value) for value in support.ODD_VALUES if value)
+    edges = tuple(Edge("gw-eu", value, "outside") for value in support.ODD_VALUES)
+    page = page_of(support.plan(support.host("edge-1", service), silenced=silenced, edges=edges))
+    shown = sorted(visible(value) for value in support.ODD_VALUES)
+    assert sorted(row[1] for row in table(page, "Secrets")) == shown
+    assert [row[2] for row in table(page, "Silenced warnings")] == [visible(v) for v in support.ODD_VALUES if v]
+    assert page.count("```") == 2
+
+
+def test_avatars_have_their_tables_ports_secrets_and_places_in_the_picture() -> None:
+    tree = compile_text((ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")).tree
+    assert tree is not None
+    page = support.text(tree, "FLEET.md")
+    assert "2 hosts, 0 nodes, 5 avatar slots." in page
+    rows = [row for row in table(page, "Avatars") if len(row) == 10]
+    assert rows[1:3] == [
+        ["gpu-1", "1", "orin", "1", "vtuber-orin", "8081", "9878", "8890", "not published", "172.30.1.0/24"],
+        ["gpu-1", "3", "Mira", "0", "vtuber-mira", "8083", "9880", "8892", "7780", "172.30.3.0/24"],
+    ]
+    callers = [row[1:] for row in table(page, "Avatars") if len(row) == 4 and row[0] == "gpu-1"]
+    assert ["198.51.100.90/32", "yes", "yes"] in callers
+    assert ["203.0.113.77/32", "yes", "no"] in callers
+    assert ["127.0.0.1/32", "no", "yes"] in callers
+    ports = {(row[0], row[1], row[2]): row[4:] for row in table(page, "Ports and firewall")}
+    assert ports["gpu-1", "8083", "tcp"] == ["the allowlist of the stack", "signaling of slot 3", "stage"]
+    assert ports["gpu-1", "7780", "tcp"][0] == "programs of this host only"
+    assert ports["gpu-1", "49160-49200", "udp"][1] == "relayed media of TURN"
+    assert ports["gpu-2", "8080", "tcp"][0] == "everyone"
+    images = {(row[0], row[1]): row[2] for row in table(page, "Avatars") if len(row) == 3}
+    assert images["solo", "unreal-game"] == "latest, not pinned"
+    assert images["stage", "turn-server"].startswith("registry.example.net/embody-turn-server@sha256:3")
+    assert ("solo", "turn-server") not in images, "it runs none"
+    assert ["env", "TURN_PASSWORD", "TURN_PASS", "avatar", "gpu-1"] in table(page, "Secrets")
+    picture = page.split("```mermaid\n")[1].split("```")[0]
+    assert '    slot_3_gpu_1["slot 3 Mira on GPU 0 signaling 8083"]\n' in picture
+    assert "## Avatars" not in page_of(support.plan())
+
+
+def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:
+    pairs = tuple(
+        MarketRow("gw-eu", "video", value or "orch-a", "1 wei", "2 wei", "buys") for value in support.ODD_VALUES
+    )
+    funds = (FundsRow("gw-eu", "payer", "0.5 ETH", "", "", "", "at least 2 d"),)
+    assumed = Assumed("0.05 gwei", given("fleet", "gas_price"), 100)
+    market = Market(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),), assumed=assumed)
+    page = page_of(support.plan(market=market))
+    assert [row[2] for row in table(page, "Who buys from whom")] == [visible(v or "orch-a") for v in support.ODD_VALUES]
+    assert "at a gas price of `0.05 gwei`, as the spec states,\nand with 100 orchestrators" in page
+    assert "compared at 1 USD = `0.00042 ETH`, as the spec states" in page
+    assert table(page, "Funds") == [["gw-eu", "payer", "0.5 ETH", "none", "not stated", "unknown", "at least 2 d"]]
+    summary = MarketSummary("gw-eu", "models", 9, 4, 3, 1, 1, "1 wei / pixel", "")
+    market = Market(whole=False, gateways=40, offers=60, summaries=(summary,), assumed=assumed)
+    page = page_of(support.plan(market=market))
+    assert table(page, "Who buys from whom") == [["gw-eu", "models", "9", "4", "3", "1", "1", "1 wei / pixel", "none"]]
+    assert "more than 40 gateways or 60 offers" in page
+    assert "No gateway of this fleet buys" in page_of(support.plan())

@@ -1,0 +1,181 @@
+"""Where the values of secrets lie while a rollout runs, after it was killed, and after the next one started."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback, spellings, texts_below
+
+__all__ = ["loopback"]
+
+SPELLINGS = spellings()
+SEED = 20240611
+
+
+def canaries_in(data: bytes) -> list[str]:
+    return [name for name, forms in SPELLINGS.items() if any(form in data for form in forms)]
+
+
+def leftovers(world: Loopback) -> list[Path]:
+    """Directories of rollouts, wherever those of this machine may make some."""
+    return [path for place in (world.temporary, world.memory) for path in place.glob("fleetc-*")]
+
+
+def places_outside_memory(world: Loopback) -> Iterator[str]:
+    """Every file with a value in it, but for those that the rollout is there to write and its directory in memory."""
+    allowed = {world.host / "etc/fleetc/gate/secrets.env", world.host / "etc/livepeer/queue"}
+    # What is being written lies beside it, for root alone.
+    allowed.add(world.host / "etc/fleetc/.new")
+    for place in (world.temporary, world.home, world.host):
+        for path, data in texts_below(place):
+            found = canaries_in(data)
+            if found and path not in allowed:
+                yield f"{path.relative_to(place)}: {found}"
+
+
+def processes_with_values(world: Loopback, rollout: int) -> Iterator[str]:
+    """Every process but the rollout itself and this test that has a value in its environment or arguments."""
+    for directory in Path("/proc").glob("[0-9]*"):
+        if int(directory.name) in (rollout, os.getpid()):
+            continue
+        for name in ("environ", "cmdline"):
+            try:
+                data = (directory / name).read_bytes()
+                who = (directory / "cmdline").read_bytes().replace(b"\0", b" ")[:80]
+            except OSError:
+                continue
+            found = canaries_in(data)
+            if found:
+                yield f"{name} of {who!r}: {found}"
+
+
+def open_to_others(place: Path) -> Iterator[str]:
+    """What lies in the directories of rollouts in memory and somebody else may read."""
+    for top in place.glob("fleetc-private-*"):
+        for path in (top, *top.rglob("*")):
+            try:
+                mode = path.lstat().st_mode
+            except FileNotFoundError:
+                continue
+            if not stat.S_ISLNK(mode) and mode & 0o077:
+                yield f"{stat.filemode(mode)} {path}"
+
+
+def look(world: Loopback, rollout: int) -> None:
+    """Search everything once."""
+    assert list(places_outside_memory(world)) == []
+    assert list(processes_with_values(world, rollout)) == []
+    assert list(open_to_others(world.memory)) == []
+
+
+def processes_of(places: list[Path]) -> list[str]:
+    """Processes that were started for the rollouts that had these directories."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            environment = (directory / "environ").read_bytes()
+            if any(b"ANSIBLE_HOME=%s/" % str(place).encode() in environment for place in places):
+                found.append(f"{directory.name}: {(directory / 'cmdline').read_bytes()!r}")
+    return found
+
+
+def follow(world: Loopback, lines: int | None, seconds: float, left: list[Path]) -> subprocess.Popen[bytes]:
+    """A rollout, watched until `seconds` after it told that many changes, or with None until its end.
+
+    Before it makes a directory of its own, nothing is there any more of the dead rollouts that `left` some.
+    """
+    world.forget()
+    rollout = world.start()
+    end = None
+    while rollout.poll() is None and (end is None or time.monotonic() < end):
+        present = leftovers(world)
+        if set(present) - set(left):
+            assert not set(present) & set(left), "a directory of a dead rollout is still there"
+            assert processes_of(left) == []
+            left = []
+        look(world, rollout.pid)
+        if end is None and lines is not None and world.said().count(" changed: ") >= lines:
+            end = time.monotonic() + seconds
+        time.sleep(0.05)
+    return rollout
+
+
+def kill(world: Loopback, count: int, seed: int) -> list[Path]:
+    """Kill that many rollouts, each at another moment; return the directories that are left."""
+    moments = random.Random(seed)
+    left: list[Path] = []
+    for _ in range(count):
+        rollout = follow(world, moments.randint(0, 5), moments.uniform(0, 1), left)
+        assert rollout.poll() is None, world.said()
+        rollout.kill()
+        rollout.wait()
+        look(world, rollout.pid)
+        for _ in range(600):
+            if not any("ansible-playbook" in line for line in processes_of(leftovers(world))):
+                break
+            time.sleep(0.05)
+        else:
+            raise AssertionError("Ansible went on without fleetc")
+        left += [path for path in leftovers(world) if path not in left]
+    assert left
+    return left
+
+
+def finished(world: Loopback) -> None:
+    """What holds after a rollout that was not killed."""
+    assert not any(value in world.said() for value in CANARIES.values())
+    assert leftovers(world) == []
+    written = world.host / "etc/fleetc/gate/secrets.env"
+    assert set(written.read_text().splitlines()) >= {
+        f'LP_ETHURL="https://rpc.example.net/{CANARIES["rpc"]}"',
+        f'LP_KAFKAPASSWORD="{CANARIES["vault"]}"',
+        f'LP_METADATAQUEUEURI="amqps://queue.example.net/{CANARIES["host"]}"',
+    }
+    found = written.stat()
+    assert (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid) == (0o600, 0, 0)
+
+
+def test_no_value_outlives_a_killed_rollout(loopback: Loopback) -> None:
+    left = kill(loopback, count=3, seed=SEED)
+    rollout = follow(loopback, 4, 0, left)  # the secrets are in their place
+    rollout.send_signal(signal.SIGTERM)
+    assert rollout.wait(timeout=120) == 1, loopback.said()
+    finished(loopback)
+
+
+def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> None:
+    disk = loopback.directory / "no-memory"
+    disk.mkdir(mode=0o700)
+    hidden = ["unshare", "--mount", "sh", "-c", f'mount --bind {disk} /dev/shm && exec "$@"', "sh"]
+    rollout = loopback.start(*hidden, XDG_RUNTIME_DIR=str(disk))
+    while rollout.poll() is None and "warning: " not in loopback.said():
+        time.sleep(0.05)
+    found: list[int] = []
+    while rollout.poll() is None and not found:
+        with suppress(FileNotFoundError):
+            for values in loopback.temporary.glob("fleetc-private-*/values.json"):
+                found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
+    assert found == [0o600, 0o700]
+    rollout.send_signal(signal.SIGTERM)
+    assert rollout.wait(timeout=120) == 1, loopback.said()
+    assert "warning: neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory" in loopback.said()
+    assert leftovers(loopback) == [] and list(disk.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_no_value_outlives_any_of_thirty_killed_rollouts(loopback: Loopback) -> None:
+    left = kill(loopback, count=30, seed=SEED + 1)
+    rollout = follow(loopback, None, 0, left)
+    assert rollout.returncode == 0, loopback.said()
+    finished(loopback)
+    assert list((loopback.host / "etc/fleetc").iterdir()) == [loopback.host / "etc/fleetc/gate"]

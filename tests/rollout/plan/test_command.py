@@ -1,0 +1,322 @@
+"""`fleetc plan` as people use it: what it prints, what it stores, and what never gets into either."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from fleetc.disk import files
+from fleetc.review.data import Effect
+from fleetc.rollout.hosts import plans
+from fleetc.rollout.plan import summary
+from fleetc.rollout.plan.data import SealedPlan
+from fleetc.rollout.plan.document import decode, encode
+from fleetc.rollout.plan.make import effects_in
+from fleetc.version import __version__
+from tests.rollout.plan.support import DAY, NOW, Workplace
+from tests.rollout.plan.test_refusals import edit, refused
+from tests.support import fleetc
+
+
+def without_digests(text: str) -> str:
+    """The text with every digest taken out, so that another template is no other snapshot."""
+    return re.sub(r"\b[0-9a-f]{12,64}\b", "<digest>", text).replace(__version__, "<version>")
+
+
+@pytest.fixture
+def changed(place: Workplace) -> Workplace:
+    """A fleet with another price and without one host, and `before`, the tree that was rolled out last."""
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, 'price = "1200 wei / pixel"', 'price = "1250 wei / pixel"')
+    text = place.overlay.read_text(encoding="utf-8")
+    edit(place.spec, '"us-video-1", "us-video-2", ', '"us-video-1", ')
+    removed = 'remove = ["orchestrators.us-video-2", "hosts.us-gpu-2"]\n'
+    place.overlay.write_text(removed + text, encoding="utf-8")
+    place.compile()
+    return place
+
+
+def test_what_people_read(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    done = changed.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert without_digests(done.out) == snapshot
+    again = changed.run("plan", "--verify", "plan.json")
+    assert again.out.replace("signature not looked at: allowed_signers is not set", "not signed") == done.out
+    assert "the hosts were not asked" in again.err
+
+
+def test_what_people_read_when_nothing_is_known(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    done = changed.run("plan", "--limit", "eu-gpu-1", "--limit", "eu-ai")
+    assert done.code == 0, done.err
+    assert without_digests(done.out) == snapshot
+    assert "nothing written" in done.err
+    assert not changed.plan.exists()
+
+
+def test_effects_stand_where_they_take_place(changed: Workplace, snapshot: SnapshotAssertion) -> None:
+    inputs = changed.inputs()
+    baseline, left = plans.recorded_baseline(inputs, files.read_tree(Path("before")), "before")
+    effects = {
+        ("", ""): (Effect("price", "the dearest offer is 8.3 % higher", Decimal("8.3"), ("eu-live",)),),
+        ("eu-gpu-1", ""): (Effect("exposure", "port 8935 opens to everybody", Decimal(1)),),
+        ("eu-gpu-1", "eu-video-1"): (Effect("restart", "8 live sessions can drop", Decimal("1.50")),),
+    }
+    made = plans.make_plan(inputs, baseline, left, NOW, DAY, effects)
+    assert {key: tuple(value) for key, value in effects_in(made).items() if value} == effects
+    assert decode(encode(made)) == made
+    shown = "\n".join(summary.lines(made, "<seal>", "not signed"))
+    assert without_digests(shown) == snapshot
+    changed.store(made)
+    assert changed.codes() == []
+
+
+def git_in(*arguments: str) -> None:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.net", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *arguments], check=True, capture_output=True)
+
+
+def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workplace) -> None:
+    """One release for all, one deposit for three gateways, and a gateway that moves: each host is told its part."""
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, 'node_release = "v0.9.1"', 'node_release = "v0.9.0"')
+    edit(place.spec, 'deposit = "1 ETH"', 'deposit = "0.9 ETH"')
+    edit(
+        place.spec, '[gateways.us-live]\nhost = "us-edge"', '[gateways.us-live]\nhost = "us-ai"\nhttp = "0.0.0.0:9935"'
+    )
+    text = place.spec.read_text(encoding="utf-8")
+    start = text.index('host = "us-ai"\nhttp = "0.0.0.0:9935"')
+    place.spec.write_text(text[:start] + text[start:].replace('http = "0.0.0.0:8935"\n', "", 1), encoding="utf-8")
+    place.compile()
+    done = place.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    told = {step.host: [e.text for a in step.actions for e in a.effects] for step in place.read().steps}
+    nodes = {step.host: {a.node for a in step.actions if a.node} for step in place.read().steps}
+    assert all(nodes.values())
+    for host, texts in told.items():
+        others = set().union(*nodes.values()) - nodes[host]
+        assert texts
+        assert not [text for text in texts for word in re.findall(r"[\w-]+", text) if word in others], host
+    assert "restart: eu-images-1 restarts: at most 2 live sessions drop" in done.out
+    assert "cold-start: pix2pix on us-images-1: a cold start of 30 to 120 s" in done.out
+    moves = "us-live stops on us-edge and starts on us-ai: at most 200 live sessions drop"
+    assert [host for host, texts in told.items() if moves in texts] == ["us-edge"]
+
+
+def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
+    """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
+    marks = place.tree / "ansible/host_vars/eu-ai.json"
+    old = json.loads(marks.read_text())["fleet_files_digest"]
+    manifest = place.tree / "manifest.json"
+    text = marks.read_text().replace(old, "0" * 64)
+    manifest.write_text(manifest.read_text().replace(_sha256(marks.read_text()), _sha256(text)))
+    marks.write_text(text)
+    git_in("init", "--quiet")
+    git_in("add", ".")
+    git_in("commit", "--quiet", "-m", "as another version wrote it")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    states = {state.host: state.release for state in place.read().baseline.hosts}
+    assert states["eu-ai"] == "0" * 64
+    git_in("rm", "--quiet", "--cached", "trial.toml")
+    git_in("commit", "--quiet", "-m", "no overlay")
+    done = place.run("plan", "--against", "HEAD", "-o", "plan.json")
+    assert done.code == 0 and "note: HEAD has no trial.toml" in done.err
+    git_in("add", "trial.toml")
+    edit(place.spec, "1200 wei / pixel", "1250 wei / pixel")
+    git_in("commit", "--quiet", "-m", "a spec that its tree does not follow", "fleet.toml", "trial.toml")
+    place.compile()
+    assert place.run("plan", "--against", "HEAD", "-o", "plan.json").code == 0
+    assert place.read().baseline.hosts[0].release != "0" * 64
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+PLACE = 'address = "198.51.100.13"'
+
+
+@pytest.mark.parametrize("now", ['address = "198.51.100.113"', f"{PLACE}\nssh_port = 2222"])
+def test_nothing_is_known_of_a_host_that_may_be_another_machine(place: Workplace, now: str) -> None:
+    shutil.copytree(place.tree, "before")
+    edit(place.spec, PLACE, now)
+    place.compile()
+    done = place.run("plan", "--against", "before", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-2: it was at 198.51.100.13 port 22; if that is another machine" in done.out
+    assert "make sure that us-video-2 runs" in done.out
+    assert "keep us-video-2" not in done.out
+    assert place.codes() == []
+
+
+def test_a_machine_under_another_name_is_no_bare_one(place: Workplace) -> None:
+    shutil.copytree(place.tree, "before")
+    text = place.spec.read_text(encoding="utf-8")
+    place.spec.write_text(text.replace("hosts.us-gpu-2", "hosts.us-gpu-9").replace('"us-gpu-2"', '"us-gpu-9"'))
+    place.compile()
+    done = place.run("plan", "--against", "before")
+    assert done.code == 0, done.err
+    assert "unknown for us-gpu-9: its machine was the host us-gpu-2" in done.out
+    assert "left alone" not in done.out
+    assert "is new here" not in done.out
+
+
+def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:
+    made = changed.made()
+    step = replace(made.steps[0], actions=tuple(replace(a, do="ensure") for a in made.steps[0].actions))
+    names = tuple(f"host-{number:03}" for number in range(500))
+    steps = tuple(replace(step, host=name) for name in names)
+    many = replace(made, batches=(names[:100], names[100:]), steps=steps)
+    lines = summary.lines(many, "", "")
+    assert len(lines) < 200
+    assert "something changes on 460 more hosts: the plan's file has them all" in lines
+
+
+def test_text_of_a_host_is_shown_and_never_obeyed(place: Workplace) -> None:
+    made = place.made()
+    state = replace(made.baseline.hosts[0], known="unknown", note="\x1b[31m::error::x\n##[group]")
+    hostile = replace(made, baseline=replace(made.baseline, hosts=(state, *made.baseline.hosts[1:])))
+    shown = "\n".join(summary.lines(decode(encode(hostile)), "", ""))
+    assert "\x1b" not in shown
+    assert "##[" not in shown
+
+
+def test_one_plan_has_one_spelling(place: Workplace) -> None:
+    made = place.made()
+    content = encode(made)
+    assert encode(decode(content)) == content
+    document = json.loads(content)
+    assert list(document) == ["plan", "seal"]
+    assert content.decode() == json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def test_the_plan_lists_every_file_once(place: Workplace) -> None:
+    made = place.made()
+    listed = [file.path for file in (*made.artifacts, *made.playbooks)]
+    on_disk = [str(p.relative_to(place.tree)) for p in place.tree.rglob("*") if p.is_file()]
+    assert sorted(listed) == sorted(on_disk)
+    assert {file.path for file in made.playbooks} >= {"ansible/site.yml", "ansible/observe.yml", "ansible/ansible.cfg"}
+
+
+CANARY = "CANARY-51d0-7be2"
+
+
+def test_no_secret_gets_into_a_plan(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values lie in the environment, in a vault and in the files that wallets name; only the names are in the plan."""
+    references = {f"{secret.kind} {secret.reference}" for secret in place.made().secrets}
+    assert "env ARBITRUM_RPC_URL" in references
+    vault = place.directory / "vault.yml"
+    vault.write_text(f"fleet_vault:\n  ARBITRUM_RPC_URL: {CANARY}\n")
+    monkeypatch.setenv("ARBITRUM_RPC_URL", f"https://rpc.example.net/{CANARY}")
+    monkeypatch.setenv("FLEETC_VAULT_FILE", str(vault))
+    monkeypatch.setenv("FLEETC_SSH_KEY", str(place.key))
+    done = place.run("plan", "-o", "plan.json", "--against", "rendered", "--sign", place.key)
+    assert done.code == 0, done.err
+    secret_key = place.key.read_text().splitlines()[1]
+    for text in (done.out, done.err, place.plan.read_text(), place.signature.read_text()):
+        assert CANARY not in text
+        assert secret_key not in text
+    assert '"reference": "ARBITRUM_RPC_URL"' in place.plan.read_text()
+
+
+def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real playbook over ssh to a port where nobody listens."""
+    loopback = 'address = "127.0.0.\\1"\nssh_port = 1'
+    text = re.sub(r'address = "[0-9.]+[.]([0-9]+)"', loopback, place.spec.read_text(encoding="utf-8"))
+    text = text.replace('"127.0.0.10"', '"127.0.1.10"', 1).replace('"127.0.0.12"', '"127.0.1.12"', 1)
+    text = text.replace('"127.0.0.13"', '"127.0.1.13"', 1).replace('"127.0.0.14"', '"127.0.1.14"', 1)
+    place.spec.write_text(text, encoding="utf-8")
+    place.compile()
+    monkeypatch.setenv("FLEETC_CONNECT_TIMEOUT", "3")
+    done = place.run("plan", "--observe", "--limit", "eu-ai", "--limit", "us-ai", "-o", "plan.json")
+    assert done.code == 0, done.err
+    assert "unknown for eu-ai, us-ai: could not be reached" in done.out
+    assert {state.known for state in place.read().baseline.hosts} == {"unknown"}
+    made = place.run("plan", "--against", "rendered", "--limit", "eu-ai", "-o", "plan.json")
+    assert made.code == 0
+    deployed = place.run("deploy", "--plan", "plan.json")
+    assert deployed.code == 1
+    assert "error[plan-host-unreachable]: what eu-ai runs cannot be told: could not be reached" in deployed.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--expires", "soon"), '"soon" is not a duration'),
+        (("--expires", "2d"), "48 h"),
+        (("--expires", "0s"), "31 days at most"),
+        (("--expires", "1000h"), "31 days at most"),
+        (("--expires", "90min"), '"25 min" or "1m30s"'),
+        (("--verify", "plan.json", "-o", "x"), "leave out -o"),
+        (("--verify", "plan.json", "--expires", "3h"), "--against and --expires"),
+        (("--verify", "plan.json", "--expires", "24h"), "--against and --expires"),
+        (("--signer", "bob"), "name that with --verify"),
+        (("--allowed-signers", "signers"), "name that with --verify"),
+        (("--sign", "key"), "say with -o"),
+    ],
+)
+def test_wrong_usage(place: Workplace, options: tuple[str, ...], words: str) -> None:
+    done = place.run("plan", *options)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_the_help_names_a_lifetime_that_is_taken(place: Workplace) -> None:
+    words = " ".join(re.findall(r"[\w;-]+", place.run("plan", "--help").out))  # without frames and line ends
+    shown = re.search(r"such as (\w+) or (\w+); by default (\w+)", words)
+    assert shown is not None
+    for words in shown.groups():
+        done = place.run("plan", "--limit", "eu-ai", "--expires", words)
+        assert done.code == 0, done.err
+
+
+def test_signers_of_no_plan_are_wrong_usage(place: Workplace) -> None:
+    done = place.run("deploy", "--allowed-signers", "signers")
+    assert done.code == 2
+    assert "--plan" in done.err
+
+
+@pytest.mark.parametrize(("target", "code"), [("rendered", 1), ("rendered/FLEET.md/plan.json", 3)])
+def test_a_place_where_no_plan_can_be_written(place: Workplace, target: str, code: int) -> None:
+    done = place.run("plan", "-o", target)
+    assert done.code == code
+    assert done.err.startswith("error[")
+
+
+def test_a_device_is_no_plan(place: Workplace) -> None:
+    assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "/dev/zero"))
+    assert "error[plan-unreadable]" in refused(place.run("plan", "--verify", "rendered"))
+
+
+def test_the_command_in_a_process_of_its_own(place: Workplace) -> None:
+    made = fleetc("plan", place.spec, "--overlay", place.overlay, "-o", place.plan, "--expires", "1s")
+    assert made.returncode == 0, made.stderr
+    plan: SealedPlan = place.read()
+    assert plan.created < plan.expires
+    time.sleep(1.1)
+    held = fleetc("plan", place.spec, "--overlay", place.overlay, "--verify", place.plan)
+    assert held.returncode == 1
+    assert "error[plan-expired]" in held.stderr
+
+
+def test_plan_takes_the_place_of_files_alone(place: Workplace) -> None:
+    os.mkfifo("pipe")
+    Path("link.json").symlink_to("elsewhere.json")
+    for name in (".", "/", "", "rendered", "pipe", "link.json"):
+        done = place.run("plan", "-o", name)
+        assert done.code == 1, name
+        assert "error[plan-not-a-file]" in done.err, name
+    assert Path("pipe").is_fifo() and Path("link.json").is_symlink()
