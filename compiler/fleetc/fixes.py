@@ -1,7 +1,7 @@
 """Repairs a spec where the repair is certain: the work of `fleetc check --fix`.
 
 In: sources, and the fixes that diagnostics carry. Out: sources in which exactly those key paths differ, and what was
-changed. Pure; `commands/` writes the files. `edits.py` finds the text; here the result is read again and compared with
+changed. Pure; `cli/` writes the files. `toml/edits.py` finds the text; here the result is read again and compared with
 what the edits mean, and a fix that does anything else is left out.
 """
 

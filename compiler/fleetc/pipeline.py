@@ -1,7 +1,7 @@
 """The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
 
 In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors,
-and every diagnostic in a total order. Pure; `commands/` reads the files before and writes the tree after.
+and every diagnostic in a total order. Pure; `cli/` reads the files before and writes the tree after.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: the options of a command, `FLEETC_*` variables, a `fleetc.toml` or the `[tool.fleetc]` table of a `pyproject.toml`
 in the working directory, and the user's `fleetc/config.toml`; the first that says something counts. Out: `Settings`.
-Read by `commands/` and `ops/`; nothing here changes what a spec means.
+Read by `cli/` and `rollout/hosts/`; nothing here changes what a spec means.
 
 What lies in the working directory came with a checkout, and whoever can propose a change writes it: `WHERE` says which
 settings it may make. There need be no git for that.

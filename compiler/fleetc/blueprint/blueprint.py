@@ -1,6 +1,6 @@
 """The intermediate representation: hosts, services, arguments and files, each with an origin.
 
-Made by `lower/`, read by `backends/`. Nothing here is decided any more and nothing here is formatted yet.
+Made by `lower/`, read by `emit/`. Nothing here is decided any more and nothing here is formatted yet.
 """
 
 from __future__ import annotations

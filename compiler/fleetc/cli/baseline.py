@@ -1,7 +1,7 @@
 """Finds what a spec is compared with: a directory that fleetc wrote, another spec, or a revision of git.
 
-In: the argument of `--against`, the spec and its overlays. Out: a `Side`. A door like `files.py`, which it reads trees
-and specs with; revisions come through `git.py`. Called by `commands/`.
+In: the argument of `--against`, the spec and its overlays. Out: a `Side`. A door like `disk/files.py`, which it reads
+trees and specs with; revisions come through `disk/git.py`. Called by `cli/`.
 """
 
 from __future__ import annotations

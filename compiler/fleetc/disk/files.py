@@ -1,9 +1,9 @@
 """The disk door: reads specs and what fleetc ships, reads and writes trees.
 
-In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `commands/` and `ops/`. Every
+In: paths. Out: a `Source`, template texts, trees, a `WriteReport`. Called by `cli/` and `rollout/hosts/`. Every
 problem is a `FilesError`; no bare OSError leaves. Behind it: `reading.py` reads specs and what ships,
 `spec_writer.py` writes repaired specs, `new_files.py` first ones,
-`recorded.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
+`manifest.py` compares a directory with a tree, `staging.py` makes a new one beside it, `swapping.py` lets
 them change places. No other module of the core touches the disk.
 """
 

@@ -1,7 +1,7 @@
 """Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was made from.
 
-In: the plan, the sources and all other artifacts. Out: `manifest.json`. `files.py` reads `files` from it to tell its
-own files from others.
+In: the plan, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to tell
+its own files from others.
 
 Changes of two people merge here wherever they merge in the files: a digest stands on a line of its own between lines
 that seldom change, and there is none of what every change of a spec touches.

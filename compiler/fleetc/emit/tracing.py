@@ -4,7 +4,7 @@ In: a template, its view, and the origins of the view in the same shape (`Marks`
 are those of the ordinary rendering. Asked for by `fleetc why` and never in a compile: backends keep views and origins
 apart, so that a compile pays nothing for them.
 
-Templates hold text, `for` and `if` only (`templating.py` refuses the rest), so the interpreter here is complete.
+Templates hold text, `for` and `if` only (`templates.py` refuses the rest), so the interpreter here is complete.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Artifacts in memory, their digests and the manifest that lists them.
 
-In: artifacts made by the backends. Out: a `Tree`, sorted by path, with `manifest.json` as its last word. `files.py`
-writes and reads trees; diff, verify and drift compare two of them.
+In: artifacts made by the backends. Out: a `Tree`, sorted by path, with `manifest.json` as its last word.
+`disk/files.py` writes and reads trees; diff, verify and drift compare two of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Turns what pydantic finds into diagnostics that people can act on.
 
 In: a pydantic ValidationError and the document. Out: diagnostics with key paths, a sentence, and a help line with
-a guess at what was meant. Only `model/__init__.py` calls it.
+a guess at what was meant. Only `language/spec.py` calls it.
 """
 
 from __future__ import annotations

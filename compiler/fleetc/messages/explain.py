@@ -1,6 +1,6 @@
 """The pages of `fleetc explain`: one for each code that any message of the compiler can have.
 
-In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `commands/` and
+In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `cli/` and
 `reference.py`.
 """
 

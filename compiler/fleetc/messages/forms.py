@@ -1,6 +1,6 @@
 """The forms that diagnostics can be printed in.
 
-In: the form, located diagnostics and what they were found in. Out: text. Called by `commands/`, which puts the text for
+In: the form, located diagnostics and what they were found in. Out: text. Called by `cli/`, which puts the text for
 people on stderr, and every other form, which is the answer, on stdout.
 """
 

@@ -1,7 +1,7 @@
 """Diagnostics as workflow commands, which a GitHub runner turns into annotations of the spec's lines.
 
 In: located diagnostics. Out: lines for stdout, one command for each diagnostic and a count at the end. Called by
-`formats.py`.
+`forms.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: located diagnostics and the names of the spec files. Out: XML text. An error is a failed test; a warning is a passed
 one that says so in its name, as a warning fails no check and services show the output of failed tests alone. Called by
-`formats.py`.
+`forms.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 In: the JSON Schemas of a spec and of an answered stream, and the pages of `explain.py`. Out: Markdown for
 `compiler/REFERENCE.md` (`markdown`), and the text about one field or table, also about a field that only the stream
-API sets (`lookup`). Called by `commands/`.
+API sets (`lookup`). Called by `cli/`.
 """
 
 from __future__ import annotations

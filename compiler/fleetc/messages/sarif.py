@@ -2,7 +2,7 @@
 
 In: located diagnostics, the sources and, when it was read, the document. Out: JSON text. Columns count characters,
 which the log declares; the rules carry the pages of `fleetc explain`, and certain repairs come as replacements of text.
-Called by `formats.py`.
+Called by `forms.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The one shape of a message about the user's fleet, and its total order.
 
-In: facts found by any stage. Out: `Diagnostic` values, which hold key paths and never lines; `render.py` turns a
-path into file, line and column. Every stage of the compiler returns (value, diagnostics).
+In: facts found by any stage. Out: `Diagnostic` values, which hold key paths and never lines; `messages/locate.py` turns
+a path into file, line and column. Every stage of the compiler returns (value, diagnostics).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Two sides become one review: every difference once, where it comes from, what it means, and the lines that show it.
 
-In: two `Side`s. Out: a `Review`. Called by `commands/`. Whatever differs in bytes is told: what the plans explain as a
+In: two `Side`s. Out: a `Review`. Called by `cli/`. Whatever differs in bytes is told: what the plans explain as a
 change of an item, and what nothing explains as a change of text. Digests are bookkeeping and no change of their own.
 
 Only hosts whose files differ, or that the spec was edited about, are taken apart, so that a small change in a large

@@ -1,6 +1,6 @@
 """Limits on the impact of a change, as a build sets them: `price=5%,exposure=none,restart=3`.
 
-In: the text of `--max-impact`, a `Review`. Out: `Limit`s, and the changes that break one. Called by `commands/`.
+In: the text of `--max-impact`, a `Review`. Out: `Limit`s, and the changes that break one. Called by `cli/`.
 
 `none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
 a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes

@@ -1,7 +1,7 @@
 """What another release of the node would mean for a fleet: what the spec must change, what is lost, what acts anew.
 
 In: a checked spec, its sources and the release. Out: `Upgrade`, which compares the plan of today with the plan for that
-release; `upgrade_report.py` prints it. Works towards older releases too. Called by `commands/`.
+release; `reports/upgrade.py` prints it. Works towards older releases too. Called by `cli/`.
 
 The release takes the place of `fleet.node_release`. A node with a `node_release` of its own keeps it and is listed.
 """

@@ -1,7 +1,7 @@
 """Why a line of a tree is what it is: the chain from the line to places of the spec, defaults and derivations.
 
 In: a plan, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, text or JSON of
-it. Called by `commands/` for `fleetc why`; nothing of it runs in a compile.
+it. Called by `cli/` for `fleetc why`; nothing of it runs in a compile.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads TOML texts into one document whose every value can be traced to a place in them.
 
-In: `Source` texts, decoded and with LF line ends (`files.py` does both); the first is the base, later ones
+In: `Source` texts, decoded and with LF line ends (`disk/files.py` does both); the first is the base, later ones
 are overlays. Out: a `Document`, or diagnostics whose places are all `Offset`s, so that they can be shown
 without a document (with `LineMap`). Called by `pipeline.py`, and for the specs that a tree keeps.
 """

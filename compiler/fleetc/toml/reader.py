@@ -1,6 +1,6 @@
 """Parses one TOML text with `tomllib`, and refuses what a spec may not hold before and after.
 
-In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `source.py`. Much is checked
+In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked
 before parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts
 does. The accepted language is TOML 1.0 without dates, NaN, infinity and empty keys.
 """

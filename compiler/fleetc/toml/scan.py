@@ -1,8 +1,8 @@
 """Finds where every key and value stands in a TOML text.
 
 In: text that `tomllib` has accepted, or the part of a text before the place where it failed. Out: a `Scan`,
-which holds the offsets of each key path. Called by `source.py` when a place is asked for, by
-`toml_errors.py` and by `edits.py`.
+which holds the offsets of each key path. Called by `document.py` when a place is asked for, by
+`syntax_errors.py` and by `edits.py`.
 """
 
 from __future__ import annotations

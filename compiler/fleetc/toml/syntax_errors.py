@@ -1,6 +1,6 @@
 """Turns a TOML parser's complaint into a message that says where, what is wrong and what to write instead.
 
-In: the text and the exception of `tomllib`. Out: one Diagnostic with an Offset. Called by `toml_reader.py`. The
+In: the text and the exception of `tomllib`. Out: one Diagnostic with an Offset. Called by `reader.py`. The
 position is read from the exception's text, because Python 3.11 gives it nowhere else.
 """
 

@@ -1,6 +1,6 @@
 """What secrets look like, read from `secret_forms.toml`, and the words of recovery phrases.
 
-In: the data files beside this one, read when first asked for. Out: `forms`, `recovery_words`. Called by `leaks/`.
+In: the data files beside this one, read when first asked for. Out: `forms`, `recovery_words`. Called by `text/leaks/`.
 Sources: each row of the TOML file names its own. `recovery_words.txt` is the English list of BIP-39, in its order, as
 the package `mnemonic` 0.21 (MIT licence) has it.
 """

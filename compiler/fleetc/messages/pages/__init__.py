@@ -1,7 +1,7 @@
 """What `fleetc explain` says about messages that come from no rule.
 
-In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead. `explain.py`
-gives them the form that the pages of rules have.
+In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead.
+`messages/explain.py` gives them the form that the pages of rules have.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What each change means: its classes of impact, from rows of data and from comparisons of both fleets.
 
 In: deltas, both fleets, and which processes move. Out: the `Effect`s of a group of equal deltas. Called by
-`compare.py`. A row says which classes always come with a flag or a kind of item; facts that a comparison finds are
-given to the change that brings them, each once.
+`review/compare.py`. A row says which classes always come with a flag or a kind of item; facts that a comparison finds
+are given to the change that brings them, each once.
 """
 
 from __future__ import annotations

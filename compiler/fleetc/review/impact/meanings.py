@@ -1,6 +1,6 @@
 """What a change of each kind of item means, as rows, and which way the change goes.
 
-In: an item, or a change of one. Out: its row, the flag that it sets, the sentence for its direction. For `impact.py`.
+In: an item, or a change of one. Out: its row, the flag that it sets, the sentence for its direction. For `effects.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a change does to prices, to who can buy what from whom, and to what the deposits last.
 
-In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `impact.py`. Prices compare
+In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `effects.py`. Prices compare
 exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pays, and there are none.
 """
 

@@ -1,7 +1,7 @@
 """Which processes a rollout would restart, stop or start: exactly those whose files have another digest than before.
 
-In: two sides and the paths that differ. Out: `Moved`. Called by `compare.py`. The manifest's digests decide, not the
-files of the directory: a rollout compares with what it rolled out, so an edit by hand restarts nothing. No rollout
+In: two sides and the paths that differ. Out: `Moved`. Called by `review/compare.py`. The manifest's digests decide, not
+the files of the directory: a rollout compares with what it rolled out, so an edit by hand restarts nothing. No rollout
 reaches a host that left the spec, so what ran there goes on. A host that only has another name is still reached.
 """
 

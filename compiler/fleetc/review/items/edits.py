@@ -1,6 +1,6 @@
 """What was edited in the spec, and which of the edits is the cause of a change.
 
-In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `compare.py`.
+In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `review/compare.py`.
 
 An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
 the nearest. What comes or goes with its own table has that table for its cause, whoever names it. Where an item follows

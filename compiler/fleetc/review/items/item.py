@@ -1,6 +1,7 @@
 """One thing of a plan under a key of its own, and how values are taken apart into such things.
 
-In: values of a plan. Out: `Item`s. Called by `items.py` and `items_stacks.py` beside this file, which know the fields.
+In: values of a plan. Out: `Item`s. Called by `of_blueprint.py` and `of_stacks.py` beside this file, which know the
+fields.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Takes a plan apart into items: each thing that a host, a process or the fleet is given, under a key of its own.
 
-In: a `Plan`, whole or with some of its hosts. Out: `Item` values by key. Called by `compare.py`, which sets two plans
-against each other. Every field of the plan has a function here or stands in `LEFT_OUT` with the reason; a field that is
-in neither is taken apart by its looks, and a test names it.
+In: a `Plan`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which sets two
+plans against each other. Every field of the plan has a function here or stands in `LEFT_OUT` with the reason; a field
+that is in neither is taken apart by its looks, and a test names it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Takes apart what stands beside the nodes in a plan: avatar stacks, streams, and how the fleet is watched.
 
-In: these parts of a plan. Out: `Item`s. Called by `items.py`. A stack belongs to its host; its processes are named
-avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
+In: these parts of a plan. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes are
+named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prints what `upgrade.py` found, for people and for programs.
 
-In: an `Upgrade`. Out: text, or JSON. Called by `commands/`.
+In: an `Upgrade`. Out: text, or JSON. Called by `cli/`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes, stores, checks and carries out sealed plans: the disk, the clock and the hosts around `sealed/`.
+"""Makes, stores, checks and carries out sealed plans: the disk, the clock and the hosts around `rollout/plan/`.
 
 In: sources, what ships, the tree's directory, settings. Out: a stored plan, or a verified one; `PlanRefusedError` with
 every reason why a plan is not carried out. The time is a parameter, read at the very door.

@@ -1,6 +1,6 @@
 """Shows a running rollout: a live line on a terminal, plain lines elsewhere.
 
-In: events of the runner. Out: text on the stream it was given. Used by `commands/`.
+In: events of the runner. Out: text on the stream it was given. Used by `cli/`.
 """
 
 from __future__ import annotations

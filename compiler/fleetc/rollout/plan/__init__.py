@@ -1,5 +1,5 @@
 """The sealed plan: what a rollout will do, from what it was made, and what it may be held against.
 
 In: a compiled fleet, what is known of its hosts, a time. Out: a `SealedPlan`, its canonical bytes, and every reason to
-refuse it later. Nothing here touches disk, hosts or clock: `ops/` reads and asks, `cli/plans.py` prints.
+refuse it later. Nothing here touches disk, hosts or clock: `rollout/hosts/` reads and asks, `cli/plan.py` prints.
 """

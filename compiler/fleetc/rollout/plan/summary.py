@@ -1,6 +1,6 @@
 """A sealed plan for people: what happens where, in which order, until when.
 
-In: a `SealedPlan` and its seal. Out: lines, safe to print. Called by `cli/plans.py`.
+In: a `SealedPlan` and its seal. Out: lines, safe to print. Called by `cli/plan.py`.
 """
 
 from __future__ import annotations
