@@ -27,7 +27,7 @@ FLOORS: tuple[frozenset[str], ...] = tuple(
         "fixes",
         "messages",
         "review",
-        "rollout",
+        "rollout interface",
         "cli",
         "__main__",
     )

@@ -29,6 +29,7 @@ class Checked:
     document: Document | None
     fleet: Fleet | None
     diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +42,19 @@ class Compiled:
 
 
 def check_spec(sources: Sequence[Source]) -> Checked:
-    """Source, model and rules. Each stage sees only what the one before found sound."""
+    """Text, language and rules. Each stage sees only what the one before found sound."""
+    fleet = None
     document, diagnostics = read_document(sources)
-    if document is None or has_errors(diagnostics):
-        return Checked(document, None, tuple(diagnostics))
-    fleet, found = read_fleet(document)
-    diagnostics += found
-    if fleet is None:
-        return Checked(document, None, tuple(diagnostics))
-    diagnostics += rules.check(fleet, comments.check(document.sources))
-    return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics))
+    if document is not None and not has_errors(diagnostics):
+        fleet, found = read_fleet(document)
+        diagnostics += found
+        if fleet is not None:
+            diagnostics += rules.check(fleet, comments.check(document.sources))
+    return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics), tuple(sources))
 
 
 def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Compiled:
-    """The spine: source, model, rules, lowering, backends."""
+    """The spine: text, language, rules, lowering, formats."""
     checked = check_spec(sources)
     if checked.fleet is None:
         return Compiled(checked, None, None)
