@@ -25,7 +25,7 @@ from fleetc.messages.locate import Located, locate
 from fleetc.messages.sarif import as_sarif
 from fleetc.messages.text import block
 from fleetc.pipeline import Checked, check_spec
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, error, fix_rename, fix_set, has_errors, warning
+from fleetc.places.diagnostic import Diagnostic, Label, Span, error, fix_rename, fix_set, has_errors, warning
 from fleetc.text import encoders
 from fleetc.toml.document import Source
 from fleetc.version import __version__
@@ -364,12 +364,12 @@ def test_no_text_becomes_a_command_or_a_property(value: str) -> None:
 
 
 def nasty(value: str, file: str = "fleet.toml") -> Diagnostic:
-    return error("unknown-key", value, Label(Offset(file, 0, 1), value), help=value)
+    return error("unknown-key", value, Label(Span(file, 0, 1), value), help=value)
 
 
 def test_runner_is_told_when_it_will_not_show_all() -> None:
-    many = [warning("unknown-key", f"problem {n}", Label(Offset("fleet.toml", 0, 1))) for n in range(300)]
-    many += [error("unknown-key", f"error {n}", Label(Offset("fleet.toml", 0, 1))) for n in range(3)]
+    many = [warning("unknown-key", f"problem {n}", Label(Span("fleet.toml", 0, 1))) for n in range(300)]
+    many += [error("unknown-key", f"error {n}", Label(Span("fleet.toml", 0, 1))) for n in range(3)]
     output = as_github(locate(many, [Source("fleet.toml", "x = 1\n")], None))
     found = commands(output)
     assert [name for name, _, _ in found[:4]] == ["error"] * 3 + ["warning"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc import upstream
 from fleetc.fixes import repair
 from fleetc.messages.forms import Format, written
 from fleetc.messages.locate import locate
@@ -102,8 +103,8 @@ def test_form_that_nothing_else_has_is_certain(name: str) -> None:
 def test_phrase_is_certain_by_its_checksum_alone() -> None:
     right = ENV["phrase of 12"].split()
     last = next(word for word in words() if leaks.phrases.find(" ".join([*right[:-1], word])) == (True, False))
-    assert leaks.find(" ".join(right)) == leaks.Found("a recovery phrase", True)
-    assert leaks.find(" ".join([*right[:-1], last])) == leaks.Found("a recovery phrase", False)
+    assert leaks.find(" ".join(right)) == leaks.Leak("a recovery phrase", True)
+    assert leaks.find(" ".join([*right[:-1], last])) == leaks.Leak("a recovery phrase", False)
 
 
 def test_list_of_words_is_the_whole_one_in_order() -> None:
@@ -120,7 +121,7 @@ def test_uuid_counts_where_the_name_is_about_access(name: str) -> None:
 
 
 def test_every_table_names_its_source() -> None:
-    path = Path(leaks.__file__).parent.parent / "upstream" / "secret_forms.toml"
+    path = Path(upstream.__file__).parent / "secret_forms.toml"
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     for row in (*data["tokens"], *data["providers"]):
         assert row["source"], row

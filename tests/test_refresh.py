@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fleetc import upstream
 from fleetc.upstream.go_text import arguments, evaluate, go_duration, string_literal, without_comments
-from fleetc.upstream.refresh import Difference, Registration, compare, registrations, report, rewritten
+from fleetc.upstream.refresh import Difference, FlagRegistration, compare, registrations, report, rewritten
 from tests.node import values
 from tests.support import ROOT
 
@@ -73,7 +73,7 @@ func main() {
 """
 
 
-def found() -> dict[str, Registration]:
+def found() -> dict[str, FlagRegistration]:
     return registrations([FLAGS_GO, STARTER_GO, MAIN_GO])
 
 
@@ -85,18 +85,18 @@ def small_table(*names: str) -> str:
 
 def test_flags_are_found_with_their_types_and_defaults() -> None:
     assert found() == {
-        "brandNew": Registration("bool", True),
-        "config": Registration("string", ""),
-        "dataDir": Registration("string", ""),
-        "discoveryTimeout": Registration("duration", "500ms"),
-        "maxAttempts": Registration("int", 3),
-        "maxSessions": Registration("string", "10"),
-        "minGasPrice": Registration("int64", 0),
-        "network": Registration("string", "offchain"),
-        "region": Registration("string", None),
-        "reward": Registration("bool", False),
-        "selectRandFreq": Registration("float", "0.3"),
-        "v": Registration("string", "3"),
+        "brandNew": FlagRegistration("bool", True),
+        "config": FlagRegistration("string", ""),
+        "dataDir": FlagRegistration("string", ""),
+        "discoveryTimeout": FlagRegistration("duration", "500ms"),
+        "maxAttempts": FlagRegistration("int", 3),
+        "maxSessions": FlagRegistration("string", "10"),
+        "minGasPrice": FlagRegistration("int64", 0),
+        "network": FlagRegistration("string", "offchain"),
+        "region": FlagRegistration("string", None),
+        "reward": FlagRegistration("bool", False),
+        "selectRandFreq": FlagRegistration("float", "0.3"),
+        "v": FlagRegistration("string", "3"),
     }
 
 
@@ -121,7 +121,7 @@ def test_new_vanished_and_changed_flags_are_told() -> None:
 
 def test_flag_that_is_younger_than_the_source_is_not_missed_but_noticed() -> None:
     assert not compare({}, small_table("nodes"), (0, 8, 7))
-    early = {"nodes": Registration("string", "")}
+    early = {"nodes": FlagRegistration("string", "")}
     assert compare(early, small_table("nodes"), (0, 8, 7)) == [Difference("older", "nodes", "v0.8.8", "v0.8.7")]
 
 
@@ -133,7 +133,7 @@ def test_flag_that_was_removed_is_not_missed() -> None:
 
 def test_zero_and_false_are_different_defaults() -> None:
     table = small_table("gasLimit")
-    assert [d.kind for d in compare({"gasLimit": Registration("int", False)}, table, (0, 9, 1))] == ["default"]
+    assert [d.kind for d in compare({"gasLimit": FlagRegistration("int", False)}, table, (0, 9, 1))] == ["default"]
 
 
 def test_table_is_written_as_it_stands() -> None:
@@ -141,7 +141,7 @@ def test_table_is_written_as_it_stands() -> None:
 
 
 def test_new_rows_wait_for_a_person_and_known_ones_keep_their_columns() -> None:
-    changed = found() | {"kafkaPassword": Registration("string", "secret?")}
+    changed = found() | {"kafkaPassword": FlagRegistration("string", "secret?")}
     rows = tomllib.loads(rewritten(TEXT, changed, (0, 9, 2)))["flags"]
     old = tomllib.loads(TEXT)["flags"]
     assert rows["brandNew"] == {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.analysis.slots import Meeting, claims, meetings
+from fleetc.analysis.slots import PortClash, claims, meetings
 from fleetc.upstream.avatar import FIXED_PORTS, SLOT_PORTS
 
 LAST = 2000
@@ -68,7 +68,7 @@ def brute_force(lower: str, higher: str) -> list[tuple[int, int, int]]:
 def test_pair_of_services_meets_as_the_table_says(
     row: tuple[str, str, int, int, tuple[int, int], tuple[int, int]],
 ) -> None:
-    assert Meeting(*row) in meetings(SLOT_PORTS, ALL)  # type: ignore[call-arg]
+    assert PortClash(*row) in meetings(SLOT_PORTS, ALL)  # type: ignore[call-arg]
 
 
 def test_there_is_no_other_pair() -> None:
@@ -78,7 +78,7 @@ def test_there_is_no_other_pair() -> None:
 
 
 @pytest.mark.parametrize("meeting", meetings(SLOT_PORTS, ALL), ids=lambda m: f"{m.lower}-{m.higher}")
-def test_every_meeting_is_what_brute_force_finds(meeting: Meeting) -> None:
+def test_every_meeting_is_what_brute_force_finds(meeting: PortClash) -> None:
     found = brute_force(meeting.lower, meeting.higher)
     assert len(found) == meeting.pairs
     assert found[0] == (meeting.first_port, *meeting.first)

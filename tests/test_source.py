@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.places.diagnostic import Offset
+from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Document, LineMap, Source, read_document
 from fleetc.toml.reader import MAX_DEPTH, MAX_KEY_PARTS, MAX_LINE
 from tests.toml_texts import VECTORS, read, refuse, under
@@ -73,7 +73,7 @@ def test_a_duplicate_key_also_shows_the_first_one() -> None:
     text = "[a]\nb = 1\n\nb = 2\n"
     (diagnostic,) = refuse(text)
     (first,) = diagnostic.related
-    assert isinstance(first.place, Offset)
+    assert isinstance(first.place, Span)
     assert LineMap(text).position(first.place.start) == (2, 1)
     assert "a.b" in diagnostic.message
 
@@ -85,7 +85,7 @@ def test_all_refused_values_are_shown_at_once() -> None:
 
 def test_all_sources_are_read_before_giving_up() -> None:
     places = [d.primary.place for d in refuse("a = nan", "b = ")]
-    assert [place.source for place in places if isinstance(place, Offset)] == ["f0.toml", "f1.toml"]
+    assert [place.source for place in places if isinstance(place, Span)] == ["f0.toml", "f1.toml"]
 
 
 def vector_text(given: dict[str, Any]) -> str:
@@ -216,7 +216,7 @@ def test_table_against_value_is_an_error_with_both_places(overlay: str) -> None:
     (diagnostic,) = refuse(BASE, overlay)
     assert diagnostic.code == "overlay-conflict"
     (related,) = diagnostic.related
-    assert isinstance(related.place, Offset) and isinstance(diagnostic.primary.place, Offset)
+    assert isinstance(related.place, Span) and isinstance(diagnostic.primary.place, Span)
     assert (diagnostic.primary.place.source, related.place.source) == ("f1.toml", "f0.toml")
     assert BASE[related.place.start : related.place.end] == under(diagnostic, overlay)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source, read_document
 from tests.toml_texts import EVERY_FORM, check_places, read, refuse
 
@@ -66,7 +67,7 @@ def test_nearest_falls_back_to_the_longest_path_that_exists() -> None:
     document = read("[gateways.gw]\nhost = 'x'\n")
     span = document.nearest(("gateways", "gw", "max_price"), on_key=True)
     assert (span.start, span.end) == (0, 13)
-    assert document.nearest(("host",)) == ("fleet.toml", 0, 0)
+    assert document.nearest(("host",)) == Span("fleet.toml", 0, 0)
 
 
 def test_positions_count_characters_from_one() -> None:

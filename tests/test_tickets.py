@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fleetc.analysis import tickets
-from fleetc.analysis.tickets import Backing, Chain, Pair, Terms
+from fleetc.analysis.tickets import Backing, Chain, PricePair, Terms
 
 GWEI = 10**9
 DATA: dict[str, Any] = json.loads((Path(__file__).parent / "data" / "node_payments.json").read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def test_only_chain_state_is_left_out_of_the_results() -> None:
     assert (len(DATA["prices"]["cases"]), len(DATA["payments"]["cases"])) == (30, 20)
 
 
-def _pair(chance: random.Random) -> tuple[Pair, Chain]:
+def _pair(chance: random.Random) -> tuple[PricePair, Chain]:
     """Two sides with small numbers, so that every gas price can be tried."""
     terms = Terms(
         chance.random() < 0.8, chance.choice((1, 7, 50, 1000)), chance.choice((0, 0, 40, 900)), chance.choice((0, 0, 3))
@@ -90,7 +90,7 @@ def _pair(chance: random.Random) -> tuple[Pair, Chain]:
     chain = Chain(chance.randrange(0, 60), chance.choice((1, 3, 12)), chance.choice((1, 3, 10)))
     base = Fraction(chance.randrange(1, 4000), chance.choice((1, 1000, 7)))
     cap = None if chance.random() < 0.1 else base * Fraction(chance.randrange(95, 160), 100)
-    return Pair(base, cap, terms, backing, chance.random() < 0.7), chain
+    return PricePair(base, cap, terms, backing, chance.random() < 0.7), chain
 
 
 def test_turning_point_is_where_going_through_gas_prices_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from fleetc.places.diagnostic import Diagnostic, Offset, Severity
+from fleetc.places.diagnostic import Diagnostic, Severity, Span
 from fleetc.toml.document import Document, Source, read_document
 
 DATA = Path(__file__).parent / "data"
@@ -69,12 +69,12 @@ def refuse(*texts: str) -> list[Diagnostic]:
     for diagnostic in diagnostics:
         assert diagnostic.severity is Severity.ERROR
         for label in (diagnostic.primary, *diagnostic.related):
-            assert isinstance(label.place, Offset)
+            assert isinstance(label.place, Span)
             assert 0 <= label.place.start <= label.place.end <= len(names[label.place.source])
     return diagnostics
 
 
 def under(diagnostic: Diagnostic, text: str) -> str:
     """What a diagnostic's caret stands under."""
-    assert isinstance(diagnostic.primary.place, Offset)
+    assert isinstance(diagnostic.primary.place, Span)
     return text[diagnostic.primary.place.start : diagnostic.primary.place.end]

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fleetc.pipeline import Checked, check_spec
-from fleetc.places.diagnostic import Action, Edit, Fix
+from fleetc.places.diagnostic import Edit, EditKind, Fix
 from fleetc.text import leaks
 from fleetc.toml.document import Document, LineMap, Source, read_document
 from fleetc.toml.edits import Sheet, TextEdit, locate
@@ -24,7 +24,7 @@ ROUNDS = 10
 """How often a spec is checked and repaired; what one repair uncovers is for the next round."""
 
 
-class Change(NamedTuple):
+class FileRepair(NamedTuple):
     """One piece of text that a fix changed: its place before, and both texts; "" stands for nothing.
 
     `hidden` says that the line may hold a secret and neither text is to be shown.
@@ -48,7 +48,7 @@ class Applied(NamedTuple):
     """Sources with fixes in them. `changes` tells what was done; fixes that found no place have none."""
 
     sources: tuple[Source, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[FileRepair, ...]
 
 
 class Repaired(NamedTuple):
@@ -56,14 +56,14 @@ class Repaired(NamedTuple):
 
     sources: tuple[Source, ...]
     checked: Checked
-    repairs: tuple[tuple[str, Change], ...]
+    repairs: tuple[tuple[str, FileRepair], ...]
 
 
 def repair(sources: Sequence[Source]) -> Repaired:
     """Check and repair until nothing is left that has a certain repair. A spec that cannot be read stays as it is."""
     current = tuple(sources)
     checked = check_spec(current)
-    repairs: list[tuple[str, Change]] = []
+    repairs: list[tuple[str, FileRepair]] = []
     for _ in range(ROUNDS):
         codes = {d.fix: d.code for d in checked.diagnostics if d.fix is not None}
         if checked.document is None or not codes:
@@ -86,7 +86,7 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
     if applied is not None:
         return applied
     current, here = tuple(sources), document
-    changes: list[Change] = []
+    changes: list[FileRepair] = []
     for fix in wanted:  # one of them does not do what it should: find the others
         one = _apply(current, here, [fix])
         if one is None or not one.changes:
@@ -146,7 +146,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
     chosen: list[TextEdit] = []
     taken: list[tuple[int, int, int]] = []
     made: list[Edit] = []
-    changes: list[Change] = []
+    changes: list[FileRepair] = []
     for fix in fixes:
         located = [locate(sheets, edit) for edit in fix.edits]
         found = [piece for pieces in located for piece in pieces]
@@ -157,7 +157,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
         for piece in found:
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
-            changes.append(Change(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
+            changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
     after, _ = read_document(written)
     return Applied(written, tuple(changes)) if after is not None and _means(document.raw, made, after.raw) else None
@@ -194,7 +194,7 @@ def _written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
 # ------------------------------------------------------------------------------------------------ what edits mean
 
 
-_ORDER = {Action.SET: 0, Action.INSERT: 0, Action.RENAME: 1, Action.REMOVE: 2}
+_ORDER = {EditKind.SET: 0, EditKind.INSERT: 0, EditKind.RENAME: 1, EditKind.REMOVE: 2}
 
 
 def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) -> bool:
@@ -229,11 +229,11 @@ def _change(table: Any, edit: Edit) -> None:
     key: Any = edit.path[-1]
     value = list(edit.value) if isinstance(edit.value, tuple) else edit.value
     there = key in table if isinstance(table, dict) else True
-    if there == (edit.action is Action.INSERT) or (edit.action is Action.RENAME and value in table):
+    if there == (edit.action is EditKind.INSERT) or (edit.action is EditKind.RENAME and value in table):
         raise KeyError(key)
-    if edit.action is Action.RENAME:
+    if edit.action is EditKind.RENAME:
         table[value] = table.pop(key)
-    elif edit.action is Action.REMOVE:
+    elif edit.action is EditKind.REMOVE:
         del table[key]
     else:
         table[key] = value

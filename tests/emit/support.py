@@ -14,9 +14,9 @@ from typing import Any
 
 from fleetc.blueprint.blueprint import (
     Argument,
-    Edge,
+    Connection,
     HostPlan,
-    Market,
+    MarketTables,
     Mount,
     Plan,
     PlannedFile,
@@ -137,14 +137,14 @@ def plan(*hosts: HostPlan, **changes: Any) -> Plan:
             host("spare-1", region=""),
         ),
         edges=(
-            Edge("gw-eu", "orch-a", "pays"),
-            Edge("gw-us", "registry", "finds"),
-            Edge("https://o.example.net:8935", "gw-eu", "outside"),
+            Connection("gw-eu", "orch-a", "pays"),
+            Connection("gw-us", "registry", "finds"),
+            Connection("https://o.example.net:8935", "gw-eu", "outside"),
         ),
         canary=1,
         batch="25%",
         silenced=(("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"),),
-        market=Market(),
+        market=MarketTables(),
     )
     return replace(base, **changes)
 

@@ -9,11 +9,11 @@ from markdown_it import MarkdownIt
 from fleetc.blueprint.blueprint import (
     Argument,
     Assumed,
-    Edge,
+    Connection,
     FundsRow,
-    Market,
     MarketRow,
     MarketSummary,
+    MarketTables,
     Plan,
     PlannedFile,
     SecretVariable,
@@ -102,7 +102,11 @@ def test_picture_shows_hosts_nodes_and_connections() -> None:
 
 def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
     hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu" if i % 2 else "us") for i in range(61)]
-    edges = (Edge("gw-1", "gw-2", "pays"), Edge("gw-3", "gw-4", "pays"), Edge("gw-1", "registry", "finds"))
+    edges = (
+        Connection("gw-1", "gw-2", "pays"),
+        Connection("gw-3", "gw-4", "pays"),
+        Connection("gw-1", "registry", "finds"),
+    )
     page = page_of(support.plan(*hosts, edges=edges))
     picture = page.split("```mermaid\n")[1].split("```")[0]
     assert "The fleet has more than 60 nodes" in page
@@ -117,7 +121,7 @@ def test_no_odd_text_is_markup() -> None:
     secrets = tuple(SecretVariable("S", "vault", value, support.HERE) for value in support.ODD_VALUES)
     service = support.service("gw-eu", secrets=secrets)
     silenced = tuple(("code", "", value) for value in support.ODD_VALUES if value)
-    edges = tuple(Edge("gw-eu", value, "outside") for value in support.ODD_VALUES)
+    edges = tuple(Connection("gw-eu", value, "outside") for value in support.ODD_VALUES)
     page = page_of(support.plan(support.host("edge-1", service), silenced=silenced, edges=edges))
     shown = sorted(visible(value) for value in support.ODD_VALUES)
     assert sorted(row[1] for row in table(page, "Secrets")) == shown
@@ -160,14 +164,14 @@ def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:
     )
     funds = (FundsRow("gw-eu", "payer", "0.5 ETH", "", "", "", "at least 2 d"),)
     assumed = Assumed("0.05 gwei", given("fleet", "gas_price"), 100)
-    market = Market(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),), assumed=assumed)
+    market = MarketTables(rows=pairs, funds=funds, rates=(("USD", "0.00042 ETH"),), assumed=assumed)
     page = page_of(support.plan(market=market))
     assert [row[2] for row in table(page, "Who buys from whom")] == [visible(v or "orch-a") for v in support.ODD_VALUES]
     assert "at a gas price of `0.05 gwei`, as the spec states,\nand with 100 orchestrators" in page
     assert "compared at 1 USD = `0.00042 ETH`, as the spec states" in page
     assert table(page, "Funds") == [["gw-eu", "payer", "0.5 ETH", "none", "not stated", "unknown", "at least 2 d"]]
     summary = MarketSummary("gw-eu", "models", 9, 4, 3, 1, 1, "1 wei / pixel", "")
-    market = Market(whole=False, gateways=40, offers=60, summaries=(summary,), assumed=assumed)
+    market = MarketTables(whole=False, gateways=40, offers=60, summaries=(summary,), assumed=assumed)
     page = page_of(support.plan(market=market))
     assert table(page, "Who buys from whom") == [["gw-eu", "models", "9", "4", "3", "1", "1", "1 wei / pixel", "none"]]
     assert "more than 40 gateways or 60 offers" in page

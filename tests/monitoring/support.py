@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.monitoring import Monitoring
+from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.pipeline import Compiled
 from tests.support import compile_text
 
@@ -26,7 +26,7 @@ def whole() -> Compiled:
     return compiled
 
 
-def watched(text: str = SPEC) -> Monitoring:
+def watched(text: str = SPEC) -> MonitoringBlueprint:
     """The part of a fleet's plan that watches it."""
     plan = (whole() if text == SPEC else compile_text(text)).plan
     assert plan is not None and plan.monitoring is not None

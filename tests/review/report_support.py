@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from html.parser import HTMLParser
 
-from fleetc.review.data import IMPACTS, Box, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import IMPACTS, Box, Cause, Change, Effect, FileChange, Line, NodeRef, Review
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 
 TEXTS = tuple(text for text in NASTY if text.strip())
@@ -45,9 +45,9 @@ def wild(seed: int) -> Review:
             what=text(),
             old=dice.choice((None, text())),
             new=dice.choice((None, text())),
-            targets=tuple(Target(text(), text()) for _ in some(60)),
+            targets=tuple(NodeRef(text(), text()) for _ in some(60)),
             causes=tuple(
-                Spot(dice.choice(("new", "old")), "given", text(), 1, 1, text(), text(), text()) for _ in some(12)
+                Cause(dice.choice(("new", "old")), "given", text(), 1, 1, text(), text(), text()) for _ in some(12)
             ),
             effects=tuple(
                 Effect(dice.choice(IMPACTS), text(), Decimal(1), tuple(text() for _ in some(9))) for _ in some(20)
@@ -62,7 +62,7 @@ def wild(seed: int) -> Review:
         tool=text(),
         changes=tuple(changes),
         files=tuple(FileChange(text(), "changed", tuple(line() for _ in some(40))) for _ in some(150)),
-        restarts=tuple((Target(text(), text()), dice.choice((None, 7))) for _ in some(300)),
+        restarts=tuple((NodeRef(text(), text()), dice.choice((None, 7))) for _ in some(300)),
         picture=tuple(Box(text(), text(), (text(),), (text(),)) for _ in some(90)),
         edges=tuple((text(), text(), text()) for _ in some(90)),
         notes=tuple(text() for _ in some(40)),

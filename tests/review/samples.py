@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fleetc.review.data import Box, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import Box, Cause, Change, Effect, FileChange, Line, NodeRef, Review
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -43,15 +43,15 @@ EMPTY = Review(
 """Nothing changes."""
 
 
-def spot(line: int, column: int, path: str, text: str, reason: str = "") -> Spot:
+def spot(line: int, column: int, path: str, text: str, reason: str = "") -> Cause:
     """A given place of the new spec."""
-    return Spot("new", "given", "fleet.toml", line, column, path, text, reason)
+    return Cause("new", "given", "fleet.toml", line, column, path, text, reason)
 
 
 def price_on(hosts: int) -> Review:
     """One price, changed in one line of the spec, on so many hosts."""
     names = [f"gpu-{number:04}" for number in range(hosts)]
-    targets = tuple(Target(name, f"video-{name[4:]}") for name in names)
+    targets = tuple(NodeRef(name, f"video-{name[4:]}") for name in names)
     paths = [f"hosts/{target.host}/{target.node}/launch.flags" for target in targets]
     old, new = "-pricePerUnit=1200", "-pricePerUnit=1300"
     change = Change(
@@ -91,7 +91,7 @@ def huge(number: int) -> Review:
     changes, files, boxes = [], [], []
     for index in range(number):
         impact = kinds[index * len(kinds) // number]
-        target = Target(f"host-{index:05}", f"node-{index:05}")
+        target = NodeRef(f"host-{index:05}", f"node-{index:05}")
         path = f"hosts/{target.host}/{target.node}/launch.flags"
         line = Line(path, 9, 9, f"-maxSessions={index}", f"-maxSessions={index + 1}", index)
         effects = (
@@ -127,29 +127,29 @@ def huge(number: int) -> Review:
 
 def nasty(text: str) -> Review:
     """A review in which every text that can come from a spec is `text`."""
-    target = Target(text, text)
+    target = NodeRef(text, text)
     line = Line(text, 1, 1, text, text + "y", 0)
     change = Change(
         kind=text,
         what=text,
         old=text,
         new=text + "y",
-        targets=(target, Target("b", text)),
+        targets=(target, NodeRef("b", text)),
         causes=(
-            Spot("new", "given", text, 3, 1, text, text, text),
-            Spot("old", "default", "", 0, 0, text, "", text),
+            Cause("new", "given", text, 3, 1, text, text, text),
+            Cause("old", "default", "", 0, 0, text, "", text),
         ),
         effects=(Effect("exposure", text, Decimal(1), (text, text)), Effect("restart", text, Decimal(2))),
         lines=(line,),
     )
-    gone = Change("port", text, text, None, (Target("", ""),), (), (), ())
+    gone = Change("port", text, text, None, (NodeRef("", ""),), (), (), ())
     return Review(
         fleet=text,
         baseline=text,
         tool=text,
         changes=(change, gone),
         files=(FileChange(text, "changed", (line,)),),
-        restarts=((target, 3), (Target("b", text), None)),
+        restarts=((target, 3), (NodeRef("b", text), None)),
         picture=(Box(text, text, (text, "n2"), (text,)), Box("b", text, ("n3",), ())),
         edges=((text, "n2", "pays"), ("n2", text, text)),
         notes=(text,),
@@ -159,8 +159,8 @@ def nasty(text: str) -> Review:
 def mixed() -> Review:
     """A day's work on the example fleet of two regions: a bit of everything."""
     flags = {node: f"hosts/{host}/{node}/launch.flags" for host, node in _NODES}
-    eu_live, us_live = Target("eu-edge-1", "eu-live"), Target("us-edge", "us-live")
-    video = tuple(Target(host, node) for host, node in _NODES if "video" in node)
+    eu_live, us_live = NodeRef("eu-edge-1", "eu-live"), NodeRef("us-edge", "us-live")
+    video = tuple(NodeRef(host, node) for host, node in _NODES if "video" in node)
     changes = (
         Change(
             "argument",
@@ -226,7 +226,7 @@ def mixed() -> Review:
             "aiModels.json: SG161222/RealVisXL_V4.0_Lightning",
             "warm",
             "cold",
-            (Target("eu-ai", "eu-images-1"),),
+            (NodeRef("eu-ai", "eu-images-1"),),
             (
                 spot(
                     188,
@@ -245,7 +245,7 @@ def mixed() -> Review:
             None,
             (eu_live,),
             (
-                Spot(
+                Cause(
                     "old",
                     "given",
                     "fleet.toml",
@@ -255,7 +255,9 @@ def mixed() -> Review:
                     "max_sessions = 200",
                     "the line is gone",
                 ),
-                Spot("new", "default", "", 0, 0, "gateways.max_sessions", "", "the node itself then takes 10 sessions"),
+                Cause(
+                    "new", "default", "", 0, 0, "gateways.max_sessions", "", "the node itself then takes 10 sessions"
+                ),
             ),
             (
                 Effect("capacity", "eu-live takes at most 10 sessions instead of 200", Decimal(190)),
@@ -269,7 +271,11 @@ def mixed() -> Review:
             "env ARBITRUM_RPC_URL",
             "env ARBITRUM_RPC",
             (eu_live, us_live, *video),
-            (Spot("new", "given", "fleet.toml", 8, 7, "fleet.rpc", "", "every node on the chain has it", hidden=True),),
+            (
+                Cause(
+                    "new", "given", "fleet.toml", 8, 7, "fleet.rpc", "", "every node on the chain has it", hidden=True
+                ),
+            ),
             (Effect("restart", "6 processes restart and drop at most 432 live sessions", Decimal(6)),),
             (Line("hosts/eu-edge-1/eu-live/compose.yaml", 0, 21, None, "      - LP_ETHURL", 5),),
         ),
@@ -335,7 +341,7 @@ def mixed() -> Review:
         tool="0.2.0",
         changes=changes,
         files=tuple(sorted(files, key=lambda file: file.path)),
-        restarts=((eu_live, 200), (us_live, 200), *((t, 8) for t in video), (Target("eu-ai", "eu-images-1"), None)),
+        restarts=((eu_live, 200), (us_live, 200), *((t, 8) for t in video), (NodeRef("eu-ai", "eu-images-1"), None)),
         picture=tuple(
             Box(
                 host, f"{host} {'docker' if 'edge' in host else 'systemd'}", (node,), (node,) if node in changed else ()

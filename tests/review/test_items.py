@@ -14,7 +14,7 @@ from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
 from fleetc.review.impact.meanings import FUNDS, HOST, KINDS, meaning
 from fleetc.review.items import of_blueprint, of_stacks
-from fleetc.review.items.item import Item, Place, by_its_looks, entries_of, field_names
+from fleetc.review.items.item import Item, ItemPlace, by_its_looks, entries_of, field_names
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.upstream import FLAGS, load
 from fleetc.upstream.impacts import ROWS, meaning_of, passing
@@ -24,14 +24,16 @@ HANDLED = {
     Service: of_blueprint.SERVICE,
     HostPlan: of_blueprint.HOST,
     Plan: of_blueprint.PLAN,
-    blueprint.Market: of_blueprint.MARKET,
+    blueprint.MarketTables: of_blueprint.MARKET,
 }
 WHOLE = {
     **dict.fromkeys(
         (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount),
         "all of it stands in the item",
     ),
-    **dict.fromkeys((blueprint.Edge, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"),
+    **dict.fromkeys(
+        (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
+    ),
     blueprint.Allowlist: "all of it stands in the item",
     blueprint.PlannedFile: "taken apart entry by entry",
     blueprint.MarketRow: "see Market.rows",
@@ -93,7 +95,9 @@ def test_field_that_nobody_describes_is_taken_apart_all_the_same() -> None:
         value: int
         origin: Origin
 
-    found = list(by_its_looks(Place(("node", "n"), "h", "n", ("gateways", "n")), "fresh", (Inner("a", 1, given("x")),)))
+    found = list(
+        by_its_looks(ItemPlace(("node", "n"), "h", "n", ("gateways", "n")), "fresh", (Inner("a", 1, given("x")),))
+    )
     assert [(item.key[2:], item.value, item.presence) for item in found] == [
         (("fresh", "a"), "name a, value 1", True),
         (("fresh", "a", "value"), "1", False),

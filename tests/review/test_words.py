@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Target
+from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, NodeRef
 from fleetc.review.reports import wording
 from tests.review.samples import EMPTY, mixed, price_on
 
@@ -28,7 +28,7 @@ A, B, C, D, E = "abcde"
     ],
 )
 def test_where(targets: tuple[tuple[str, str], ...], said: str) -> None:
-    assert wording.where([Target(*target) for target in targets if target]) == said
+    assert wording.where([NodeRef(*target) for target in targets if target]) == said
 
 
 def test_one_more_name_is_named() -> None:
@@ -62,7 +62,7 @@ def test_what_differs(old: str, new: str, before: tuple[str, str, str], after: t
 
 
 def test_restarts_and_sessions() -> None:
-    one, two, gone = Target("a", "n"), Target("b", "n"), Target("c", "n")
+    one, two, gone = NodeRef("a", "n"), NodeRef("b", "n"), NodeRef("c", "n")
     for restarts, said in (
         ((), "no process restarts"),
         (((one, 1),), "1 process restarts, at most 1 live session drops"),

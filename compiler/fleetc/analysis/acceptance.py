@@ -1,6 +1,6 @@
 """The node's acceptance rule: does a gateway with this cap buy at this offer? The one home of that question.
 
-In: prices as the spec has them, the stated rates, and one gateway or orchestrator. Out: `Entry` values with exact
+In: prices as the spec has them, the stated rates, and one gateway or orchestrator. Out: `PriceEntry` values with exact
 amounts for one pixel, and a `Decision` on a pair of them. Called by the other files here that sum up prices,
 by the rules about single prices, and by reviews of them.
 
@@ -24,7 +24,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.tickets import Amount, Backing, Chain, Limit, Pair, Terms, Ticket, simple
+from fleetc.analysis.tickets import Amount, Backing, Chain, PriceLimit, PricePair, Terms, Ticket, simple
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway
@@ -54,7 +54,7 @@ _LEAST_OVERHEAD = Fraction(101, 100)
 _DIGITS = 6
 
 
-class Entry(NamedTuple):
+class PriceEntry(NamedTuple):
     """A price that `owner` asks or pays for `goods`, and where it is written; None stands for any price.
 
     `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. An offer has the
@@ -88,7 +88,7 @@ class Decision(NamedTuple):
     why: str = ""
 
 
-def decide(cap: Entry, offer: Entry | None, backing: Backing, chain: Chain) -> Decision:
+def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: Chain) -> Decision:
     """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies, and needs no ticket.
 
     What is too dear with the least overhead is so whatever the funds are.
@@ -111,15 +111,15 @@ def decide(cap: Entry, offer: Entry | None, backing: Backing, chain: Chain) -> D
     return Decision(UNKNOWN, None, NO_CAPS if cap.unit == ELSEWHERE else NO_FUNDS)
 
 
-def until(cap: Entry, offer: Entry, backing: Backing, chain: Chain) -> int | None:
+def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
     """The gas price in wei below which the two trade, and from which they do not; None where there is no such."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
-    return tickets.turning_point(Pair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
+    return tickets.turning_point(PricePair(offer.worth, most, offer.terms, backing, offer.unit == WEI), chain)
 
 
-def quoted(offer: Entry, ticket: Ticket) -> Entry:
+def quoted(offer: PriceEntry, ticket: Ticket) -> PriceEntry:
     """The offer as it reaches a gateway. In a currency that no rate compares nothing is cut off."""
     if offer.unit == WEI:
         asked = tickets.sent(offer.worth, ticket.overhead, offer.terms.adjusts)
@@ -128,13 +128,13 @@ def quoted(offer: Entry, ticket: Ticket) -> Entry:
     return offer._replace(sent=asked)
 
 
-def limit(cap: Entry, unit: str, overhead: Fraction, adjusts: bool) -> Limit | None:
+def limit(cap: PriceEntry, unit: str, overhead: Fraction, adjusts: bool) -> PriceLimit | None:
     """The base prices in a unit that a cap admits, None for all. In wei some are so low that every cap admits them."""
     if cap.price is None:
         return None
     if unit == WEI:
         return tickets.limit(cap.worth if cap.unit == WEI else 0, overhead, adjusts)
-    return Limit(simple(cap.worth / overhead) if cap.unit == unit else 0, True)
+    return PriceLimit(simple(cap.worth / overhead) if cap.unit == unit else 0, True)
 
 
 def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
@@ -142,7 +142,7 @@ def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
     return tickets.sent(exact, _LEAST_OVERHEAD, terms.adjusts)
 
 
-def enough(offer: Entry) -> Price:
+def enough(offer: PriceEntry) -> Price:
     """A cap that admits an offer as it reaches the gateway: in wei exactly that price, else rounded up."""
     price, asked = offer.price, offer.sent
     if price is None or asked is None or asked == offer.worth:
@@ -157,7 +157,7 @@ def at_gas(chain: Chain) -> str:
     return f"at a gas price of {Wei(chain.gas_price)}"
 
 
-def coming_to(offer: Entry, chain: Chain, known: bool = True) -> str:
+def coming_to(offer: PriceEntry, chain: Chain, known: bool = True) -> str:
     """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written.
 
     Where the reserve of the gateway is not `known`, that is the least.
@@ -167,7 +167,7 @@ def coming_to(offer: Entry, chain: Chain, known: bool = True) -> str:
     return f"; it comes to {'' if known else 'at least '}{enough(offer)} {at_gas(chain)}"
 
 
-def affordable(offer: Entry, bound: Limit) -> Price | None:
+def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:
     """The highest price, or nearly so, in the place of an offer that a limit admits; None where that is nothing."""
     price = offer.price
     if price is None:
@@ -228,26 +228,26 @@ class Scale:
             self._known[price] = known
         return known
 
-    def cap(self, owner: str, goods: Goods, price: Price | None, path: Path) -> Entry:
+    def cap(self, owner: str, goods: Goods, price: Price | None, path: Path) -> PriceEntry:
         """A cap; the node compares it exactly as it is."""
-        return Entry(owner, goods, price, path, *self.of(price)) if price else Entry(owner, goods, None, path)
+        return PriceEntry(owner, goods, price, path, *self.of(price)) if price else PriceEntry(owner, goods, None, path)
 
-    def offer(self, owner: str, goods: Goods, price: Price, path: Path, terms: Terms) -> Entry | None:
+    def offer(self, owner: str, goods: Goods, price: Price, path: Path, terms: Terms) -> PriceEntry | None:
         """An offer without its overhead, or None when the node cannot send it."""
         unit, exact = self.of(price)
         if unit == WEI and least_advertised(exact, terms) is None:
             return None
-        return Entry(owner, goods, price, path, unit, exact, terms)
+        return PriceEntry(owner, goods, price, path, unit, exact, terms)
 
 
 class Caps(NamedTuple):
     """What one gateway pays at most: for single models, for whole pipelines, and for all else."""
 
-    models: dict[Goods, Entry]
-    pipelines: dict[str, Entry]
-    base: Entry
+    models: dict[Goods, PriceEntry]
+    pipelines: dict[str, PriceEntry]
+    base: PriceEntry
 
-    def of(self, goods: Goods) -> Entry:
+    def of(self, goods: Goods) -> PriceEntry:
         """The cap for some goods, in the order in which the node looks for one."""
         return self.models.get(goods) or self.pipelines.get(goods[0]) or self.base
 
@@ -256,7 +256,7 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
     """The caps that count for a gateway or a signer. With `ignore_max_price_if_needed` none of them is a bound."""
     name, paying = node.name, payer(fleet, node)
     if paying is None:
-        return Caps({}, {}, Entry(name, VIDEO, None, (*node.path, "remote_signer"), ELSEWHERE))
+        return Caps({}, {}, PriceEntry(name, VIDEO, None, (*node.path, "remote_signer"), ELSEWHERE))
     buyer = paying.settings
     assert isinstance(buyer, Buyer)  # noqa: S101  # gateways and signers are, for the type checker
     soft = isinstance(buyer, Gateway) and buyer.ignore_max_price_if_needed is True
@@ -273,9 +273,9 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
     return caps
 
 
-def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, Entry | None]:
+def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, PriceEntry | None]:
     """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
-    found: dict[Goods, Entry | None] = {}
+    found: dict[Goods, PriceEntry | None] = {}
     base, path, terms = orchestrator.price, (*node.path, "price"), terms_of(fleet, orchestrator)
 
     def add(goods: Goods, price: Price | None, where: Path) -> None:
@@ -310,7 +310,7 @@ def _run_by_workers(fleet: Fleet, node: Node) -> Iterator[Goods]:
 
 def special_offers(
     fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
-) -> Iterator[tuple[str, Goods, Entry | None]]:
+) -> Iterator[tuple[str, Goods, PriceEntry | None]]:
     """The offers to single accounts: account in lower case, goods, and the offer or None where it cannot be sent.
 
     The node knows accounts only: a price for one gateway is the price of all that share its wallet.
@@ -319,7 +319,7 @@ def special_offers(
 
     def entries(
         prices: Mapping[str, Price], goods: Goods, *place: str | int
-    ) -> Iterator[tuple[str, Goods, Entry | None]]:
+    ) -> Iterator[tuple[str, Goods, PriceEntry | None]]:
         for key, own in sorted(prices.items()):
             price, path = own, (*node.path, *place, "gateway_prices", key)
             if goods != VIDEO and own.is_zero and base is not None:

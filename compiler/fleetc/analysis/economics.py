@@ -25,8 +25,8 @@ from fleetc.analysis.acceptance import (
     REFUSED,
     VIDEO,
     Decision,
-    Entry,
     Goods,
+    PriceEntry,
     Scale,
     backing_of,
     caps_of,
@@ -58,8 +58,8 @@ class Cell(NamedTuple):
     orchestrator: str
     goods: Goods
     decision: Decision
-    cap: Entry | None = None
-    offer: Entry | None = None
+    cap: PriceEntry | None = None
+    offer: PriceEntry | None = None
 
 
 class Summary(NamedTuple):
@@ -71,8 +71,8 @@ class Summary(NamedTuple):
     within: int
     above: int
     refused: int
-    cheapest: Entry | None
-    dearest: Entry | None
+    cheapest: PriceEntry | None
+    dearest: PriceEntry | None
 
 
 class Matrix(NamedTuple):
@@ -85,10 +85,12 @@ class Matrix(NamedTuple):
 class View:
     """The offers that some gateways see: those that everybody sees but for some, and some of their own."""
 
-    def __init__(self, shared: dict[Goods, Ranked], without: dict[Goods, list[Entry]], own: list[Entry]) -> None:
+    def __init__(
+        self, shared: dict[Goods, Ranked], without: dict[Goods, list[PriceEntry]], own: list[PriceEntry]
+    ) -> None:
         self._shared = shared
         self._without = without
-        self._own: dict[Goods, list[Entry]] = {}
+        self._own: dict[Goods, list[PriceEntry]] = {}
         for entry in own:
             self._own.setdefault(entry.goods, []).append(entry)
         self._shelves: dict[Goods, Shelf] = {}
@@ -100,7 +102,7 @@ class View:
         """The models that are on offer here, sorted."""
         return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
 
-    def judge(self, goods: Goods, cap: Entry, backing: Backing, chain: Chain) -> Verdict:
+    def judge(self, goods: Goods, cap: PriceEntry, backing: Backing, chain: Chain) -> Verdict:
         """What a cap reaches of some goods. Remembered, as gateways share their caps and their funds."""
         key = (goods, backing, chain, cap.unit, cap.worth)  # a cap without a bound has no unit
         verdict = self._verdicts.get(key)
@@ -145,10 +147,10 @@ class Market:
         self.backing = {name: backing_of(fleet, node) for name, node in self._buyers.items()}
         self.chain = chain_of(fleet)
         self.quiet = tickets.quiet(self.chain)
-        self.offers: dict[str, dict[Goods, Entry]] = {}
-        self.special: dict[str, dict[tuple[str, Goods], Entry | None]] = {}
-        self.special_of: dict[tuple[str, Goods], dict[str, Entry | None]] = {}
-        self._sold: dict[str, dict[Goods, Entry | None]] = {}
+        self.offers: dict[str, dict[Goods, PriceEntry]] = {}
+        self.special: dict[str, dict[tuple[str, Goods], PriceEntry | None]] = {}
+        self.special_of: dict[tuple[str, Goods], dict[str, PriceEntry | None]] = {}
+        self._sold: dict[str, dict[Goods, PriceEntry | None]] = {}
         self._sellers: dict[str, list[str]] = {}
         for node in fleet.nodes:
             if isinstance(node.settings, Orchestrator):
@@ -213,7 +215,7 @@ class Market:
         finds = self.found_in(self.searched(name), seller) if listed is None else seller in listed
         return finds and seller not in self.blocked(name)
 
-    def offer(self, name: str, seller: str, goods: Goods) -> Entry | None:
+    def offer(self, name: str, seller: str, goods: Goods) -> PriceEntry | None:
         """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
         special = self.special.get(self.account[name] or "", {})
         return special.get((seller, goods), self.offers[seller].get(goods))
@@ -267,14 +269,14 @@ class Market:
         listed: tuple[str, ...] | None,
         blocked: frozenset[str],
         registry: str | None,
-        special: dict[tuple[str, Goods], Entry | None],
+        special: dict[tuple[str, Goods], PriceEntry | None],
     ) -> View:
         if listed is not None:
             sellers = [seller for seller in listed if seller not in blocked]
             own = [special.get((s, goods), entry) for s in sellers for goods, entry in self._sold[s].items()]
             return View({}, {}, [entry for entry in own if entry])
         gone = {(seller, goods) for seller in blocked for goods in self.offers[seller]}.union(special)
-        without: dict[Goods, list[Entry]] = {}
+        without: dict[Goods, list[PriceEntry]] = {}
         for seller, goods in sorted(gone):
             if goods in self.offers[seller] and self.found_in(registry, seller):
                 without.setdefault(goods, []).append(self.offers[seller][goods])
@@ -284,7 +286,7 @@ class Market:
     def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
         """The offers that everybody sees who searches a registry; all offers for None."""
         if registry not in self._shared:
-            by_goods: dict[Goods, list[Entry]] = {}
+            by_goods: dict[Goods, list[PriceEntry]] = {}
             for seller, offers in self.offers.items():
                 if self.found_in(registry, seller):
                     for goods, entry in offers.items():
@@ -342,7 +344,7 @@ def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
     )  # fmt: skip
 
 
-def _of_one_unit(entries: list[Entry | None]) -> list[Entry]:
+def _of_one_unit(entries: list[PriceEntry | None]) -> list[PriceEntry]:
     """The entries in wei, else those of the first currency: others do not compare."""
     found = [entry for entry in entries if entry is not None]
     units = {entry.unit for entry in found}

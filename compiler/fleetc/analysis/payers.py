@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import VIDEO, Entry, Goods, limit, quoted
+from fleetc.analysis.acceptance import VIDEO, Goods, PriceEntry, limit, quoted
 from fleetc.analysis.discovery import AI, MAIN, registry_of
 from fleetc.analysis.economics import Market
 from fleetc.analysis.ranking import Ranked, Skip, nobody
-from fleetc.analysis.tickets import Backing, Limit, Terms
+from fleetc.analysis.tickets import Backing, PriceLimit, Terms
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 
@@ -21,24 +21,24 @@ from fleetc.language.gateway import Gateway
 class Payer(NamedTuple):
     """A cap, and the funds of the gateways that it is the highest of."""
 
-    cap: Entry
+    cap: PriceEntry
     backing: Backing
 
 
-class Reach(NamedTuple):
+class Admitted(NamedTuple):
     """What some payers admit: the most of it by one of them; `open` where there is no bound, or none that compares."""
 
     open: bool = False
     payer: Payer | None = None
-    bound: Limit | None = None
+    bound: PriceLimit | None = None
 
 
 class Highest(NamedTuple):
     """The cap that admits the most, with the base prices that it admits; `asked` is the offer to that gateway."""
 
-    cap: Entry
-    bound: Limit
-    asked: Entry
+    cap: PriceEntry
+    bound: PriceLimit
+    asked: PriceEntry
 
 
 class Payers:
@@ -62,9 +62,9 @@ class Payers:
             for registry in (MAIN, AI)
         }
         self._registries = {name: registry_of(settings) for name, settings in fleet.orchestrators.items()}
-        self._reaches: dict[tuple[int, str, Terms], tuple[tuple[Payer, ...], Reach]] = {}
+        self._reaches: dict[tuple[int, str, Terms], tuple[tuple[Payer, ...], Admitted]] = {}
 
-    def highest(self, offer: Entry) -> Highest | None:
+    def highest(self, offer: PriceEntry) -> Highest | None:
         """The highest cap for an offer when every gateway that could use it pays less than it asks of them.
 
         None when somebody would pay, when caps do not compare, or when no gateway of the fleet could use the seller.
@@ -74,7 +74,7 @@ class Payers:
         special = self._market.special_of.get((seller, goods), {})
         blockers = tuple(self._blockers.get(seller, ()))
         searchers = self._searchers[self._registries[seller]]
-        groups: list[tuple[tuple[Payer, ...], Entry]] = []
+        groups: list[tuple[tuple[Payer, ...], PriceEntry]] = []
         for node in self._listing.get(seller, ()):
             if self._market.wants(node.name, goods) and node.name not in blockers:
                 asked = special.get(self._market.account[node.name] or "", offer)
@@ -100,24 +100,24 @@ class Payers:
                 found.append(Highest(reach.payer.cap, reach.bound, quoted(asked, ticket)))
         return max(found, key=lambda one: one.bound.worth, default=None)
 
-    def _reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Reach:
+    def _reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Admitted:
         """The base prices that some payers admit. Remembered, as many sellers meet the same payers on equal terms."""
         key = (id(payers), unit, terms)
         if key not in self._reaches:
             self._reaches[key] = (payers, self._new_reach(payers, unit, terms))  # the payers stay, so their id does
         return self._reaches[key][1]
 
-    def _new_reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Reach:
-        best: Reach = Reach()
+    def _new_reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Admitted:
+        best: Admitted = Admitted()
         for payer in payers:
             ticket = tickets.ticket(terms, payer.backing, self._market.chain)
             if ticket.refusal:
                 continue
             bound = limit(payer.cap, unit, ticket.overhead, terms.adjusts)
             if payer.cap.price is None or payer.cap.unit != unit or bound is None:
-                return Reach(open=True)
+                return Admitted(open=True)
             if best.bound is None or bound.worth > best.bound.worth:
-                best = Reach(False, payer, bound)
+                best = Admitted(False, payer, bound)
         return best
 
 
@@ -134,7 +134,7 @@ class _Searchers:
         for goods in (VIDEO, *((pipeline, "") for pipeline in sorted(kinds))):
             wanting = [node for node in nodes if market.wants(node.name, goods)]
             self._caps[goods[0]] = self._ranked(market.caps[node.name].of(goods) for node in wanting)
-        self._explicit: dict[Goods, dict[str, Entry]] = {}
+        self._explicit: dict[Goods, dict[str, PriceEntry]] = {}
         for node in nodes:
             for goods, entry in market.caps[node.name].models.items():
                 if market.wants(node.name, goods):
@@ -143,9 +143,9 @@ class _Searchers:
         self._remembered: dict[tuple[Goods, str, tuple[str, ...], tuple[str, ...]], tuple[Payer, ...]] = {}
         self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
 
-    def _ranked(self, caps: Iterable[Entry]) -> dict[Backing, Ranked]:
+    def _ranked(self, caps: Iterable[PriceEntry]) -> dict[Backing, Ranked]:
         """Caps by the funds behind them: with equal funds the order of caps is that of what they admit."""
-        groups: dict[Backing, list[Entry]] = {}
+        groups: dict[Backing, list[PriceEntry]] = {}
         for cap in caps:
             groups.setdefault(self._market.backing[cap.owner], []).append(cap)
         return {backing: Ranked(found) for backing, found in groups.items()}
@@ -163,7 +163,7 @@ class _Searchers:
         return self._of_accounts[key]
 
     def but(
-        self, goods: Goods, unit: str, special: Mapping[str, Entry | None], blockers: tuple[str, ...]
+        self, goods: Goods, unit: str, special: Mapping[str, PriceEntry | None], blockers: tuple[str, ...]
     ) -> tuple[Payer, ...]:
         """The highest caps, but for those of accounts in `special` and of gateways that block the seller.
 
@@ -173,7 +173,7 @@ class _Searchers:
         if key not in self._remembered:
             explicit = self._explicit.get(goods, {})
 
-            def settled(entry: Entry) -> bool:
+            def settled(entry: PriceEntry) -> bool:
                 return (self._market.account[entry.owner] or "") in special or entry.owner in blockers
 
             own, rest = self._of_models.get(goods, {}), self._caps.get(goods[0], {})

@@ -1,7 +1,7 @@
 """Offers in the order of their prices, so that whole-fleet questions need a bisection and not a walk.
 
-In: `Entry` values for one kind of goods. Out: `Ranked`, and `Verdict` on what a cap reaches. Only the files of this
-package use it.
+In: `PriceEntry` values for one kind of goods. Out: `Ranked`, and `Verdict` on what a cap reaches. Only the files of
+this package use it.
 
 What an offer comes to depends on who pays, but only by the terms of its orchestrator: with equal terms the order of
 prices is everybody's. So a cap is turned into the highest base price that it admits for each of the few terms there
@@ -22,16 +22,16 @@ from fleetc.analysis.acceptance import (
     TOO_DEAR,
     UNKNOWN,
     WEI,
-    Entry,
+    PriceEntry,
     limit,
     quoted,
 )
-from fleetc.analysis.tickets import Amount, Backing, Chain, Limit, Terms
+from fleetc.analysis.tickets import Amount, Backing, Chain, PriceLimit, Terms
 
 Kind = tuple[str, Terms]
 """What entries must have in common to be in one order: the unit of their price, and the terms of their tickets."""
 
-Skip = Callable[[Entry], bool]
+Skip = Callable[[PriceEntry], bool]
 
 
 class Verdict(NamedTuple):
@@ -47,18 +47,18 @@ class Verdict(NamedTuple):
     within: int = 0
     above: int = 0
     refused: int = 0
-    cheapest: Entry | None = None
-    dearest: Entry | None = None
-    best: tuple[Entry, ...] = ()
+    cheapest: PriceEntry | None = None
+    dearest: PriceEntry | None = None
+    best: tuple[PriceEntry, ...] = ()
 
 
 class Ranked:
     """Entries by kind, each kind sorted by worth. Entries of any price, and offers of nothing, stand apart."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        groups: dict[Kind, dict[Amount, list[Entry]]] = {}
-        self.any: list[Entry] = []
-        self.free: list[Entry] = []
+    def __init__(self, entries: Iterable[PriceEntry]) -> None:
+        groups: dict[Kind, dict[Amount, list[PriceEntry]]] = {}
+        self.any: list[PriceEntry] = []
+        self.free: list[PriceEntry] = []
         self.size = 0
         for entry in entries:
             self.size += 1
@@ -68,14 +68,14 @@ class Ranked:
                 self.free.append(entry)
             else:
                 groups.setdefault((entry.unit, entry.terms), {}).setdefault(entry.worth, []).append(entry)
-        self._entries: dict[Kind, list[Entry]] = {}
+        self._entries: dict[Kind, list[PriceEntry]] = {}
         self._worths: dict[Kind, list[Amount]] = {}
         for kind, found in sorted(groups.items()):
             ordered = sorted(found)
             self._entries[kind] = [entry for worth in ordered for entry in found[worth]]
             self._worths[kind] = [worth for worth in ordered for _ in found[worth]]
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[PriceEntry]:
         """All entries, those of one kind and worth in the order in which they came."""
         yield from self.any
         yield from self.free
@@ -91,18 +91,18 @@ class Ranked:
         """How many entries are of a kind."""
         return len(self._worths.get(kind, ()))
 
-    def within(self, kind: Kind, bound: Limit | None) -> int:
+    def within(self, kind: Kind, bound: PriceLimit | None) -> int:
         """How many entries of a kind are within a limit; None is no limit."""
         worths = self._worths.get(kind, [])
         if bound is None:
             return len(worths)
         return (bisect_right if bound.inclusive else bisect_left)(worths, bound.worth)
 
-    def first(self, kind: Kind, skip: Skip) -> Entry | None:
+    def first(self, kind: Kind, skip: Skip) -> PriceEntry | None:
         """The cheapest entry of a kind."""
         return next((entry for entry in self._entries.get(kind, ()) if not skip(entry)), None)
 
-    def last(self, kind: Kind, bound: Limit | None, skip: Skip) -> Entry | None:
+    def last(self, kind: Kind, bound: PriceLimit | None, skip: Skip) -> PriceEntry | None:
         """The dearest entry of a kind within a limit."""
         entries = self._entries.get(kind, [])
         for index in range(self.within(kind, bound) - 1, -1, -1):
@@ -110,11 +110,11 @@ class Ranked:
                 return entries[index]
         return None
 
-    def highest(self, unit: str, skip: Skip) -> Entry | None:
+    def highest(self, unit: str, skip: Skip) -> PriceEntry | None:
         """The highest cap in a unit."""
         return self.last((unit, Terms()), None, skip)
 
-    def beyond(self, unit: str, skip: Skip) -> Entry | None:
+    def beyond(self, unit: str, skip: Skip) -> PriceEntry | None:
         """A cap that says nothing in this unit: in another one, or any price."""
         if any_price := next((entry for entry in self.any if not skip(entry)), None):
             return any_price
@@ -125,7 +125,7 @@ class Ranked:
 NOTHING = Ranked(())
 
 
-def nobody(entry: Entry) -> bool:
+def nobody(entry: PriceEntry) -> bool:
     """Skips nothing."""
     return False
 
@@ -144,12 +144,12 @@ class Shelf(NamedTuple):
         both = dict.fromkeys([*self.own.kinds, *self.shared.kinds])
         return [kind for kind in both if self._count(kind)]
 
-    def first(self, kind: Kind) -> Entry | None:
+    def first(self, kind: Kind) -> PriceEntry | None:
         """The cheapest offer of a kind."""
         found = (self.shared.first(kind, self.skip), self.own.first(kind, nobody))
         return min((entry for entry in found if entry), key=_worth, default=None)
 
-    def judge(self, cap: Entry, backing: Backing, chain: Chain) -> Verdict:
+    def judge(self, cap: PriceEntry, backing: Backing, chain: Chain) -> Verdict:
         """What the cap reaches, for a gateway with these funds."""
         offers = self.shared.size - self.without.size + self.own.size
         if not offers:
@@ -182,7 +182,7 @@ class Shelf(NamedTuple):
             min(cheapest, key=_sent, default=None), max(dearest, key=_sent, default=None), tuple(dearest),
         )  # fmt: skip
 
-    def _free(self) -> list[Entry]:
+    def _free(self) -> list[PriceEntry]:
         """One of the offers of nothing, if there is any."""
         shared = (entry for entry in self.shared.free if not self.skip(entry))
         found = next(shared, None) or next(iter(self.own.free), None)
@@ -191,7 +191,7 @@ class Shelf(NamedTuple):
     def _count(self, kind: Kind) -> int:
         return self.shared.count(kind) - self.without.count(kind) + self.own.count(kind)
 
-    def _last(self, kind: Kind, bound: Limit | None) -> Entry | None:
+    def _last(self, kind: Kind, bound: PriceLimit | None) -> PriceEntry | None:
         found = (self.shared.last(kind, bound, self.skip), self.own.last(kind, bound, nobody))
         return max((entry for entry in found if entry), key=_worth, default=None)
 
@@ -201,9 +201,9 @@ def _one_unit(kinds: Iterable[Kind]) -> str:
     return WEI if WEI in units else min(units, default=WEI)
 
 
-def _worth(entry: Entry) -> Amount:
+def _worth(entry: PriceEntry) -> Amount:
     return entry.worth
 
 
-def _sent(entry: Entry) -> Amount:
+def _sent(entry: PriceEntry) -> Amount:
     return 0 if entry.sent is None else entry.sent

@@ -60,7 +60,7 @@ class Problem(NamedTuple):
         return self.found[self.gpus[0]]
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     """A repair, and what its node would then ask."""
 
     repair: Repair
@@ -109,7 +109,7 @@ def _left_over(use: Use) -> int:
     return max(0, use.containers - len(use.gpus) * use.slots)
 
 
-def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
+def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
     """Lists of GPUs that are free for this node and whose numbers are known.
 
     First its own without the full ones, then as many as it has or more, then fewer, then another order.
@@ -130,20 +130,20 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[Change]:
     lists = chain([rest] if rest else [], chain.from_iterable(combinations(free, size) for size in sizes))
     for gpus in chain(lists, permutations(free, count)):
         if gpus != use.gpus:
-            yield Change(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
+            yield SettingChange(Repair((*use.path, "gpus"), gpus), replace(use, gpus=gpus))
 
 
-def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[Change]:
+def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
     """Another GPU whose numbers are known, for a slot that the spec lists, or for all that it counts."""
     if not use.drawing:
         return
     path = (*use.path, "gpu") if isinstance(use.path[-1], int) else (*use.path[:-1], "gpu")
     for load in problem.found:
         if load.gpu not in use.gpus and load.memory_total is not None and load.sessions_total is not None:
-            yield Change(Repair(path, load.gpu), replace(use, gpus=(load.gpu,)))
+            yield SettingChange(Repair(path, load.gpu), replace(use, gpus=(load.gpu,)))
 
 
-def _fewer_slots(problem: Problem, use: Use) -> Iterator[Change]:
+def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
     """The most slots of those that are counted for which the GPU has room, then fewer."""
     if not use.drawing or isinstance(use.path[-1], int):
         return
@@ -153,10 +153,10 @@ def _fewer_slots(problem: Problem, use: Use) -> Iterator[Change]:
     if isinstance(total, int):
         room = (total - load.used(problem.kind)) // each + use.slots
         for count in range(min(room, use.slots - 1), 0, -1):
-            yield Change(Repair(use.path, count), replace(use, slots=count))
+            yield SettingChange(Repair(use.path, count), replace(use, slots=count))
 
 
-def _fewer_streams(problem: Problem, use: Use) -> Iterator[Change]:
+def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
     """The most streams for which each GPU of the node has room beside the others.
 
     Streams are dealt evenly, so the tightest GPU decides; the first GPUs of the list get the odd ones.
@@ -171,30 +171,30 @@ def _fewer_streams(problem: Problem, use: Use) -> Iterator[Change]:
             room = load.sessions_total - (load.sessions_used - own.get(gpu, 0))
             most = min(most, room * len(use.gpus) + place)
     if most > 0:
-        yield Change(Repair((*use.path, "max_sessions"), most), replace(use, sessions=most))
+        yield SettingChange(Repair((*use.path, "max_sessions"), most), replace(use, sessions=most))
 
 
-def _fewer_copies(problem: Problem, use: Use) -> Iterator[Change]:
+def _fewer_copies(problem: Problem, use: Use) -> Iterator[SettingChange]:
     room = len(use.gpus) * use.slots
     for position, entry in _largest_first(use):
         for copies in range(min(entry.copies, room + 1) - 1, 0, -1):
             fewer = (*use.warm[:position], entry._replace(copies=copies), *use.warm[position + 1 :])
             path = (*use.path, "models", entry.place, "capacity")
-            yield Change(Repair(path, copies, entry.model), replace(use, warm=fewer))
+            yield SettingChange(Repair(path, copies, entry.model), replace(use, warm=fewer))
 
 
-def _cold(problem: Problem, use: Use) -> Iterator[Change]:
+def _cold(problem: Problem, use: Use) -> Iterator[SettingChange]:
     for position, entry in _largest_first(use):
         rest = (*use.warm[:position], *use.warm[position + 1 :])
         path = (*use.path, "models", entry.place, "warm")
-        yield Change(Repair(path, False, entry.model), replace(use, warm=rest))
+        yield SettingChange(Repair(path, False, entry.model), replace(use, warm=rest))
 
 
 def _largest_first(use: Use) -> list[tuple[int, Warm]]:
     return sorted(enumerate(use.warm), key=lambda item: -(item[1].memory or 0))
 
 
-_KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[Change]], ...]] = {
+_KINDS: dict[str, tuple[Callable[[Problem, Use], Iterator[SettingChange]], ...]] = {
     MEMORY: (_other_gpus, _other_slot_gpu, _fewer_copies, _fewer_slots, _cold),
     SESSIONS: (_other_gpus, _other_slot_gpu, _fewer_streams, _fewer_slots),
 }

@@ -1,6 +1,6 @@
 """Where the ports of avatar slots meet one another, and which slot takes a port that something else needs.
 
-In: bare numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `Meeting` for each pair
+In: bare numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `PortClash` for each pair
 of services that meet, and who claims each port. Called by the rules about ports of slots. No fleet, no diagnostics: a
 table of facts can be recomputed with it. The time is linear in the number of slots.
 
@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 
-class Meeting(NamedTuple):
+class PortClash(NamedTuple):
     """Two services that take one port in different slots: `lower` has the lower base and the higher slot.
 
     `first` and `last` are (slot of lower, slot of higher), by the port that both take; so many `pairs` in all.
@@ -31,7 +31,7 @@ class Meeting(NamedTuple):
     last_port: int
 
 
-def meetings(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> list[Meeting]:
+def meetings(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> list[PortClash]:
     """The pairs of services that meet, the most pairs first. `slots` has the slots that publish each service.
 
     Services with one base would meet in the same slot, which is refused with a ValueError.
@@ -46,7 +46,7 @@ def meetings(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> 
         if highs:
             first, last = min(highs), max(highs)
             found.append(
-                Meeting(
+                PortClash(
                     one,
                     other,
                     difference,

@@ -88,7 +88,7 @@ class Ticket(NamedTuple):
     refusal: str = ""
 
 
-class Limit(NamedTuple):
+class PriceLimit(NamedTuple):
     """The base prices that a cap admits: those below `worth`, and that one too where it is inclusive."""
 
     worth: Amount
@@ -189,15 +189,15 @@ def sent(base: Amount, overhead: Fraction, adjusts: bool) -> Amount | None:
     return simple(Fraction(min(base * overhead * _DECIMALS // 1, _INT64), _DECIMALS))
 
 
-def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> Limit | None:
+def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> PriceLimit | None:
     """The base prices in wei that are sent at the cap or below; None stands for all of them."""
     if not adjusts:
-        return Limit(cap, True)
+        return PriceLimit(cap, True)
     thousandths = cap * _DECIMALS // 1
-    return None if thousandths >= _INT64 else Limit(Fraction(thousandths + 1, _DECIMALS) / overhead, False)
+    return None if thousandths >= _INT64 else PriceLimit(Fraction(thousandths + 1, _DECIMALS) / overhead, False)
 
 
-class Pair(NamedTuple):
+class PricePair(NamedTuple):
     """A base price and a cap, None for no cap, in one unit: wei, or a currency in which nothing is cut off."""
 
     base: Amount
@@ -207,14 +207,14 @@ class Pair(NamedTuple):
     in_wei: bool = True
 
 
-def trades(pair: Pair, chain: Chain) -> bool:
+def trades(pair: PricePair, chain: Chain) -> bool:
     """Whether the payer of a pair pays the orchestrator."""
     found = ticket(pair.terms, pair.backing, chain)
     asked = sent(pair.base, found.overhead, pair.terms.adjusts) if pair.in_wei else pair.base * found.overhead
     return not found.refusal and asked is not None and (pair.cap is None or asked <= pair.cap)
 
 
-def turning_point(pair: Pair, chain: Chain) -> int | None:
+def turning_point(pair: PricePair, chain: Chain) -> int | None:
     """The gas price in whole wei below which the two trade, and from which they do not.
 
     The next one above the chain's gas price where they trade now, else the last one below it; None when gas does not
@@ -233,7 +233,7 @@ def turning_point(pair: Pair, chain: Chain) -> int | None:
     return next((point for point in reversed(points) if lowest < point <= now and at(point - 1)), None)
 
 
-def _turns(pair: Pair, chain: Chain) -> list[Fraction]:
+def _turns(pair: PricePair, chain: Chain) -> list[Fraction]:
     """The gas prices at which the price may pass the cap, or a ticket may become possible or impossible."""
     base, cap, terms, backing, in_wei = pair
     gas = chain.redemption_gas

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.monitoring import Monitoring
+from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
@@ -314,7 +314,7 @@ class StreamPlan:
     suspended_origin: Origin
 
 
-class Edge(NamedTuple):
+class Connection(NamedTuple):
     """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
 
     For helpers it is signs (a gateway has tickets signed) or redeems (an orchestrator has them redeemed).
@@ -371,7 +371,7 @@ class Assumed(NamedTuple):
     active_set: int
 
 
-class Market(NamedTuple):
+class MarketTables(NamedTuple):
     """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
 
     `gateways` and `offers` count what a fleet at most has for `whole`; `rates` are (currency, worth).
@@ -395,13 +395,13 @@ class Plan:
     network: str
     release: Release
     hosts: tuple[HostPlan, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[Connection, ...]
     canary: int
     batch: int | str
     silenced: tuple[tuple[str, str, str], ...]
-    market: Market
+    market: MarketTables
     streams: tuple[StreamPlan, ...] = ()
-    monitoring: Monitoring | None = None
+    monitoring: MonitoringBlueprint | None = None
     order: tuple[str, ...] = ()
 
     @property

@@ -34,7 +34,7 @@ class TargetLabel(NamedTuple):
     origin: Origin
 
 
-class Target(NamedTuple):
+class ScrapeTarget(NamedTuple):
     """One address that metrics are read from; `job` is livepeer, gpu or avatar.
 
     `probe` is what a blackbox exporter at that address is told to ask, and "" where the address serves its own metrics.
@@ -51,7 +51,7 @@ class Agent(NamedTuple):
     """The agent on one host, and what it reads there."""
 
     host: str
-    targets: tuple[Target, ...]
+    targets: tuple[ScrapeTarget, ...]
 
 
 class Alert(NamedTuple):
@@ -102,7 +102,7 @@ class Unwatched(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Monitoring:
+class MonitoringBlueprint:
     """How the fleet is watched. `home` is the host that Prometheus runs on, "" where that is not known."""
 
     home: str
@@ -112,7 +112,7 @@ class Monitoring:
     alertmanagers: tuple[Chosen[str], ...]
     rule_files: tuple[Chosen[str], ...]
     runbook: Chosen[str] | None
-    targets: tuple[Target, ...]
+    targets: tuple[ScrapeTarget, ...]
     agents: tuple[Agent, ...]
     alerts: tuple[Alert, ...]
     panels: tuple[Panel, ...]

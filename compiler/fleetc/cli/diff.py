@@ -22,7 +22,7 @@ from fleetc.messages.forms import Format
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
     from fleetc.review.data import Review
-    from fleetc.review.limits import Breach, Limit
+    from fleetc.review.limits import Breach, ImpactLimit
     from fleetc.review.sides import Side
     from fleetc.settings import Settings
 
@@ -62,7 +62,7 @@ class Options(NamedTuple):
     """What a user asks for; `form` is text, markdown, html or json."""
 
     against: str | None
-    limits: tuple[Limit, ...]
+    limits: tuple[ImpactLimit, ...]
     form: str
     output: Path | None
 
@@ -77,7 +77,7 @@ def options(against: str | None, max_impact: str, form: str, output: Path | None
         raise typer.BadParameter(str(problem), param_hint="--max-impact") from problem
 
 
-class Found(NamedTuple):
+class Compared(NamedTuple):
     """A review and what was asked about it."""
 
     review: Review
@@ -109,7 +109,7 @@ class Found(NamedTuple):
         return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
 
 
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Found:
+def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Compared:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from fleetc.cli.baseline import baseline, like
     from fleetc.disk import files
@@ -126,7 +126,7 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> F
         Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
     )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
-    return Found(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
+    return Compared(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
 
 
 def _beside(

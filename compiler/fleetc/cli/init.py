@@ -15,7 +15,7 @@ import typer
 
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import files_failure, message, report
-from fleetc.cli.starter import Service
+from fleetc.cli.starter import CiService
 from fleetc.cli.working import load_settings, read_sources
 from fleetc.messages.forms import Format
 
@@ -25,7 +25,7 @@ def init(
         Path, typer.Argument(metavar="DIR", help="Directory of the new spec.", show_default=False)
     ] = Path(),
     ci: Annotated[
-        Service | None, typer.Option("--ci", help="Also write workflows for this service; beside a spec, only them.")
+        CiService | None, typer.Option("--ci", help="Also write workflows for this service; beside a spec, only them.")
     ] = None,
     install_from: Annotated[
         str | None,

@@ -17,23 +17,23 @@ ATTRIBUTES = ".gitattributes"
 """The one file that a repository may well have: it is left alone then, and its owner told the lines."""
 
 
-class Service(StrEnum):
+class CiService(StrEnum):
     """A service that runs workflows."""
 
     github = "github"
     gitlab = "gitlab"
 
 
-_WORKFLOWS: Mapping[Service, Mapping[str, str]] = {
-    Service.github: {
+_WORKFLOWS: Mapping[CiService, Mapping[str, str]] = {
+    CiService.github: {
         ".github/workflows/fleet-review.yml": "github/fleet-review.yml",
         ".github/workflows/fleet-deploy.yml": "github/fleet-deploy.yml",
     },
-    Service.gitlab: {".gitlab-ci.yml": "gitlab/gitlab-ci.yml"},
+    CiService.gitlab: {".gitlab-ci.yml": "gitlab/gitlab-ci.yml"},
 }
 """By service, the path in the repository and the name of the shipped text."""
 
-_INSTALLED: Mapping[Service, str] = {Service.github: ".github/fleetc", Service.gitlab: ".gitlab/fleetc"}
+_INSTALLED: Mapping[CiService, str] = {CiService.github: ".github/fleetc", CiService.gitlab: ".gitlab/fleetc"}
 """By service, the directory that says what workflows install."""
 
 _NOTE = """\
@@ -84,7 +84,7 @@ def first_files(shipped: Mapping[str, str], schema: str) -> dict[str, str]:
 
 
 def workflows(
-    shipped: Mapping[str, str], service: Service, spec: str, own: str, secrets: Sequence[str]
+    shipped: Mapping[str, str], service: CiService, spec: str, own: str, secrets: Sequence[str]
 ) -> dict[str, str]:
     """The workflows of a service for one spec and what they install, by path in the repository.
 
@@ -115,7 +115,7 @@ def _gitlab_secrets(names: Sequence[str]) -> str:
     return f"# Protected and masked variables of the environment production, which the spec names as secrets:\n{lines}"
 
 
-_SECRETS = {Service.github: _github_secrets, Service.gitlab: _gitlab_secrets}
+_SECRETS = {CiService.github: _github_secrets, CiService.gitlab: _gitlab_secrets}
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+@%-]+")

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from fleetc.disk import swapping
 from fleetc.disk.manifest import (
-    Comparison,
-    Entry,
     FilesError,
+    ManifestEntry,
+    TreeComparison,
     check_relative,
     compare,
     failure,
@@ -112,7 +112,7 @@ def write_tree(
         root = place.open()
         try:
             recorded = None
-            found = Comparison(missing=list(wanted))
+            found = TreeComparison(missing=list(wanted))
             if root is not None:
                 _refuse_precious(root, place.shown)
                 recorded = _recorded_entries(root, place.shown)
@@ -166,7 +166,7 @@ def _refuse_precious(root: int, where: str) -> None:
         raise FilesError("target-refused", message, path=where, advice="name a directory of its own, such as rendered")
 
 
-def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
+def _recorded_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
     """What the directory's manifest lists, None when it is empty. Refuses a directory that is somebody
     else's."""
     recorded = listed_entries(root, where)
@@ -181,7 +181,7 @@ def _recorded_entries(root: int, where: str) -> dict[str, Entry] | None:
     raise FilesError("foreign-directory", message, path=where, advice=advice)
 
 
-def _refuse_loss(found: Comparison, where: str, overwrite_edited: bool) -> None:
+def _refuse_loss(found: TreeComparison, where: str, overwrite_edited: bool) -> None:
     """Refuse to write over what somebody else made or changed."""
     if found.occupied:
         message = f"{_named(found.occupied, where)} must be written, but something else is there"
@@ -212,7 +212,7 @@ def stale(tree: Tree, target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> t
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         root = place.open()
         if root is None:
-            found = Comparison(missing=list(wanted))
+            found = TreeComparison(missing=list(wanted))
         else:
             try:
                 recorded = listed_entries(root, place.shown) or {}
@@ -250,7 +250,7 @@ def strangers(
     target-not-directory, and what the system refuses; a directory that is not there holds nothing.
     """
     wanted = {**{path: Artifact(path, b"") for path in besides}, **tree.as_mapping()}
-    read = {path: Entry("", artifact.mode, ()) for path, artifact in wanted.items() if reads(path)}
+    read = {path: ManifestEntry("", artifact.mode, ()) for path, artifact in wanted.items() if reads(path)}
     try:
         with locked(target, shared=True, wait_seconds=wait_seconds) as place:
             root = place.open()
@@ -299,7 +299,7 @@ def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:
                 os.close(root)
 
 
-def _artifacts(root: int, where: str, entries: dict[str, Entry]) -> Iterator[Artifact]:
+def _artifacts(root: int, where: str, entries: dict[str, ManifestEntry]) -> Iterator[Artifact]:
     """Read the listed files that are there, opening each directory once."""
     directory, inside = "", os.dup(root)
     try:

@@ -1,7 +1,7 @@
 """The recorded tree: what a directory written by fleetc holds, and how it differs from a tree in memory.
 
 In: descriptors of directories, a manifest's bytes, a tree. Out: `FilesError`, manifest entries, a
-`Comparison`. This is the reading half of the disk door: nothing here changes a file, follows a link or waits
+`TreeComparison`. This is the reading half of the disk door: nothing here changes a file, follows a link or waits
 for one. Called by the other modules that meet the disk; `FilesError` is the error of all of them.
 """
 
@@ -144,7 +144,7 @@ def read_opened(descriptor: int, limit_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """What a manifest says of one file; an empty digest is an unknown one."""
 
     sha256: str
@@ -152,7 +152,7 @@ class Entry(NamedTuple):
     origins: tuple[str, ...]
 
 
-def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, Entry]] | None:
+def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, ManifestEntry]] | None:
     """A tree's manifest, as bytes and as entries by path; None where there is none.
 
     The file is somebody's input (a merge may have mangled it): anything odd raises `FilesError`.
@@ -166,7 +166,7 @@ def read_manifest(root: int, where: str) -> tuple[bytes, dict[str, Entry]] | Non
     return content, parse_manifest(content, where)
 
 
-def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
+def parse_manifest(content: bytes, where: str) -> dict[str, ManifestEntry]:
     """The entries of a manifest by path.
 
     Raises `FilesError` manifest-unreadable for anything odd, and manifest-in-conflict where a merge left its marks.
@@ -183,7 +183,7 @@ def parse_manifest(content: bytes, where: str) -> dict[str, Entry]:
         raise FilesError("manifest-unreadable", message, path=f"{where}/{MANIFEST}", advice=advice) from error
 
 
-def listed_entries(root: int, where: str) -> dict[str, Entry] | None:
+def listed_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
     """What a directory's manifest lists, None without one. Of one in conflict, what either side lists."""
     try:
         manifest = read_manifest(root, where)
@@ -194,9 +194,9 @@ def listed_entries(root: int, where: str) -> dict[str, Entry] | None:
     return manifest[1] if manifest is not None else None
 
 
-def _either_side(content: bytes) -> dict[str, Entry]:
+def _either_side(content: bytes) -> dict[str, ManifestEntry]:
     """The files that either side of a manifest in conflict lists, without digests: which one is right is not known."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ManifestEntry] = {}
     for line in content.decode(errors="replace").splitlines():
         with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, FilesError):
             item = json.loads(line.strip().rstrip(",}") + "}")
@@ -204,7 +204,7 @@ def _either_side(content: bytes) -> dict[str, Entry]:
     return found
 
 
-def _entries(document: object) -> dict[str, Entry]:
+def _entries(document: object) -> dict[str, ManifestEntry]:
     """Entries of a decoded manifest; raises ValueError, KeyError, TypeError or FilesError."""
     if not isinstance(document, dict) or not isinstance(document["files"], list):
         raise ValueError("no list of files")
@@ -214,7 +214,7 @@ def _entries(document: object) -> dict[str, Entry]:
         if not (isinstance(path, str) and isinstance(sha256, str) and isinstance(origins, list)):
             raise TypeError("wrong type")
         check_relative(path)
-        entries[path] = Entry(sha256, int(item["mode"], 8), tuple(str(origin) for origin in origins))
+        entries[path] = ManifestEntry(sha256, int(item["mode"], 8), tuple(str(origin) for origin in origins))
     return entries
 
 
@@ -230,7 +230,7 @@ def directories_of(paths: Iterable[str]) -> set[str]:
 
 
 @dataclass(slots=True)
-class Comparison:
+class TreeComparison:
     """A tree against a directory, by relative path.
 
     `same`, `changed` and `missing` divide the tree's paths. `superfluous` were written earlier and are no
@@ -252,11 +252,11 @@ def compare(
     root: int,
     where: str,
     wanted: Mapping[str, Artifact],
-    recorded: Mapping[str, Entry],
+    recorded: Mapping[str, ManifestEntry],
     *,
     mode_mask: int = 0o7777,
     reads: Callable[[str], bool] | None = None,
-) -> Comparison:
+) -> TreeComparison:
     """Compare the directory `root` (shown as `where`) with a tree. Only mode bits in `mode_mask` count.
 
     Files that `reads` declines are not opened, and count as the same when they are regular files.
@@ -276,7 +276,7 @@ class _Walk:
         self,
         where: str,
         wanted: Mapping[str, Artifact],
-        recorded: Mapping[str, Entry],
+        recorded: Mapping[str, ManifestEntry],
         mode_mask: int,
         device: int,
         reads: Callable[[str], bool] | None,
@@ -289,7 +289,7 @@ class _Walk:
         self.reads = reads
         self.wanted_directories = directories_of(wanted)
         self.known_directories = self.wanted_directories | directories_of(recorded)
-        self.result = Comparison()
+        self.result = TreeComparison()
 
     def visit(self, directory: int, prefix: str) -> None:
         """Sort the entries of one directory into the result."""

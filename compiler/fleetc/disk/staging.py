@@ -1,7 +1,7 @@
 """A locked place, and a new tree made beside the old one, from which it takes over what stays the same.
 
 In: a target path; descriptors of a fresh and of the old directory, a tree and its comparison with the old
-one. Out: a `Place`; a complete, synced tree, manifest last. Called by `files.py` and by `swapping.py`, which
+one. Out: a `TreePlace`; a complete, synced tree, manifest last. Called by `files.py` and by `swapping.py`, which
 then lets the two change places.
 """
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleetc.disk.manifest import DIRECTORY, Comparison, FilesError, directories_of, failure, open_directory, shown
+from fleetc.disk.manifest import DIRECTORY, FilesError, TreeComparison, directories_of, failure, open_directory, shown
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
 
 _NO_LINK = {
@@ -40,7 +40,7 @@ _DEEPEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePlace:
     """A target directory by its parent's descriptor and its name; `shown` is how the user wrote it."""
 
     parent: int
@@ -76,7 +76,7 @@ class Place:
 
 
 @contextmanager
-def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[Place]:
+def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[TreePlace]:
     """Hold the target's parent directory: one writer, who makes it where it is missing, or any number of readers.
     The lock leaves no file behind.
 
@@ -97,7 +97,7 @@ def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[Place
         raise failure(reason, where, "open") from error
     try:
         _lock(parent, where, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, wait_seconds)
-        yield Place(parent, full.name or ".", where)  # the root has no name
+        yield TreePlace(parent, full.name or ".", where)  # the root has no name
     except OSError as error:  # whatever was not foreseen nearer to its cause
         raise failure(error, where, "work on") from error
     finally:
@@ -132,7 +132,7 @@ def _holder(parent: int) -> str:
     return "another process"
 
 
-def stage(where: str, staged: int, old: int | None, tree: Tree, found: Comparison) -> bool:
+def stage(where: str, staged: int, old: int | None, tree: Tree, found: TreeComparison) -> bool:
     """Make the new tree; unchanged files are linked and so keep inode and times.
 
     False when an entry of somebody else's could not be carried over: then the old directory must stay.

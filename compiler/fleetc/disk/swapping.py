@@ -1,6 +1,6 @@
 """Lets a new tree take the place of an old one, all at once, and mends what a killed run left.
 
-In: a target directory, locked as a `Place`; a tree and its comparison with what is there. Out: the changed
+In: a target directory, locked as a `TreePlace`; a tree and its comparison with what is there. Out: the changed
 directory. Called by `files.py`; `staging.py` makes the new tree.
 
 Two siblings of the target, named for it, exist only while a write is under way, or after one was killed:
@@ -24,28 +24,28 @@ from pathlib import Path
 
 from fleetc.disk.manifest import (
     DIRECTORY,
-    Comparison,
-    Entry,
     FilesError,
+    ManifestEntry,
+    TreeComparison,
     directories_of,
     failure,
     listed_entries,
     open_directory,
     shown,
 )
-from fleetc.disk.staging import Place, stage, sync
+from fleetc.disk.staging import TreePlace, stage, sync
 from fleetc.emit.tree import MANIFEST, Tree
 
 _NOREPLACE, _EXCHANGE = 1, 2  # flags of renameat2, from linux/fs.h
 _NO_EXCHANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
-def is_half_applied(place: Place) -> bool:
+def is_half_applied(place: TreePlace) -> bool:
     """True when a killed write left the target between two trees; the next write mends it."""
     return _is_leftover(place, place.applying)
 
 
-def _is_leftover(place: Place, name: str) -> bool:
+def _is_leftover(place: TreePlace, name: str) -> bool:
     """Whether a sibling of this name is there. A stranger's is refused: its content would be used."""
     try:
         status = os.stat(name, dir_fd=place.parent, follow_symlinks=False)
@@ -58,14 +58,14 @@ def _is_leftover(place: Place, name: str) -> bool:
     return True
 
 
-def _not_ours(place: Place, name: str) -> FilesError:
+def _not_ours(place: TreePlace, name: str) -> FilesError:
     """A sibling is in the way that must not be removed."""
     path = place.beside(name)
     message = f"{shown(path)} is in the way and holds something that fleetc did not make"
     return FilesError("leftover-not-ours", message, path=path, advice="look at it, then move or remove it")
 
 
-def recover(place: Place) -> None:
+def recover(place: TreePlace) -> None:
     """Finish or clear what a killed write left beside the target. Call under the writer's lock."""
     half_applied = is_half_applied(place)
     if not half_applied and not _is_leftover(place, place.staged):
@@ -85,7 +85,7 @@ def recover(place: Place) -> None:
             os.close(root)
 
 
-def _listed_in(place: Place, name: str) -> set[str] | None:
+def _listed_in(place: TreePlace, name: str) -> set[str] | None:
     """Paths that a leftover's manifest lists; None for an unfinished new tree, in which all is ours."""
     leftover = os.open(name, DIRECTORY, dir_fd=place.parent)
     try:
@@ -99,7 +99,9 @@ def _listed_in(place: Place, name: str) -> set[str] | None:
     return None if listed is None else {MANIFEST, *listed}
 
 
-def replace(place: Place, root: int | None, tree: Tree, found: Comparison, managed: Mapping[str, Entry] | None) -> None:
+def replace(
+    place: TreePlace, root: int | None, tree: Tree, found: TreeComparison, managed: Mapping[str, ManifestEntry] | None
+) -> None:
     """Make the target hold the tree and everything in `found.foreign`.
 
     `root` is the target's descriptor, None when it is missing; `managed` are its manifest's entries, None
@@ -135,7 +137,7 @@ def replace(place: Place, root: int | None, tree: Tree, found: Comparison, manag
         _finish(place, old, {MANIFEST, *(managed or ())})
 
 
-def _refuse_mount(place: Place, root: int) -> None:
+def _refuse_mount(place: TreePlace, root: int) -> None:
     """A mount point cannot be renamed, and nothing can be renamed or linked into it (a bind mount
     included)."""
     mounts: set[str] = set()
@@ -148,7 +150,7 @@ def _refuse_mount(place: Place, root: int) -> None:
         raise FilesError("target-is-mount", message, path=place.shown, advice="name a directory below it")
 
 
-def _finish(place: Place, old: int, managed: Container[str]) -> None:
+def _finish(place: TreePlace, old: int, managed: Container[str]) -> None:
     """Clear the old tree, or move the new one in file by file; a kill in here is mended by `recover`."""
     try:
         if is_half_applied(place):
@@ -165,7 +167,7 @@ def _finish(place: Place, old: int, managed: Container[str]) -> None:
         raise failure(error, place.shown, "finish writing") from error
 
 
-def _put(place: Place) -> None:
+def _put(place: TreePlace) -> None:
     """Rename the new tree to a name that is free or an empty directory."""
     parent = place.parent
     os.rename(place.staged, place.name, src_dir_fd=parent, dst_dir_fd=parent)
@@ -176,7 +178,7 @@ def _put(place: Place) -> None:
         raise
 
 
-def _exchange(place: Place) -> bool:
+def _exchange(place: TreePlace) -> bool:
     """Let the new and the old tree change places; False where the file system cannot."""
     try:
         _rename(place.parent, place.staged, place.parent, place.name, _EXCHANGE)
@@ -203,7 +205,7 @@ def _rename(source: int, old_name: str, target: int, new_name: str, flags: int) 
     raise OSError(number, os.strerror(number))
 
 
-def _apply(place: Place, root: int) -> None:
+def _apply(place: TreePlace, root: int) -> None:
     """Move the files of a complete tree into the target, the manifest last. May be repeated after a kill."""
     staged = os.open(place.applying, DIRECTORY, dir_fd=place.parent)
     try:
@@ -263,7 +265,7 @@ def _move_all(staged: int, root: int, paths: Iterable[str]) -> None:
             os.close(target)
 
 
-def _clear_whole(place: Place, name: str, managed: Container[str] | None, other: int | None) -> None:
+def _clear_whole(place: TreePlace, name: str, managed: Container[str] | None, other: int | None) -> None:
     """Remove a sibling of the target. What is neither managed nor also in `other` moves there, or stays and
     is told."""
     if not _clear(place.parent, name, managed, other, ""):

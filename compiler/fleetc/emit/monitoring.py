@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from fleetc.blueprint.blueprint import Plan, PlannedFile
-from fleetc.blueprint.monitoring import Agent, Alert, Live, Monitoring, Said, Target
+from fleetc.blueprint.monitoring import Agent, Alert, Live, MonitoringBlueprint, Said, ScrapeTarget
 from fleetc.emit.artifacts import json_document, tables_of
 from fleetc.emit.grafana import dashboard
 from fleetc.emit.templates import Templates, Word
@@ -49,15 +49,15 @@ def _artifact(name: str, text: str, origins: Iterable[Origin]) -> Artifact:
     return Artifact(f"{FOLDER}/{name}", text.encode(), origins=tables_of(origins, {"fleet", "monitoring"}))
 
 
-def _central_view(watched: Monitoring) -> dict[str, object]:
+def _central_view(watched: MonitoringBlueprint) -> dict[str, object]:
     return {**_view(watched, watched.targets), "agent": False, "host": ""}
 
 
-def _agent_view(watched: Monitoring, agent: Agent) -> dict[str, object]:
+def _agent_view(watched: MonitoringBlueprint, agent: Agent) -> dict[str, object]:
     return {**_view(watched, agent.targets), "agent": True, "host": Word(agent.host)}
 
 
-def _view(watched: Monitoring, targets: Sequence[Target]) -> dict[str, object]:
+def _view(watched: MonitoringBlueprint, targets: Sequence[ScrapeTarget]) -> dict[str, object]:
     return {
         "interval": Word(f"{watched.interval.value}s"),
         "receives": bool(watched.agents),
@@ -69,23 +69,23 @@ def _view(watched: Monitoring, targets: Sequence[Target]) -> dict[str, object]:
     }
 
 
-def _by_job(targets: Sequence[Target]) -> list[tuple[str, list[Target]]]:
+def _by_job(targets: Sequence[ScrapeTarget]) -> list[tuple[str, list[ScrapeTarget]]]:
     """The targets of each job, sorted."""
     ordered = sorted(targets, key=lambda t: (_JOBS.index(t.job), t.address, t.labels))
     return [(job, list(found)) for job, found in groupby(ordered, key=lambda t: t.job)]
 
 
-def _job(name: str, targets: list[Target]) -> dict[str, object]:
+def _job(name: str, targets: list[ScrapeTarget]) -> dict[str, object]:
     probes = any(target.probe for target in targets)
     return {"name": Word(name), "module": _PROBES if probes else "", "targets": [_target(t) for t in targets]}
 
 
-def _target(target: Target) -> tuple[str, list[tuple[str, str]]]:
+def _target(target: ScrapeTarget) -> tuple[str, list[tuple[str, str]]]:
     labels = [(label.name, label.value) for label in target.labels]
     return target.address, [*([("__param_target", target.probe)] if target.probe else ()), *labels]
 
 
-def _alerts_view(watched: Monitoring) -> dict[str, object]:
+def _alerts_view(watched: MonitoringBlueprint) -> dict[str, object]:
     groups = groupby(watched.alerts, key=lambda alert: alert.group)
     return {
         "groups": [(Word(group), [_alert(alert) for alert in alerts]) for group, alerts in groups],
@@ -130,7 +130,7 @@ def trace(plan: Plan, path: str, templates: Templates) -> list[TracedLine] | Non
     return None
 
 
-def _marks(watched: Monitoring, targets: Sequence[Target]) -> dict[str, Marks]:
+def _marks(watched: MonitoringBlueprint, targets: Sequence[ScrapeTarget]) -> dict[str, Marks]:
     watch = derived("what the spec says about monitoring", ("monitoring",))
     agents = Together(target.origin for agent in watched.agents for target in agent.targets)
     return {
@@ -153,12 +153,12 @@ def _marks(watched: Monitoring, targets: Sequence[Target]) -> dict[str, Marks]:
     }
 
 
-def _target_marks(target: Target) -> list[Marks]:
+def _target_marks(target: ScrapeTarget) -> list[Marks]:
     labels: list[Marks] = [Together([label.origin, target.origin]) for label in target.labels]
     return [target.origin, [*([target.origin] if target.probe else ()), *labels]]
 
 
-def _alert_marks(watched: Monitoring) -> dict[str, Marks]:
+def _alert_marks(watched: MonitoringBlueprint) -> dict[str, Marks]:
     groups = groupby(watched.alerts, key=lambda alert: alert.group)
     return {
         "groups": [
@@ -169,7 +169,7 @@ def _alert_marks(watched: Monitoring) -> dict[str, Marks]:
     }
 
 
-def _dashboard_file(plan: Plan, watched: Monitoring) -> PlannedFile:
+def _dashboard_file(plan: Plan, watched: MonitoringBlueprint) -> PlannedFile:
     content = dashboard(plan.fleet, watched.panels)
     origins = {panel.title: panel.origins for panel in watched.panels}
     places: dict[Path, Origin] = {}

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, ModelUse
-from fleetc.language.orchestrator import Orchestrator, Service
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import HostName, Listener, Price, QuantityError, Wei, parse_listener
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
@@ -131,7 +131,7 @@ def gateway_rtmp(node: Node, gateway: Gateway) -> Chosen[Listener]:
 
 
 @once
-def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[Service] | None:
+def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Chosen[ServiceAddress] | None:
     """The public address of an orchestrator, or None when neither it nor its host names one."""
     if orchestrator.service is not None:
         return Chosen(orchestrator.service, given(*node.path, "service"))
@@ -140,7 +140,9 @@ def service_address(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Cho
         return None
     host = f"[{public}]" if ":" in public else public
     path = ("hosts", orchestrator.host, "public")
-    return Chosen(Service("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path))
+    return Chosen(
+        ServiceAddress("https", host, SERVICE_PORT), derived("the host's public name and the documented port", path)
+    )
 
 
 @once
@@ -328,7 +330,7 @@ def _who_works(here: Chosen[bool]) -> Chosen[str]:
     return Chosen("local" if here.value else "remote", here.origin)
 
 
-def _service_text(service: Service) -> str:
+def _service_text(service: ServiceAddress) -> str:
     """A service address as the spec has it: https goes without saying."""
     port = "" if service.port is None else f":{service.port}"
     return f"{'http://' if service.scheme == 'http' else ''}{service.host}{port}"

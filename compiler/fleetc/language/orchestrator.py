@@ -33,7 +33,7 @@ from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
 _COUNT = re.compile("[1-9][0-9]{0,5}")
 
 
-class Service(NamedTuple):
+class ServiceAddress(NamedTuple):
     """A public service address: scheme http or https, host, and the port where one is written."""
 
     scheme: str
@@ -46,7 +46,7 @@ class Service(NamedTuple):
         return self.host if self.port is None else f"{self.host}:{self.port}"
 
 
-def _service(value: Any) -> Service:
+def _service(value: Any) -> ServiceAddress:
     form = 'write "orch.example.net:8935"'
     if not isinstance(value, str):
         raise refuse("a service address is text", form)
@@ -62,11 +62,11 @@ def _service(value: Any) -> Service:
         raise refuse(problem.message, form) from None
     if colon and not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= 65535 and port == str(int(port[:6]))):
         raise refuse("the port of the service address is not a number from 1 to 65535", form)
-    return Service(scheme, host, int(port) if colon else None)
+    return ServiceAddress(scheme, host, int(port) if colon else None)
 
 
-ServiceAddress = Annotated[
-    Service,
+ServiceField = Annotated[
+    ServiceAddress,
     Parsed(_service),
     WithJsonSchema({"type": "string", "examples": ["orch.example.net:8935"]}),
 ]
@@ -120,7 +120,7 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     """An orchestrator sells transcoding and AI work to gateways."""
 
     mode: Mode = Field(description="What it sells: video, ai, or dual for both from one process.")
-    service: ServiceAddress | None = Field(
+    service: ServiceField | None = Field(
         None,
         description="Public address with its port, as registered; by default the host's public name and port 8935.",
     )

@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.rows import flag_called, in_the_spec
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Value, error, fix_insert, fix_rename, fix_set
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, Value, error, fix_insert, fix_rename, fix_set
 from fleetc.text import leaks
 from fleetc.text.suggestions import Suggestions, asked, nearest_name, same_but_for_spelling
 from fleetc.text.typography import typed_plainly
@@ -77,7 +77,7 @@ def problems(
 def _of_overlay(document: Document, suggestions: Suggestions, problem: Diagnostic) -> Diagnostic:
     """A key that lacks in a table of an overlay: the table may be meant for one of the base that has another name."""
     place = problem.primary.place
-    if problem.code != "missing-key" or isinstance(place, Offset) or len(place) != 2 or document.in_base(place):
+    if problem.code != "missing-key" or isinstance(place, Span) or len(place) != 2 or document.in_base(place):
         return problem
     known = tuple(name for name in document.raw[str(place[0])] if document.in_base((place[0], name)))
     near = suggestions.near(str(place[1]), known)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from fleetc.blueprint.blueprint import Edge, HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Connection, HostPlan, Plan, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -82,25 +82,25 @@ def _service(fleet: Fleet, node: Node) -> Service:
     return lower_ai_worker(fleet, node, settings)
 
 
-def _edges(fleet: Fleet) -> Iterator[Edge]:
+def _edges(fleet: Fleet) -> Iterator[Connection]:
     for name, gateway in fleet.gateways.items():
         for target in gateway.orchestrators:
-            yield Edge(name, target, "pays" if target in fleet.orchestrators else "outside")
+            yield Connection(name, target, "pays" if target in fleet.orchestrators else "outside")
         signer = None if gateway.remote_signer is None else gateway.remote_signer.signer or SIGNER_ELSEWHERE
         if isinstance(gateway.discovery, str):
-            yield Edge(name, gateway.discovery, "finds")
+            yield Connection(name, gateway.discovery, "finds")
         elif gateway.discovery is not None:
-            yield Edge(name, "webhook", "finds")
+            yield Connection(name, "webhook", "finds")
         elif signer is not None and not gateway.orchestrators:
-            yield Edge(name, signer, "finds")
+            yield Connection(name, signer, "finds")
         if signer is not None:
-            yield Edge(name, signer, "signs")
+            yield Connection(name, signer, "signs")
     for name, orchestrator in fleet.orchestrators.items():
         if orchestrator.redeemer in fleet.redeemers:
-            yield Edge(name, orchestrator.redeemer, "redeems")
+            yield Connection(name, orchestrator.redeemer, "redeems")
     for workers in (fleet.transcoders, fleet.ai_workers):
         for name, worker in workers.items():
-            yield Edge(
+            yield Connection(
                 worker.orchestrator,
                 name,
                 "serves" if worker.orchestrator in fleet.orchestrators else "outside",

@@ -1,7 +1,7 @@
 """Lowers what a fleet's prices come to: who buys what from whom, and what it pays from. Plain text for reports.
 
-In: a fleet without errors, or one whose errors a rule has reported. Out: a `Market` of plain values. Exact numbers are
-settled here: what has no short decimal form is rounded, and says "about".
+In: a fleet without errors, or one whose errors a rule has reported. Out: a `MarketTables` of plain values. Exact
+numbers are settled here: what has no short decimal form is rounded, and says "about".
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Entry, Goods
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Goods, PriceEntry
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.tickets import Amount
-from fleetc.blueprint.blueprint import Assumed, FundsRow, Market, MarketRow, MarketSummary
+from fleetc.blueprint.blueprint import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Price, Wei
@@ -25,14 +25,14 @@ from fleetc.upstream import ACTIVE_SET
 _ETHER = 10**18
 
 
-def lower_market(fleet: Fleet) -> Market:
+def lower_market(fleet: Fleet) -> MarketTables:
     """The market of a fleet; without rows off-chain, where nobody pays."""
     found = matrix(fleet)
     names: dict[Goods, str] = {VIDEO: "video"}
     for name, model in sorted(fleet.models.items()):
         names.setdefault((model.pipeline, model.id), f"model {name}")
     gas = effective.gas_price(fleet)
-    return Market(
+    return MarketTables(
         whole=found.cells is not None,
         gateways=CELL_GATEWAYS,
         offers=CELL_OFFERS,
@@ -92,7 +92,7 @@ def _funds(found: Funds) -> FundsRow:
     return FundsRow(found.node, found.wallet, deposit, reserve, load, cost, runway)
 
 
-def price_text(entry: Entry) -> str:
+def price_text(entry: PriceEntry) -> str:
     """A price as written, and what it comes to for a pixel where that is not the same; an offer as it is sent."""
     if entry.price is None:
         return "any price" if entry.unbounded else "what its signer elsewhere pays"

@@ -1,7 +1,8 @@
 """Lowers how the fleet is watched: targets with their labels, alerts, panels, and what stays unwatched.
 
-In: a fleet. Out: `Monitoring`, or None for a fleet of which nothing is to be watched. Called by `lower/__init__.py`.
-Labels stand on targets, never on the whole of Prometheus: it may watch other things too, and expands `$` there.
+In: a fleet. Out: `MonitoringBlueprint`, or None for a fleet of which nothing is to be watched. Called by
+`lower/__init__.py`. Labels stand on targets, never on the whole of Prometheus: it may watch other things too, and
+expands `$` there.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
-from fleetc.blueprint.monitoring import Agent, Monitoring, Target, TargetLabel, Unwatched
+from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
 from fleetc.language import monitoring
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -33,7 +34,7 @@ ROLES = {
 """The label `role` of the nodes of each table."""
 
 
-def lower_monitoring(fleet: Fleet) -> Monitoring | None:
+def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
     """How the fleet is watched; None when nobody asks for it and no node serves metrics."""
     found = tuple(readings(fleet))
     if not found and fleet.monitoring is None:
@@ -44,7 +45,7 @@ def lower_monitoring(fleet: Fleet) -> Monitoring | None:
     raised = tuple(alerts(scope))
     home = prometheus_host(fleet)
     interval = settings.scrape_interval
-    return Monitoring(
+    return MonitoringBlueprint(
         home=home.value if home else "",
         interval=Chosen(DEFAULT_INTERVAL, default("the default of scrape_interval", ("monitoring",)))
         if interval is None
@@ -72,7 +73,7 @@ def _given(value: str | None, field: str) -> Chosen[str] | None:
 
 
 def _agents(fleet: Fleet, settings: monitoring.Monitoring, found: tuple[Reading, ...]) -> Iterator[Agent]:
-    by_host: dict[str, list[Target]] = {}
+    by_host: dict[str, list[ScrapeTarget]] = {}
     for reading in found:
         if reading.by == AGENT:
             by_host.setdefault(reading.host, []).append(_target(fleet, settings, reading))
@@ -80,10 +81,10 @@ def _agents(fleet: Fleet, settings: monitoring.Monitoring, found: tuple[Reading,
         yield Agent(host, tuple(by_host[host]))
 
 
-def _target(fleet: Fleet, settings: monitoring.Monitoring, reading: Reading) -> Target:
+def _target(fleet: Fleet, settings: monitoring.Monitoring, reading: Reading) -> ScrapeTarget:
     labels = (*_labels(fleet, reading), *_further(settings))
     probe = reading.probe.url if reading.probe else ""
-    return Target(reading.job, str(reading.address), tuple(sorted(labels)), reading.origin, probe)
+    return ScrapeTarget(reading.job, str(reading.address), tuple(sorted(labels)), reading.origin, probe)
 
 
 def _labels(fleet: Fleet, reading: Reading) -> Iterator[TargetLabel]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from fleetc.blueprint.blueprint import Edge
+from fleetc.blueprint.blueprint import Connection
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -30,7 +30,7 @@ def turn(node: Node) -> _Rank:
     return _STAGES.get(type(node.settings), _WORKERS), node.name
 
 
-def hosts_in_order(fleet: Fleet, edges: Iterable[Edge]) -> tuple[str, ...]:
+def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]:
     """All hosts: each after those that its nodes use, and of those that may be next the one with the earliest stage.
 
     A host counts with the last of its nodes. Of hosts that use one another in a circle one has to be the first.

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Severity
+from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
 from fleetc.text import leaks
-from fleetc.toml.document import Document, LineMap, Source, Span
+from fleetc.toml.document import Document, LineMap, Source
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 """The word for each severity; SARIF has the same three."""
@@ -69,7 +69,7 @@ class _Atlas:
 
     def place(self, label: Label) -> Place:
         target = label.place
-        if isinstance(target, Offset):
+        if isinstance(target, Span):
             span = Span(target.source, target.start, target.end)
             path = ""
             value: Any = self._texts.get(target.source, "")[target.start : target.end]

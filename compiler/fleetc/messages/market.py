@@ -1,6 +1,6 @@
 """The market of a fleet as text for a terminal: who buys what from whom, and from which funds.
 
-In: the `Market` of a plan. Out: aligned tables, one line for each row. `cli/` calls it for
+In: the `MarketTables` of a plan. Out: aligned tables, one line for each row. `cli/` calls it for
 `check --explain-prices`.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fleetc.blueprint.blueprint import Market
+from fleetc.blueprint.blueprint import MarketTables
 from fleetc.text.encoders import visible
 
 _PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")
@@ -26,7 +26,7 @@ _SUMMARY = (
 _FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST BY THE HOUR", "DEPOSIT LASTS")
 
 
-def as_text(market: Market) -> str:
+def as_text(market: MarketTables) -> str:
     """The tables, and what they assume."""
     if not market.rows and not market.summaries and not market.funds:
         return "no gateway of this fleet buys from an orchestrator of this fleet at a price\n"

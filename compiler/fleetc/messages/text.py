@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from fleetc.messages.locate import NAMES, Located, Place
-from fleetc.places.diagnostic import Action, Edit, Severity
+from fleetc.places.diagnostic import Edit, EditKind, Severity
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output, visible
 from fleetc.toml.edits import toml_key, toml_value
@@ -73,9 +73,9 @@ def deeds(item: Located) -> str:
 def _deed(edit: Edit) -> str:
     """What an edit does, as the end of a sentence."""
     key = edit.path[-1]
-    if edit.action is Action.REMOVE:
+    if edit.action is EditKind.REMOVE:
         return f"takes {key} away" if isinstance(key, str) else f"takes this entry of {edit.path[-2]} away"
-    if edit.action is Action.RENAME:
+    if edit.action is EditKind.RENAME:
         return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
     value = toml_value(edit.value)
     return f"writes {value}" if isinstance(key, int) else f"writes {toml_key(key)} = {value}"

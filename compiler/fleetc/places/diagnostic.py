@@ -24,8 +24,9 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offset:
-    """A place in a source text that has no key path (syntax, encoding): offsets in characters, end exclusive."""
+class Span:
+    """A stretch of a source text: offsets in characters, the end exclusive. Syntax errors have no key path, only
+    this."""
 
     source: str
     start: int
@@ -39,13 +40,13 @@ class Label:
     `secret` says that the lines of the place hold a secret, so that they are never printed.
     """
 
-    place: Path | Offset
+    place: Path | Span
     note: str = ""
     on_key: bool = False
     secret: bool = False
 
 
-class Action(StrEnum):
+class EditKind(StrEnum):
     """What an edit does: replace a value, add a key to a table, give a key another name, or take away a key or item."""
 
     SET = "set"
@@ -63,7 +64,7 @@ class Edit:
     """One change of the spec at a key path; `fixes.py` finds the text. `value` is the new value, or the new name."""
 
     path: Path
-    action: Action
+    action: EditKind
     value: Value = ""
 
 
@@ -76,22 +77,22 @@ class Fix:
 
 def fix_set(path: Path, value: Value) -> Fix:
     """Write another value at a path that exists."""
-    return Fix((Edit(path, Action.SET, value),))
+    return Fix((Edit(path, EditKind.SET, value),))
 
 
 def fix_insert(path: Path, value: Value) -> Fix:
     """Add a key that its table lacks."""
-    return Fix((Edit(path, Action.INSERT, value),))
+    return Fix((Edit(path, EditKind.INSERT, value),))
 
 
 def fix_rename(path: Path, name: str) -> Fix:
     """Give the key at a path another name."""
-    return Fix((Edit(path, Action.RENAME, name),))
+    return Fix((Edit(path, EditKind.RENAME, name),))
 
 
 def fix_remove(path: Path) -> Fix:
     """Take away a key, or an item of a list."""
-    return Fix((Edit(path, Action.REMOVE),))
+    return Fix((Edit(path, EditKind.REMOVE),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
-from fleetc.review.data import IMPACTS, Box, Change, Review, Spot, Target
+from fleetc.review.data import IMPACTS, Box, Cause, Change, NodeRef, Review
 from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
 from fleetc.review.impact.restarts import moved
@@ -57,7 +57,7 @@ def compare(old: Side, new: Side) -> Review:
     made = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
     made.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in made]
-    ends = frozenset[Target]().union(*processes)
+    ends = frozenset[NodeRef]().union(*processes)
     boxes, edges = _picture(old, new, plans or (), hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",
@@ -176,7 +176,7 @@ def _what(group: Sequence[Delta]) -> str:
 
 def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, impact: Impact, atlas: Atlas) -> Change:
     first = group[0]
-    targets = dict.fromkeys(Target(delta.item.host, delta.item.node) for delta in group)
+    targets = dict.fromkeys(NodeRef(delta.item.host, delta.item.node) for delta in group)
     spots = dict.fromkeys(
         spot for delta in group if delta.item.kind != "text" for spot in atlas.spots(delta.edits, delta.item.origin)
     )
@@ -193,7 +193,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
     )
 
 
-def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterator[Spot]:
+def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterator[Cause]:
     """The lines of the spec itself that differ in nothing but comments, spaces or order."""
     path = delta.item.key[-1]
     if not path.startswith(SPEC_FOLDER):
@@ -204,7 +204,7 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
         sources = document.sources if document is not None else ()
         source = next((source for index, source in enumerate(sources) if copy_of(index) == path), None)
         if source is not None:
-            yield Spot(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, or the order of keys")
+            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, or the order of keys")
 
 
 def _rank(change: Change) -> tuple[object, ...]:
@@ -223,7 +223,7 @@ def _picture(
     plans: Iterable[Plan],
     hosts: set[str],
     changes: Sequence[Change],
-    ends: Iterable[Target],
+    ends: Iterable[NodeRef],
 ) -> tuple[tuple[Box, ...], tuple[tuple[str, str, str], ...]]:
     """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
     fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]

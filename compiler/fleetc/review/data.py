@@ -14,7 +14,7 @@ IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Cause:
     """A place of a spec and why it counts: `side` is new or old, `kind` given, default, derived or constant.
 
     `line` and `column` count from 1; 0 is the file as a whole, and an empty `file` no place at all. `text` is the
@@ -48,7 +48,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class NodeRef:
     """Where a change happens: a host and a node on it; an empty node is the host, an empty host the whole fleet."""
 
     host: str
@@ -86,11 +86,11 @@ class Change:
     what: str
     old: str | None
     new: str | None
-    targets: tuple[Target, ...]
-    causes: tuple[Spot, ...]
+    targets: tuple[NodeRef, ...]
+    causes: tuple[Cause, ...]
     effects: tuple[Effect, ...]
     lines: tuple[Line, ...]
-    parts: tuple[tuple[Target, tuple[Effect, ...]], ...] = ()
+    parts: tuple[tuple[NodeRef, tuple[Effect, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,11 @@ class Review:
     tool: str
     changes: tuple[Change, ...]
     files: tuple[FileChange, ...]
-    restarts: tuple[tuple[Target, int | None], ...]
+    restarts: tuple[tuple[NodeRef, int | None], ...]
     picture: tuple[Box, ...]
     edges: tuple[tuple[str, str, str], ...]
     notes: tuple[str, ...]
     files_only: bool = False
-    stops: tuple[Target, ...] = ()
-    cold_starts: tuple[tuple[Target, str], ...] = ()
+    stops: tuple[NodeRef, ...] = ()
+    cold_starts: tuple[tuple[NodeRef, str], ...] = ()
     foreign: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Limits on the impact of a change, as a build sets them: `price=5%,exposure=none,restart=3`.
 
-In: the text of `--max-impact`, a `Review`. Out: `Limit`s, and the changes that break one. Called by `cli/`.
+In: the text of `--max-impact`, a `Review`. Out: `ImpactLimit`s, and the changes that break one. Called by `cli/`.
 
 `none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
 a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
@@ -25,7 +25,7 @@ class LimitError(ValueError):
     """A limit that cannot be understood; the message says what to write."""
 
 
-class Limit(NamedTuple):
+class ImpactLimit(NamedTuple):
     """A class of impact and the most that it may come to; None admits none of it."""
 
     impact: str
@@ -39,7 +39,7 @@ class Limit(NamedTuple):
 class Breach(NamedTuple):
     """A limit that is broken, by how much, and the changes that break it, the worst first."""
 
-    limit: Limit
+    limit: ImpactLimit
     amount: Decimal
     changes: tuple[Change, ...]
 
@@ -49,9 +49,9 @@ class Breach(NamedTuple):
         return f"{self.limit} is broken{reached}"
 
 
-def parse_limits(text: str) -> tuple[Limit, ...]:
+def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
     """Read limits. Raises `LimitError`."""
-    found: dict[str, Limit] = {}
+    found: dict[str, ImpactLimit] = {}
     for part in text.split(","):
         match = _FORM.fullmatch(part.strip())
         if match is None:
@@ -65,11 +65,11 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
             raise LimitError(f"a limit of price is a percentage; write price={value}% or price=none")
         if impact != "price" and (percent or "." in value):
             raise LimitError(f"a limit of {impact} is a whole number; write such as {impact}=3 or {impact}=none")
-        found[impact] = Limit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
+        found[impact] = ImpactLimit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
     return tuple(found.values())
 
 
-def breaches(review: Review, limits: Sequence[Limit]) -> Iterator[Breach]:
+def breaches(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
     """The limits that a review breaks."""
     for limit in limits:
         weighed = [(amount, change) for change in review.changes for amount in _amounts(change, limit.impact)]

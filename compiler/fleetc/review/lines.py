@@ -18,7 +18,7 @@ _LIMIT = 2000
 """Up to so many lines on either side the best way to pair them is looked for."""
 
 
-class Pair(NamedTuple):
+class LinePair(NamedTuple):
     """A line before and after, counted from 1; 0 and None where there is none on that side."""
 
     old_line: int
@@ -27,7 +27,7 @@ class Pair(NamedTuple):
     new: str | None
 
 
-def differing(old: str | None, new: str | None) -> list[Pair]:
+def differing(old: str | None, new: str | None) -> list[LinePair]:
     """The lines that differ, in order. Of long texts with as many lines before as after, those at the same place."""
     left, right = ([] if text is None else text.split("\n") for text in (old, new))
     shorter = min(len(left), len(right))
@@ -39,7 +39,7 @@ def differing(old: str | None, new: str | None) -> list[Pair]:
         return list(_matched(before, after, first))
     if len(before) == len(after):
         numbered = enumerate(zip(before, after, strict=True), first + 1)
-        return [Pair(number, number, a, b) for number, (a, b) in numbered if a != b]
+        return [LinePair(number, number, a, b) for number, (a, b) in numbered if a != b]
     return list(_counted(before, after, first))
 
 
@@ -56,17 +56,17 @@ def _text(artifact: Artifact | None) -> str | None:
     return None if artifact is None else artifact.content.decode(errors="replace").removesuffix("\n")
 
 
-def _matched(before: Sequence[str], after: Sequence[str], first: int) -> Iterator[Pair]:
+def _matched(before: Sequence[str], after: Sequence[str], first: int) -> Iterator[LinePair]:
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         for place in range(max(i2 - i1, j2 - j1)):
             i, j = i1 + place, j1 + place
             old, new = (before[i] if i < i2 else None), (after[j] if j < j2 else None)
-            yield Pair(0 if old is None else first + i + 1, 0 if new is None else first + j + 1, old, new)
+            yield LinePair(0 if old is None else first + i + 1, 0 if new is None else first + j + 1, old, new)
 
 
-def _counted(before: Sequence[str], after: Sequence[str], first: int) -> Iterator[Pair]:
+def _counted(before: Sequence[str], after: Sequence[str], first: int) -> Iterator[LinePair]:
     """Lines that are gone and lines that are new, without pairs; lines that only moved are left out."""
     gone, come = Counter(before), Counter(after)
     gone.subtract(after)
@@ -74,8 +74,8 @@ def _counted(before: Sequence[str], after: Sequence[str], first: int) -> Iterato
     for place, line in enumerate(before):
         if gone[line] > 0:
             gone[line] -= 1
-            yield Pair(first + place + 1, 0, line, None)
+            yield LinePair(first + place + 1, 0, line, None)
     for place, line in enumerate(after):
         if come[line] > 0:
             come[line] -= 1
-            yield Pair(0, first + place + 1, None, line)
+            yield LinePair(0, first + place + 1, None, line)

@@ -20,7 +20,7 @@ from fleetc.review.items.avatars import avatar_of
 from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
 from fleetc.review.items.of_stacks import SEAT
-from fleetc.review.lines import Pair, differing
+from fleetc.review.lines import LinePair, differing
 from fleetc.review.sides import Side
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
@@ -37,10 +37,10 @@ class Evidence:
     old: Side
     new: Side
     paths: list[str]
-    left: dict[str, list[Pair]] = field(default_factory=dict)
+    left: dict[str, list[LinePair]] = field(default_factory=dict)
     explained: set[str] = field(default_factory=set)
     _lines: dict[int, list[Line]] = field(default_factory=dict)
-    _pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    _pairs: dict[str, list[LinePair]] = field(default_factory=dict)
 
     def lines_of(self, delta: Delta) -> tuple[Line, ...]:
         """The lines that show a delta and what follows from it, by file and number."""
@@ -63,7 +63,7 @@ class Evidence:
             lines = (_line(path, pair) for pair in pairs)
             yield FileChange(path, state, tuple(replace(line, change=owners.get(line)) for line in lines))
 
-    def pairs(self, path: str) -> list[Pair]:
+    def pairs(self, path: str) -> list[LinePair]:
         """The lines in which a file differs; of host variables not those that differ in digests alone."""
         if path not in self._pairs:
             texts = (_text(side.files.get(path)) for side in (self.old, self.new))
@@ -135,7 +135,7 @@ class Evidence:
         if by_name or fleet:
             self.explained.add(path)
 
-    def _own(self, path: str, pair: Pair, owners: list[Delta]) -> None:
+    def _own(self, path: str, pair: LinePair, owners: list[Delta]) -> None:
         if not owners:
             self.left.setdefault(path, []).append(pair)
             return
@@ -150,7 +150,7 @@ def _is_whole(delta: Delta) -> bool:
     return delta.item.presence or (delta.item.kind, delta.item.what) in (("host", "runtime"), ("service", "host"))
 
 
-def _shows(pair: Pair, delta: Delta, path: str) -> bool:
+def _shows(pair: LinePair, delta: Delta, path: str) -> bool:
     texts = [text for text in (pair.old, pair.new) if text is not None]
     item = delta.item
     if item.key[-1] == SEAT:
@@ -165,7 +165,7 @@ def _shows(pair: Pair, delta: Delta, path: str) -> bool:
     return _has_values(pair, delta)
 
 
-def _has_values(pair: Pair, delta: Delta) -> bool:
+def _has_values(pair: LinePair, delta: Delta) -> bool:
     """Whether the lines have the values: the old line the old one's, the new line the new one's."""
     old, new = _words(delta.before), _words(delta.after)
     before, after = (old - new or old), (new - old or new)
@@ -179,7 +179,7 @@ def _words(text: str | None) -> frozenset[str]:
     return frozenset(part for word in _WORD.findall(text or "") for part in (word, *word.split("-")))
 
 
-def _is_bookkeeping(pair: Pair) -> bool:
+def _is_bookkeeping(pair: LinePair) -> bool:
     if pair.old is None or pair.new is None:
         return False
     return _DIGEST.sub("", pair.old) == _DIGEST.sub("", pair.new)
@@ -189,7 +189,7 @@ def _text(content: bytes | None) -> str | None:
     return None if content is None else content.decode("utf-8", errors="replace")
 
 
-def _line(path: str, pair: Pair) -> Line:
+def _line(path: str, pair: LinePair) -> Line:
     old, new = (None if text is None else shown(text) for text in (pair.old, pair.new))
     return Line(path, pair.old_line, pair.new_line, old, new)
 

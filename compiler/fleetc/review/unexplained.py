@@ -14,7 +14,7 @@ from fleetc.review.impact.restarts import service_of
 from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
 from fleetc.review.items.item import Item
-from fleetc.review.lines import Pair
+from fleetc.review.lines import LinePair
 from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
 
@@ -58,7 +58,7 @@ def _texts(old: Side, new: Side, evidence: Evidence, read: set[str]) -> Iterator
             yield _of_pairs(path, left, old, new)
 
 
-def _of_pairs(path: str, pairs: Sequence[Pair], old: Side, new: Side) -> Delta:
+def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side) -> Delta:
     parts = path.split("/")
     host, node = (parts[1], parts[2]) if parts[0] == "hosts" and len(parts) > 3 else ("", "")
     process = service_of(path)

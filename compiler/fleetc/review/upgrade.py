@@ -24,7 +24,7 @@ from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Diagnostic, Severity
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, Release, format_release
-from fleetc.upstream.releases import Change, between, unplaced
+from fleetc.upstream.releases import ReleaseChange, between, unplaced
 
 OVERLAY = "--to"
 """The name under which places in the report show the new release."""
@@ -245,7 +245,7 @@ def _changes(move: _Move) -> Iterator[tuple[str, str]]:
             yield change.name, text
 
 
-def _crossed(move: _Move) -> Iterator[tuple[Change, str]]:
+def _crossed(move: _Move) -> Iterator[tuple[ReleaseChange, str]]:
     """The changes between the two releases that concern a node, told for the direction it goes."""
     first, last = sorted((move.old, move.new))
     for facts in between(first, last):
@@ -260,7 +260,7 @@ def _crossed(move: _Move) -> Iterator[tuple[Change, str]]:
                 yield change, f"in some release after {format_release(NEWEST_RELEASE)}, {change.now}"
 
 
-def _concerns(change: Change, move: _Move) -> bool:
+def _concerns(change: ReleaseChange, move: _Move) -> bool:
     variables = {variable.name for variable in move.service.variables}
     return (
         (not change.roles or bool(move.roles & set(change.roles)))

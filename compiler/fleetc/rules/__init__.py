@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from fleetc.language.fleet import Fleet
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, Severity, error, fix_remove, warning
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, warning
 
 
 class Rule(NamedTuple):
@@ -62,7 +62,7 @@ def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
             yield diagnostic.code, _dotted(diagnostic.doubted)
         return
     place = diagnostic.primary.place
-    if isinstance(place, Offset):
+    if isinstance(place, Span):
         return
     yield diagnostic.code, None
     dotted = _dotted(place)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Path
-from fleetc.stream_api.normal import Target
+from fleetc.stream_api.normal import NormalTarget
 
 IN_SYNC, DRIFT = "in_sync", "drift"
 PATCH, LATER, REPLACE, MANUAL = "patch", "patch_when_inactive", "replace", "manual"
@@ -89,8 +89,8 @@ class Wanted(NamedTuple):
     `rivals` are the observed targets that the doubtful ones may be; they stay until that is told.
     """
 
-    known: tuple[Target, ...]
+    known: tuple[NormalTarget, ...]
     pending: tuple[Pending, ...]
     doubtful: tuple[Pending, ...]
-    rivals: tuple[Target, ...]
+    rivals: tuple[NormalTarget, ...]
     bindings: tuple[Binding, ...]

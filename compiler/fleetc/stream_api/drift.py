@@ -30,7 +30,7 @@ from fleetc.stream_api.data import (
     Step,
     Wanted,
 )
-from fleetc.stream_api.normal import Target
+from fleetc.stream_api.normal import NormalTarget
 from fleetc.stream_api.observed import STREAM, Answer
 from fleetc.stream_api.steps import INACTIVE, steps
 
@@ -57,7 +57,7 @@ def wanted_targets(
     claimed |= {(binding.profile, binding.id) for binding in bindings or ()}
     free = [t for t in normal.targets(normal.target_rows(observed)) if (t.profile, t.id) not in claimed]
     homeless = Counter(_like(row) for row, found in zip(rows, ids, strict=True) if found is None)
-    known: list[Target] = []
+    known: list[NormalTarget] = []
     bound: list[Binding] = []
     pending: list[Pending] = []
     doubtful: list[Pending] = []
@@ -68,7 +68,7 @@ def wanted_targets(
         if found is None:
             (doubtful if alike else pending).append(Pending(row, place))
             continue
-        known.append(Target(row["profile"], found, row.get("videoOnly") is True))
+        known.append(NormalTarget(row["profile"], found, row.get("videoOnly") is True))
         if "spec" in row:
             bound.append(Binding(*reference_of(row), found))
     kinds = {_like(item.row) for item in doubtful}

@@ -25,7 +25,7 @@ OPTIONAL = ("quality", "gop", "profile")
 """Keys of a profile that count only where they are declared: the service fills some of them in."""
 
 
-class Target(NamedTuple):
+class NormalTarget(NamedTuple):
     """A target by what tells it from others, and whether it gets silent video only."""
 
     profile: str
@@ -127,9 +127,9 @@ def recording(stream: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return None if found is None else [profile(row) for row in found]
 
 
-def targets(rows: Iterable[Mapping[str, Any]]) -> tuple[Target, ...]:
+def targets(rows: Iterable[Mapping[str, Any]]) -> tuple[NormalTarget, ...]:
     """Targets that have an id, in their order."""
-    return tuple(Target(row["profile"], row["id"], row.get("videoOnly") is True) for row in rows if "id" in row)
+    return tuple(NormalTarget(row["profile"], row["id"], row.get("videoOnly") is True) for row in rows if "id" in row)
 
 
 def target_rows(stream: Mapping[str, Any]) -> list[dict[str, Any]]:

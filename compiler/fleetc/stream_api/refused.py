@@ -16,7 +16,7 @@ from fleetc import rules
 from fleetc.language.fleet import Fleet
 from fleetc.language.problems import problems
 from fleetc.language.stream import Stream
-from fleetc.places.diagnostic import Diagnostic, Offset, Path, Severity
+from fleetc.places.diagnostic import Diagnostic, Path, Severity, Span
 from fleetc.stream_api import scrub
 from fleetc.stream_api.resource import Seen, SeenStream
 from fleetc.upstream import NEWEST_RELEASE, format_release
@@ -63,7 +63,7 @@ def _placed(found: list[Diagnostic]) -> list[tuple[Path, Diagnostic]]:
     placed = []
     for fault in found:
         place = fault.primary.place
-        if isinstance(place, Offset) or place[:2] != ("streams", _NAME):
+        if isinstance(place, Span) or place[:2] != ("streams", _NAME):
             continue
         if fault.severity is Severity.ERROR and fault.code != _OF_SPECS:
             placed.append((place[2:], fault))

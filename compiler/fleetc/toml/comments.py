@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.toml.scan import STRINGS, Scan
@@ -28,7 +28,7 @@ def check(sources: Sequence[Source]) -> Iterator[Diagnostic]:
             continue
         beside = _Beside(source.text)
         for (start, end), seems in found:
-            yield _problem(Offset(source.name, start, end), seems, beside.path(start, end))
+            yield _problem(Span(source.name, start, end), seems, beside.path(start, end))
 
 
 def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:
@@ -62,7 +62,7 @@ class _Beside:
         return self._paths[-1] if self._paths else ()
 
 
-def _problem(place: Offset, seems: leaks.Found, beside: Path) -> Diagnostic:
+def _problem(place: Span, seems: leaks.Leak, beside: Path) -> Diagnostic:
     told = "take it out: the spec is copied into the tree with its comments; and replace the secret"
     if seems.certain or not beside:
         return error("inline-secret", f"a comment seems to hold {seems.kind}", Label(place, secret=True), help=told)

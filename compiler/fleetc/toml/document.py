@@ -1,7 +1,7 @@
 """Reads TOML texts into one document whose every value can be traced to a place in them.
 
 In: `Source` texts, decoded and with LF line ends (`disk/files.py` does both); the first is the base, later ones
-are overlays. Out: a `Document`, or diagnostics whose places are all `Offset`s, so that they can be shown
+are overlays. Out: a `Document`, or diagnostics whose places are all `Span`s, so that they can be shown
 without a document (with `LineMap`). Called by `pipeline.py`, and for the specs that a tree keeps.
 """
 
@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.toml.reader import read
-from fleetc.toml.scan import Mark, Scan, parse_key
+from fleetc.toml.scan import KeySpans, Scan, parse_key
 from fleetc.toml.syntax_errors import cut
 
 REMOVE = "remove"
@@ -29,14 +29,6 @@ class Source:
 
     name: str
     text: str
-
-
-class Span(NamedTuple):
-    """A place in a source: offsets in characters, end exclusive."""
-
-    source: str
-    start: int
-    end: int
 
 
 class LineMap:
@@ -71,7 +63,7 @@ class Document:
     raw: dict[str, Any] = field(compare=False)
 
     @cached_property
-    def _marks(self) -> list[tuple[str, dict[Path, Mark]]]:
+    def _marks(self) -> list[tuple[str, dict[Path, KeySpans]]]:
         """The marks of each source, the last source first."""
         return [(source.name, Scan(source.text).marks) for source in reversed(self.sources)]
 
@@ -151,8 +143,8 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
             error(
                 "overlay-conflict",
                 f"{key} is {there} in {base.nearest(path).source} and {here} in the overlay",
-                _label(overlay.nearest(path, on_key=True), f"{here} here"),
-                (_label(base.nearest(path, on_key=True), f"{there} here"),),
+                Label(overlay.nearest(path, on_key=True), f"{here} here"),
+                (Label(base.nearest(path, on_key=True), f"{there} here"),),
                 f'give both the same shape, or take the old one away first: remove = ["{key}"]',
             )
         )
@@ -163,11 +155,11 @@ def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[
     """The base without the tables and keys that an overlay removes."""
     example = f'write {REMOVE} = ["gateways.gw-us"]'
     if not isinstance(removals, list):
-        place = _label(overlay.nearest((REMOVE,)))
+        place = Label(overlay.nearest((REMOVE,)))
         return base, [error("overlay-remove", f"{REMOVE} takes a list of key paths", place, help=example)]
     diagnostics: list[Diagnostic] = []
     for index, text in enumerate(removals):
-        place = _label(overlay.nearest((REMOVE, index)))
+        place = Label(overlay.nearest((REMOVE, index)))
         path = parse_key(text) if isinstance(text, str) else None
         if path is None:
             diagnostics.append(error("overlay-remove", "this is no key path", place, help=example))
@@ -215,7 +207,3 @@ def value_at(raw: Any, path: Path) -> Any:
         else:
             return None
     return raw
-
-
-def _label(span: Span, note: str = "") -> Label:
-    return Label(Offset(*span), note)

@@ -14,8 +14,8 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import NamedTuple
 
-from fleetc.places.diagnostic import Action, Edit, Path, Value
-from fleetc.toml.scan import Layout, Mark, Statement, key_parts
+from fleetc.places.diagnostic import Edit, EditKind, Path, Value
+from fleetc.toml.scan import KeySpans, Layout, Statement, key_parts
 
 _START = attrgetter("start")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -74,15 +74,15 @@ def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
     """
     if not edit.path:
         return []
-    if edit.action is Action.RENAME:
+    if edit.action is EditKind.RENAME:
         return [found for sheet in sheets for found in _rename(sheet, edit.path, str(edit.value))]
-    into_root = edit.action is Action.INSERT and len(edit.path) == 1
+    into_root = edit.action is EditKind.INSERT and len(edit.path) == 1
     for sheet in sheets if into_root else reversed(sheets):
-        if edit.action is Action.INSERT:
+        if edit.action is EditKind.INSERT:
             found = _insert(sheet, edit)
         elif edit.path not in sheet.layout.marks:
             continue
-        elif edit.action is Action.SET:
+        elif edit.action is EditKind.SET:
             found = _set(sheet, edit)
         else:
             found = _remove(sheet, edit.path)
@@ -101,7 +101,7 @@ def _set(sheet: Sheet, edit: Edit) -> TextEdit | None:
     return TextEdit(sheet.number, mark.start, mark.end, after, before, after)
 
 
-def _is_header(mark: Mark) -> bool:
+def _is_header(mark: KeySpans) -> bool:
     """Whether a mark is a header's: only there the key stands inside."""
     return mark.start < mark.key_start
 

@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, Path, error
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.text.encoders import HIDDEN
 from fleetc.toml.scan import KEY_PART, STRINGS, Scan
 from fleetc.toml.syntax_errors import cut, explain
@@ -150,7 +150,7 @@ def _number(place: Label) -> Diagnostic:
 
 
 def _label(name: str, start: int, end: int) -> Label:
-    return Label(Offset(name, start, end))
+    return Label(Span(name, start, end))
 
 
 def _walk(container: Any, path: Path, escaped: bool, problems: list[_Problem]) -> None:

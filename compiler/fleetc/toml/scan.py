@@ -33,7 +33,7 @@ _gap = re.compile(r"(?:[ \t\n]++|#[^\n]*+)*+")
 _scalar = re.compile(rf"""{STRINGS}|(?=[^"'\s,\]}}])[^,\]}}#\n]*[^,\]}}#\s]""", re.DOTALL)
 
 
-class Mark(NamedTuple):
+class KeySpans(NamedTuple):
     """Offsets in characters, ends exclusive: of the key, and of the value (of the header, for a table)."""
 
     key_start: int
@@ -46,7 +46,7 @@ class Clash(NamedTuple):
     """The last statement mentions a path that an earlier one had mentioned (which TOML may allow)."""
 
     path: Path
-    earlier: Mark
+    earlier: KeySpans
     start: int
     end: int
 
@@ -63,7 +63,7 @@ class Scan:
     """
 
     def __init__(self, text: str) -> None:
-        self.marks: dict[Path, Mark] = {}
+        self.marks: dict[Path, KeySpans] = {}
         self.opened: list[int] = []
         self.clash: Clash | None = None
         self.stopped: int | None = None
@@ -96,7 +96,7 @@ class Scan:
         path: Path = ()
         for depth, (part, key_start, key_end) in enumerate(parts):
             path += (part,)
-            mark = Mark(key_start, key_end, start, end)
+            mark = KeySpans(key_start, key_end, start, end)
             if depth < len(parts) - 1:
                 self._mention(path, mark)
                 if path in self._counts:
@@ -120,12 +120,12 @@ class Scan:
         path = table
         for part, start, end in parts[:-1]:
             path += (part,)
-            self._mention(path, Mark(start, end, start, end))
+            self._mention(path, KeySpans(start, end, start, end))
         part, start, end = parts[-1]
         path += (part,)
         pos = self._match(_equals, pos)
         value_end = self._value(pos, path)
-        mark = Mark(start, end, pos, value_end)
+        mark = KeySpans(start, end, pos, value_end)
         self._mention(path, mark)
         self.marks[path] = mark
         return value_end
@@ -144,7 +144,7 @@ class Scan:
         index = 0
         while not self._text.startswith("]", pos):
             end = self._value(pos, (*path, index))
-            self.marks[(*path, index)] = Mark(pos, end, pos, end)
+            self.marks[(*path, index)] = KeySpans(pos, end, pos, end)
             index += 1
             pos = self._next(self._match(_gap, end), "]", _gap)
         self.opened.pop()
@@ -168,7 +168,7 @@ class Scan:
             return pos
         raise _StopError(pos)
 
-    def _mention(self, path: Path, mark: Mark) -> None:
+    def _mention(self, path: Path, mark: KeySpans) -> None:
         """Note a path; its first mention stays its mark until a statement sets it."""
         earlier = self.marks.setdefault(path, mark)
         if earlier is not mark:
@@ -204,7 +204,7 @@ class Layout(Scan):
     """
 
     def __init__(self, text: str) -> None:
-        self.mentions: dict[Path, list[Mark]] = {}
+        self.mentions: dict[Path, list[KeySpans]] = {}
         self.headers: dict[Path, Statement] = {}
         self.pairs: dict[Path, list[Statement]] = {}
         self.dotted: dict[Path, list[Statement]] = {}
@@ -230,7 +230,7 @@ class Layout(Scan):
             self.dotted.setdefault(path[:depth], []).append(statement)
         return end
 
-    def _mention(self, path: Path, mark: Mark) -> None:
+    def _mention(self, path: Path, mark: KeySpans) -> None:
         self.mentions.setdefault(path, []).append(mark)
         super()._mention(path, mark)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from fleetc.places.diagnostic import Diagnostic, Label, Offset, error
+from fleetc.places.diagnostic import Diagnostic, Label, Span, error
 from fleetc.text.typography import TYPED, typed_plainly
 from fleetc.toml.scan import Scan
 
@@ -44,14 +44,14 @@ def _unmerged(name: str, text: str) -> list[Diagnostic]:
     for conflict in islice(_MERGE.finditer(text), _CONFLICTS):
         start, middle, end = conflict.start(), conflict.start("middle"), conflict.start("end")
         places = (
-            Label(Offset(name, middle, middle + 7), "the other side begins"),
-            Label(Offset(name, end, end + 7), "it ends"),
+            Label(Span(name, middle, middle + 7), "the other side begins"),
+            Label(Span(name, end, end + 7), "it ends"),
         )
         found.append(
             error(
                 "merge-unresolved",
                 "this is an unresolved merge: git left both sides here",
-                Label(Offset(name, start, start + 7), "one side begins"),
+                Label(Span(name, start, start + 7), "one side begins"),
                 places,
                 "keep what is right of the two sides, and remove the three lines of git",
             )
@@ -108,7 +108,7 @@ def _at(
     """An error at a place, one character wide unless `end` is given; never past the end of the text."""
     end = min(start + 1 if end is None else end, len(text))
     places = () if related is None else (related,)
-    return error("toml-syntax", message, Label(Offset(name, start, end)), places, advice)
+    return error("toml-syntax", message, Label(Span(name, start, end)), places, advice)
 
 
 def _repeated(name: str, text: str, pos: int) -> Diagnostic:
@@ -120,8 +120,8 @@ def _repeated(name: str, text: str, pos: int) -> Diagnostic:
     return error(
         "duplicate-key",
         f"{cut(key)} is defined twice",
-        Label(Offset(name, clash.start, clash.end), "again here"),
-        (Label(Offset(name, clash.earlier.key_start, clash.earlier.key_end), "first here"),),
+        Label(Span(name, clash.start, clash.end), "again here"),
+        (Label(Span(name, clash.earlier.key_start, clash.earlier.key_end), "first here"),),
         "keep one of the two",
     )
 
@@ -147,7 +147,7 @@ def _in_string(name: str, text: str, message: str, start: int, pos: int) -> Diag
 
 def _in_brackets(name: str, text: str, opening: int, pos: int) -> Diagnostic:
     """The parser gave up inside the brackets that open at `opening`, not in a value."""
-    opened = Label(Offset(name, opening, opening + 1), "opened here")
+    opened = Label(Span(name, opening, opening + 1), "opened here")
     char = text[pos : pos + 1]
     inline = text[opening] == "{"
     if inline and char == "\n":

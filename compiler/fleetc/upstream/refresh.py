@@ -38,7 +38,7 @@ _COLUMNS = (
 )
 
 
-class Registration(NamedTuple):
+class FlagRegistration(NamedTuple):
     """One flag as the source registers it; `default` is None when its expression is too much for this reader."""
 
     type: str
@@ -54,7 +54,7 @@ class Difference(NamedTuple):
     after: Value | None
 
 
-def registrations(texts: Iterable[str]) -> dict[str, Registration]:
+def registrations(texts: Iterable[str]) -> dict[str, FlagRegistration]:
     """Every flag that the texts register, by name.
 
     `x.String("name", default, "usage")` and `x.StringVar(place, "name", default, "usage")` count, for each type. A
@@ -64,7 +64,7 @@ def registrations(texts: Iterable[str]) -> dict[str, Registration]:
     sources = [without_comments(text) for text in texts]
     variables = {m[1]: m[2] for text in sources for m in _VARIABLE.finditer(text)}
     fields = {m[1]: m[2] for text in sources for m in _FIELD.finditer(text)}
-    found: dict[str, Registration] = {}
+    found: dict[str, FlagRegistration] = {}
     for text in sources:
         for call in _CALL.finditer(text):
             words = arguments(text, call.end())
@@ -72,7 +72,7 @@ def registrations(texts: Iterable[str]) -> dict[str, Registration]:
             name = string_literal(words[0]) if len(words) == 3 else None
             if name:
                 kind = _TYPES[call[1]]
-                found[name] = Registration(kind, evaluate(kind, _resolved(words[1], variables, fields)))
+                found[name] = FlagRegistration(kind, evaluate(kind, _resolved(words[1], variables, fields)))
     return dict(sorted(found.items()))
 
 
@@ -84,7 +84,7 @@ def _resolved(expression: str, variables: Mapping[str, str], fields: Mapping[str
     return variables.get(expression, expression)
 
 
-def compare(found: Mapping[str, Registration], table_text: str, release: Release) -> list[Difference]:
+def compare(found: Mapping[str, FlagRegistration], table_text: str, release: Release) -> list[Difference]:
     """The differences between a source of one release and the table, sorted by kind and flag."""
     rows = tomllib.loads(table_text)["flags"]
     differences = [Difference("appeared", name, None, found[name].default) for name in found if name not in rows]
@@ -96,7 +96,7 @@ def compare(found: Mapping[str, Registration], table_text: str, release: Release
     return sorted(differences, key=lambda d: (d.kind, d.flag))
 
 
-def _changed(name: str, row: Mapping[str, Any], now: Registration, release: Release) -> Iterator[Difference]:
+def _changed(name: str, row: Mapping[str, Any], now: FlagRegistration, release: Release) -> Iterator[Difference]:
     if parse_release(row["since"]) > release:
         yield Difference("older", name, row["since"], format_release(release))
     if row["type"] != now.type:
@@ -111,7 +111,7 @@ def _gone(row: Mapping[str, Any], release: Release) -> bool:
     return "removed" in row and parse_release(row["removed"]) <= release
 
 
-def rewritten(table_text: str, found: Mapping[str, Registration], release: Release) -> str:
+def rewritten(table_text: str, found: Mapping[str, FlagRegistration], release: Release) -> str:
     """The table with new flags and with changed types and defaults. Everything above the rows stays as it is.
 
     A flag that vanished keeps its row: a file that was forgotten looks the same, so a person writes `removed`.

@@ -14,7 +14,7 @@ from fleetc.upstream import NEWEST_RELEASE, Release, load, parse_release
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReleaseChange:
     """Something the node does otherwise from `release` on: `now` says what, `before` what it did until then.
 
     It concerns a node that meets every condition that is given: one of `roles` and `modes`, `on_chain`, one of `flags`
@@ -49,7 +49,7 @@ class ReleaseFacts:
     deprecates: tuple[str, ...]
     without_effect: tuple[str, ...]
     removes: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[ReleaseChange, ...]
     partial: bool = False
 
 
@@ -61,7 +61,7 @@ def releases() -> tuple[ReleaseFacts, ...]:
 
 
 @cache
-def unplaced() -> tuple[Change, ...]:
+def unplaced() -> tuple[ReleaseChange, ...]:
     """Changes that are merged upstream, for some release after the last one that is known whole; which is not known."""
     return tuple(_change(NEWEST_RELEASE, row) for row in load("releases.toml").get("unplaced", ()))
 
@@ -84,6 +84,6 @@ def _facts(release: Release, row: dict[str, Any]) -> ReleaseFacts:
     )
 
 
-def _change(release: Release, row: dict[str, Any]) -> Change:
+def _change(release: Release, row: dict[str, Any]) -> ReleaseChange:
     columns: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in row.items()}
-    return Change(release=release, **columns)
+    return ReleaseChange(release=release, **columns)

@@ -22,7 +22,7 @@ from fleetc.review.sides import of_compiled
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import Judgement
-from fleetc.rollout.hosts.observe import Seen
+from fleetc.rollout.hosts.observe import HostSeen
 from fleetc.rollout.hosts.runner import RunResult
 from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
 from fleetc.rollout.plan.make import effects_in, effects_of
@@ -205,8 +205,8 @@ class Hosts:
         self.rollouts = 0
         self.newest: dict[str, NewestPlan] = {}
 
-    def observe(self, _tree: Tree, hosts: Sequence[str], *_: object) -> dict[str, Seen]:
-        return {host: Seen(self.states[host], self.newest.get(host)) for host in hosts}
+    def observe(self, _tree: Tree, hosts: Sequence[str], *_: object) -> dict[str, HostSeen]:
+        return {host: HostSeen(self.states[host], self.newest.get(host)) for host in hosts}
 
     def deploy(
         self, tree: Tree, plan: Plan, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object

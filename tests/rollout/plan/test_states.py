@@ -15,7 +15,7 @@ from fleetc.emit.artifacts import json_document
 from fleetc.emit.release import releases
 from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Tree, tree_of
-from fleetc.review.data import Change, Effect, Review, Target
+from fleetc.review.data import Change, Effect, NodeRef, Review
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from fleetc.rollout.plan.make import batches_of, effects_of
 from fleetc.rollout.plan.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
@@ -155,11 +155,11 @@ def test_batches_are_those_of_ansible(hosts: int, tmp_path: Path) -> None:
 
 def test_effects_of_a_review_come_once_for_each_target() -> None:
     grave, light = Effect("restart", "gw restarts", Decimal(1)), Effect("price", "cap 10 % higher", Decimal("10.0"))
-    targets = (Target("edge-1", "gw"), Target("edge-2", "gw-2"))
+    targets = (NodeRef("edge-1", "gw"), NodeRef("edge-2", "gw-2"))
     changes = (
         Change("argument", "-a", "1", "2", targets, (), (grave, light), ()),
         Change("argument", "-b", "1", "2", targets[:1], (), (grave,), ()),
-        Change("rollout", "canary", "1", "2", (Target("", ""),), (), (light,), ()),
+        Change("rollout", "canary", "1", "2", (NodeRef("", ""),), (), (light,), ()),
     )
     review = Review("aurora", "", "", changes, (), (), (), (), ())
     assert effects_of(review) == {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fleetc.blueprint.blueprint import Plan
-from fleetc.blueprint.monitoring import Target
+from fleetc.blueprint.monitoring import ScrapeTarget
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import Origin, derived
@@ -56,5 +56,5 @@ def monitoring_marks(plan: Plan) -> dict[str, Marks]:
     }
 
 
-def _instance(target: Target) -> str:
+def _instance(target: ScrapeTarget) -> str:
     return next(label.value for label in target.labels if label.name == "instance")

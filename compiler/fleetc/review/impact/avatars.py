@@ -11,7 +11,7 @@ from ipaddress import ip_network
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, FIREWALL_ALLOWLIST
 from fleetc.language.quantities.addresses import IpNetwork
-from fleetc.review.data import Target
+from fleetc.review.data import NodeRef
 from fleetc.review.impact.facts import Fact
 from fleetc.review.impact.restarts import Moved
 from fleetc.review.items.deltas import Delta
@@ -19,7 +19,7 @@ from fleetc.review.items.item import Item, Key
 from fleetc.review.items.of_stacks import TURN_UNIT
 
 
-def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:
+def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
     """Callers, ports and slots that come and go, host by host. What is left running keeps its callers and ports."""
     slots: dict[str, list[int]] = {}
     left_on = {target.host for target in left if target.node.startswith(f"{AVATAR_DIRECTORY}/")}
@@ -113,12 +113,12 @@ def with_shared(moved: Moved, deltas: Iterable[Delta], new: Mapping[Key, Item]) 
     for item in new.values():
         if item.kind == "slot" and item.presence:
             of_host.setdefault(item.host, []).append(item.what)
-    more: set[Target] = set()
+    more: set[NodeRef] = set()
     for item in (part.item for delta in deltas for part in delta.all()):
         if item.kind == "secret" and item.key[2:3] == (AVATAR_DIRECTORY,) and len(item.key) > 4:
-            more.add(Target(item.host, f"{AVATAR_DIRECTORY}/{item.key[3]}"))
-            more |= {Target(item.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(item.host, ())}
+            more.add(NodeRef(item.host, f"{AVATAR_DIRECTORY}/{item.key[3]}"))
+            more |= {NodeRef(item.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(item.host, ())}
     for target in moved.restarted:
         if target.node == f"{AVATAR_DIRECTORY}/{TURN_UNIT}":
-            more |= {Target(target.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(target.host, ())}
+            more |= {NodeRef(target.host, f"{AVATAR_DIRECTORY}/{slot}") for slot in of_host.get(target.host, ())}
     return moved._replace(restarted=moved.restarted | (more - moved.started - moved.stopped - moved.left))

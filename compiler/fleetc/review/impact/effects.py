@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from fleetc.language.fleet import Fleet
-from fleetc.review.data import IMPACTS, Effect, Target
+from fleetc.review.data import IMPACTS, Effect, NodeRef
 from fleetc.review.impact.avatars import stacks
 from fleetc.review.impact.facts import (
     COLD_START,
@@ -82,12 +82,12 @@ class Impact:
             if home is not None:
                 self._facts.setdefault(id(home), []).append(fact)
 
-    def restarts(self) -> tuple[tuple[Target, int | None], ...]:
+    def restarts(self) -> tuple[tuple[NodeRef, int | None], ...]:
         """The processes that restart or stop, and how many live sessions each can drop at most."""
         ended = sorted(self.moved.restarted | self.moved.stopped, key=lambda target: (target.host, target.node))
         return tuple((target, live_sessions(self.old, target.node)) for target in ended)
 
-    def cold_starts(self) -> tuple[tuple[Target, str], ...]:
+    def cold_starts(self) -> tuple[tuple[NodeRef, str], ...]:
         """The models that load before their process answers, by process."""
         begun = sorted(self.moved.restarted | self.moved.started, key=lambda target: (target.host, target.node))
         return tuple((target, model) for target in begun for model in warm_models(self.new, target.node))
@@ -106,21 +106,21 @@ class Impact:
             found = [Effect("none", "; ".join(reasons), Decimal(0))]
         return tuple(sorted(found, key=lambda effect: IMPACTS.index(effect.impact)))
 
-    def parts(self, group: Sequence[Delta]) -> tuple[tuple[Target, tuple[Effect, ...]], ...]:
+    def parts(self, group: Sequence[Delta]) -> tuple[tuple[NodeRef, tuple[Effect, ...]], ...]:
         """What equal deltas mean at each place by itself; nothing where they have one place, which has all of it.
 
         A process that moves drops its sessions on the host that it leaves.
         """
-        places: dict[Target, list[Delta]] = {}
-        left: dict[Target, Target] = {}
+        places: dict[NodeRef, list[Delta]] = {}
+        left: dict[NodeRef, NodeRef] = {}
         for delta in group:
-            place = Target(delta.item.host, delta.item.node)
+            place = NodeRef(delta.item.host, delta.item.node)
             places.setdefault(place, []).append(delta)
-            if delta.old is not None and Target(delta.old.host, delta.old.node) in self.moved.stopped - {place}:
-                left[place] = Target(delta.old.host, delta.old.node)
+            if delta.old is not None and NodeRef(delta.old.host, delta.old.node) in self.moved.stopped - {place}:
+                left[place] = NodeRef(delta.old.host, delta.old.node)
         if len(places) == 1 and not left:
             return ()
-        found: dict[Target, list[Effect]] = {}
+        found: dict[NodeRef, list[Effect]] = {}
         for place, deltas in places.items():
             for effect in self.effects(deltas):
                 at = left.get(place, place) if effect.impact == "restart" else place
@@ -191,11 +191,11 @@ class Impact:
         """How the process of a node passes with this delta: comes, goes, moves, or stays where nobody manages it."""
         item, old, new = delta.item, delta.old, delta.new
         if item.kind == "service" and item.presence:
-            yield "comes" if old is None else "stays" if Target(item.host, item.node) in self.moved.left else "goes"
+            yield "comes" if old is None else "stays" if NodeRef(item.host, item.node) in self.moved.left else "goes"
         elif _is_host_of_node(delta) and old is not None and new is not None:
             if self._renamed.get(old.host) != new.host:
                 yield "moves"
-            if Target(old.host, old.node) in self.moved.left:
+            if NodeRef(old.host, old.node) in self.moved.left:
                 yield "stays"
 
     def _passing(self, delta: Delta, way: str) -> Iterator[tuple[str, str]]:
@@ -282,14 +282,14 @@ class Impact:
             text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
             yield Effect("cold-start", text, Decimal(count))
 
-    def _processes(self, delta: Delta) -> Iterator[Target]:
+    def _processes(self, delta: Delta) -> Iterator[NodeRef]:
         """The processes that this delta restarts, stops or starts."""
         for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
             for target in self._moved_on.get(host, ()):
                 if any(self._touches(item, target) for item in _items(delta)):
                     yield target
 
-    def _touches(self, item: Item, target: Target) -> bool:
+    def _touches(self, item: Item, target: NodeRef) -> bool:
         """Whether an item is of a process; items of a stack have its unit in their key."""
         if item.node or item.kind == "text":
             return item.node == target.node and item.kind != "funds"
@@ -300,15 +300,15 @@ class Impact:
         return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", "binary"))
 
     @cached_property
-    def _moved_on(self) -> dict[str, list[Target]]:
+    def _moved_on(self) -> dict[str, list[NodeRef]]:
         """What restarts, stops or starts, by host, sorted."""
-        found: dict[str, list[Target]] = {}
+        found: dict[str, list[NodeRef]] = {}
         every = self.moved.restarted | self.moved.stopped | self.moved.started
         for target in sorted(every, key=lambda target: (target.host, target.node)):
             found.setdefault(target.host, []).append(target)
         return found
 
-    def _restart(self, targets: Sequence[Target]) -> str:
+    def _restart(self, targets: Sequence[NodeRef]) -> str:
         one = len(targets) == 1
         stops = [target for target in targets if target in self.moved.stopped]
         s = "s" if one else ""

@@ -20,7 +20,7 @@ from fleetc.language.node import AiSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import reach_of
 from fleetc.language.worker import AiWorker, Transcoder
-from fleetc.review.data import Target
+from fleetc.review.data import NodeRef
 from fleetc.review.items.item import Item, Key
 
 COLD_START = "30 to 120 s"
@@ -62,7 +62,7 @@ class Opening(NamedTuple):
         return f"port {self.port} of {self.host}, open to {_reach(self.address)}"
 
 
-def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[Target]) -> Iterator[Fact]:
+def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[NodeRef]) -> Iterator[Fact]:
     """Ports that come within or out of the reach of others. One that stays on loopback exposes nothing.
 
     The ports of a process that is left running stay open, also beside those of one that takes its place elsewhere.
@@ -82,7 +82,7 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
         wider = [o for o in after if o not in before and not any(_covers(b, o) for b in before)]
         purpose = item.what.rpartition(" (")[0]
         flag = _FLAG_OF_PURPOSE.get(purpose, "-aiModels" if purpose.endswith("runner") else "-httpAddr")
-        stays = before if key in old and Target(old[key].host, item.node) in left else ()
+        stays = before if key in old and NodeRef(old[key].host, item.node) in left else ()
         if stays:
             yield Fact("exposure", item.node, f"{item.what}: still {_listed(stays)}", Decimal(0), (flag,))
         text = _reached(before, after, key in old, key in new) if not stays else _listed(after)

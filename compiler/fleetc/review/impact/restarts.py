@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.language.fleet import Fleet
-from fleetc.review.data import Target
+from fleetc.review.data import NodeRef
 from fleetc.review.sides import Side
 
 
 class Moved(NamedTuple):
     """Processes by what happens to them. Those of `left` go on on hosts that left the fleet: nobody stops them."""
 
-    restarted: frozenset[Target]
-    stopped: frozenset[Target]
-    started: frozenset[Target]
-    left: frozenset[Target]
+    restarted: frozenset[NodeRef]
+    stopped: frozenset[NodeRef]
+    started: frozenset[NodeRef]
+    left: frozenset[NodeRef]
 
 
 def moved(old: Side, new: Side, paths: Iterable[str]) -> Moved:
@@ -51,11 +51,11 @@ def renamed(old: Fleet | None, new: Fleet | None) -> dict[str, str]:
     return {name: come[host.address, host.ssh_port] for name, host in gone if (host.address, host.ssh_port) in come}
 
 
-def _known_as(target: Target, names: Mapping[str, str]) -> Target:
-    return Target(names.get(target.host, target.host), target.node)
+def _known_as(target: NodeRef, names: Mapping[str, str]) -> NodeRef:
+    return NodeRef(names.get(target.host, target.host), target.node)
 
 
-def _digests(side: Side, concerned: Collection[Target], names: Mapping[str, str]) -> dict[tuple[Target, str], str]:
+def _digests(side: Side, concerned: Collection[NodeRef], names: Mapping[str, str]) -> dict[tuple[NodeRef, str], str]:
     """The digest of each file of some processes, by process and file. `names` are new names of hosts."""
     hosts = {target.host for target in concerned}
     found = {}
@@ -72,7 +72,7 @@ def _host_of(path: str) -> str:
     return path[6 : path.find("/", 6)] if path.startswith("hosts/") else ""
 
 
-def service_of(path: str) -> Target | None:
+def service_of(path: str) -> NodeRef | None:
     """The process that a file below `hosts/` belongs to, else None.
 
     A stack has several: avatar/slot-NN for each slot, avatar/host, avatar/turn. Its lists and its packet filter restart
@@ -82,9 +82,9 @@ def service_of(path: str) -> Target | None:
     if len(parts) < 4 or parts[0] != "hosts":
         return None
     if parts[2] != AVATAR_DIRECTORY:
-        return Target(parts[1], parts[2])
+        return NodeRef(parts[1], parts[2])
     unit = _STACK_FILE.fullmatch(parts[3])
-    return Target(parts[1], f"{AVATAR_DIRECTORY}/{unit[1] or unit[2]}") if unit else None
+    return NodeRef(parts[1], f"{AVATAR_DIRECTORY}/{unit[1] or unit[2]}") if unit else None
 
 
 _STACK_FILE = re.compile(r"slots/(slot-[0-9]+)\..*|(host|turn)\.(?:env|compose\.yaml)")

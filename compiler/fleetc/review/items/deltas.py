@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import given
 from fleetc.review.items.avatars import seat_pairs
-from fleetc.review.items.edits import Edit, Edits
+from fleetc.review.items.edits import Edits, SpecEdit
 from fleetc.review.items.item import Item, Key
 from fleetc.review.items.of_stacks import SEAT
 
@@ -23,7 +23,7 @@ class Delta:
 
     old: Item | None
     new: Item | None
-    edits: tuple[Edit, ...]
+    edits: tuple[SpecEdit, ...]
     follows: list[Delta] = field(default_factory=list)
 
     @property
@@ -87,7 +87,7 @@ def _items(items: Mapping[Key, Item], keys: Iterable[Key]) -> list[Item]:
     return [items[key] for key in keys if key in items]
 
 
-def _without_consents(silent: Iterable[Edit], found: Iterable[Delta]) -> Iterator[Edit]:
+def _without_consents(silent: Iterable[SpecEdit], found: Iterable[Delta]) -> Iterator[SpecEdit]:
     """The edits but those that only admit what another key of their table says: they are a cause of its change."""
     by_path: dict[Path, Delta] = {}
     for delta in sorted(found, key=lambda delta: delta.item.follows):
@@ -157,8 +157,8 @@ def _is_entry(item: Item) -> bool:
 def _settled(found: list[Delta]) -> list[Delta]:
     """Give what follows to the change of the same node that has the same cause, and failing that one of the fleet."""
     own = [delta for delta in found if not delta.item.follows]
-    by_node: dict[tuple[str, Edit], Delta] = {}
-    by_edit: dict[Edit, Delta] = {}
+    by_node: dict[tuple[str, SpecEdit], Delta] = {}
+    by_edit: dict[SpecEdit, Delta] = {}
     by_slot = {delta.item.key[:-1]: delta for delta in own if delta.item.key[-1] == SEAT}
     for delta in own:
         for edit in delta.edits:
@@ -181,7 +181,7 @@ def _settled(found: list[Delta]) -> list[Delta]:
     return own
 
 
-def _of_edits(silent: Iterable[Edit]) -> Iterator[Delta]:
+def _of_edits(silent: Iterable[SpecEdit]) -> Iterator[Delta]:
     """The edits that no item shows; an item of a list that goes and one that comes at its place are one."""
     found: dict[str, Delta] = {}
     for edit in silent:

@@ -1,6 +1,7 @@
 """What was edited in the spec, and which of the edits is the cause of a change.
 
-In: two documents. Out: `Edit`s by key path, `causes_of` an item, and the `Spot` of each. Called by `review/compare.py`.
+In: two documents. Out: `SpecEdit`s by key path, `causes_of` an item, and the `Cause` of each. Called by
+`review/compare.py`.
 
 An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
 the nearest. What comes or goes with its own table has that table for its cause, whoever names it. Where an item follows
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
-from fleetc.review.data import Spot
+from fleetc.review.data import Cause
 from fleetc.review.items.item import Item
 from fleetc.text import leaks
 from fleetc.toml.document import Document
@@ -31,7 +32,7 @@ _TABLE = 2
 """The length of the path of a named table, such as orchestrators.orch."""
 
 
-class Edit(NamedTuple):
+class SpecEdit(NamedTuple):
     """One value that was changed, added (`old` is None) or taken away (`new` is None): its path on either side.
 
     The texts are the values; the tables and lists above a value are no edits of their own.
@@ -48,29 +49,29 @@ class Edit(NamedTuple):
         return self.new if self.new is not None else self.old or ()
 
 
-def edits_of(old: Document, new: Document) -> tuple[Edit, ...]:
+def edits_of(old: Document, new: Document) -> tuple[SpecEdit, ...]:
     """Everything that two documents say differently."""
     return tuple(_differing(old.raw, new.raw, (), ()))
 
 
-def _differing(old: Any, new: Any, before: Path, after: Path) -> Iterator[Edit]:
+def _differing(old: Any, new: Any, before: Path, after: Path) -> Iterator[SpecEdit]:
     if old == new and type(old) is type(new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             if key not in new:
-                yield Edit((*before, key), None, text_of(old[key]), "")
+                yield SpecEdit((*before, key), None, text_of(old[key]), "")
             elif key not in old:
-                yield Edit(None, (*after, key), "", text_of(new[key]))
+                yield SpecEdit(None, (*after, key), "", text_of(new[key]))
             else:
                 yield from _differing(old[key], new[key], (*before, key), (*after, key))
     elif isinstance(old, list) and isinstance(new, list):
         yield from _of_lists(old, new, before, after)
     else:
-        yield Edit(before, after, text_of(old), text_of(new))
+        yield SpecEdit(before, after, text_of(old), text_of(new))
 
 
-def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iterator[Edit]:
+def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iterator[SpecEdit]:
     """The items between what both begin and end with; as many on either side are pairs."""
     first = 0
     while first < min(len(old), len(new)) and old[first] == new[first]:
@@ -84,9 +85,9 @@ def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iter
             yield from _differing(a, b, (*before, place), (*after, place))
         return
     for place, value in enumerate(gone, first):
-        yield Edit((*before, place), None, text_of(value), "")
+        yield SpecEdit((*before, place), None, text_of(value), "")
     for place, value in enumerate(come, first):
-        yield Edit(None, (*after, place), "", text_of(value))
+        yield SpecEdit(None, (*after, place), "", text_of(value))
 
 
 def text_of(value: Any) -> str:
@@ -108,12 +109,12 @@ def shown(value: str) -> str:
 class Edits:
     """The edits of a spec, found by the origin of an item. Quick also where thousands of values were edited."""
 
-    def __init__(self, edits: Sequence[Edit]) -> None:
+    def __init__(self, edits: Sequence[SpecEdit]) -> None:
         self.all = tuple(edits)
-        self._at: dict[Path, list[Edit]] = {}
-        self._below: dict[Path, list[Edit]] = {}
-        self._swaps: dict[tuple[str | None, str | None], list[Edit]] = {}
-        self._named: dict[str, list[Edit]] = {}
+        self._at: dict[Path, list[SpecEdit]] = {}
+        self._below: dict[Path, list[SpecEdit]] = {}
+        self._swaps: dict[tuple[str | None, str | None], list[SpecEdit]] = {}
+        self._named: dict[str, list[SpecEdit]] = {}
         for edit in self.all:
             for texts in ((edit.before, edit.after), (edit.before, None), (None, edit.after)):
                 self._swaps.setdefault(texts, []).append(edit)
@@ -125,21 +126,21 @@ class Edits:
             for word in words:
                 self._named.setdefault(word, []).append(edit)
 
-    def touching(self, path: Path) -> list[Edit]:
+    def touching(self, path: Path) -> list[SpecEdit]:
         """The edits at a path, below it, or of a table above it that came or went."""
         return list(dict.fromkeys((*self._below.get(path, ()), *self._above(path))))
 
-    def _above(self, path: Path) -> Iterator[Edit]:
+    def _above(self, path: Path) -> Iterator[SpecEdit]:
         """The edits of a table above a path that came or went."""
         for length in range(1, len(path)):
             yield from self._at.get(path[:length], ())
 
-    def tables_of(self, old: Item | None, new: Item | None) -> tuple[Edit, ...]:
+    def tables_of(self, old: Item | None, new: Item | None) -> tuple[SpecEdit, ...]:
         """The tables that came or went with what an item says, be they its cause or not."""
         paths = (path for item in (old, new) if item is not None for path in item.origin.paths)
         return tuple(dict.fromkeys(edit for path in paths for edit in self._above(path)))
 
-    def moving(self, path: Path) -> list[Edit]:
+    def moving(self, path: Path) -> list[SpecEdit]:
         """The entries that came or went before a place in a list, or at it: what stands there now stood elsewhere."""
         for length in range(len(path) - 1, 0, -1):
             place = path[length]
@@ -150,7 +151,7 @@ class Edits:
                     return found
         return []
 
-    def table_of(self, old: Item | None, new: Item | None) -> list[Edit]:
+    def table_of(self, old: Item | None, new: Item | None) -> list[SpecEdit]:
         """The edit by which the item's own table came or went with it, whoever names that table."""
         item = new or old
         if item is None or not item.presence or (old is not None and new is not None):
@@ -158,7 +159,7 @@ class Edits:
         own = [path for path in item.origin.paths[:1] if len(path) == _TABLE]
         return [edit for path in own for edit in self._at.get(path, ()) if (edit.old is None) == (old is None)]
 
-    def referring(self, old: Item | None, new: Item | None) -> list[Edit]:
+    def referring(self, old: Item | None, new: Item | None) -> list[SpecEdit]:
         """The edits by which the item's node or stream names another table than before, such as its wallet."""
         item = new or old
         if item is None:
@@ -176,11 +177,11 @@ class Edits:
         """The named tables that an item follows from, such as (wallets, payer)."""
         return [(str(path[0]), str(path[1])) for path in (item.origin.paths if item else ()) if len(path) > 1]
 
-    def speaking_of(self, *names: str) -> list[Edit]:
+    def speaking_of(self, *names: str) -> list[SpecEdit]:
         """The edits whose path or value holds one of the names."""
         return list(dict.fromkeys(edit for name in names if name for edit in self._named.get(name, ())))
 
-    def causes_of(self, old: Item | None, new: Item | None) -> tuple[Edit, ...]:
+    def causes_of(self, old: Item | None, new: Item | None) -> tuple[SpecEdit, ...]:
         """The edits that made an item change; none where nothing in the spec did."""
         item = new or old
         if item is None or not self.all:
@@ -206,7 +207,7 @@ class Edits:
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def _tells(edit: Edit, old: Item | None, new: Item | None) -> bool:
+def _tells(edit: SpecEdit, old: Item | None, new: Item | None) -> bool:
     """Whether the texts of an edit hold those of the item, which tells it from others near by."""
     pairs = ((old, edit.before), (new, edit.after))
     said = [(item.value, set(_WORD.findall(text))) for item, text in pairs if item is not None and not item.presence]
@@ -219,7 +220,7 @@ class Atlas:
     def __init__(self, old: Document | None, new: Document | None) -> None:
         self._documents = {"old": old, "new": new}
 
-    def spots(self, edits: Iterable[Edit], origin: Origin | None) -> tuple[Spot, ...]:
+    def spots(self, edits: Iterable[SpecEdit], origin: Origin | None) -> tuple[Cause, ...]:
         """The places of some edits; without any, the places that the origin names."""
         kind, reason = (origin.kind, origin.reason) if origin else ("given", "")
         found = [
@@ -230,7 +231,7 @@ class Atlas:
             found = [self.spot("new", path, kind, reason) for path in origin.paths[:1]]
         return tuple(spot for spot in dict.fromkeys(found) if spot is not None)
 
-    def spot(self, side: str, path: Path, kind: str, reason: str) -> Spot | None:
+    def spot(self, side: str, path: Path, kind: str, reason: str) -> Cause | None:
         """The place of a path; None where there is no document on that side."""
         document = self._documents[side]
         if document is None:
@@ -242,4 +243,4 @@ class Atlas:
         secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
         name = ".".join(map(leaks.shown, map(str, path)))
         hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
-        return Spot(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)
+        return Cause(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)

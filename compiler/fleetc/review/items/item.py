@@ -40,7 +40,7 @@ class Item(NamedTuple):
     order: bool = False
 
 
-class Place(NamedTuple):
+class ItemPlace(NamedTuple):
     """Whose items are taken apart: the key they stand below, host and node, and the table of the spec."""
 
     key: Key
@@ -57,7 +57,7 @@ def field_names(whole: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(whole)) if is_dataclass(whole) else tuple(whole._fields)
 
 
-def by_its_looks(place: Place, name: str, value: Any) -> Iterator[Item]:
+def by_its_looks(place: ItemPlace, name: str, value: Any) -> Iterator[Item]:
     """Items of a field that nobody has told us about: one for each plain value in it, however deep."""
     kind = "service" if place.node else place.key[0]
     deep = _is_record(value) or (isinstance(value, tuple) and any(map(_is_record, value)))
@@ -118,26 +118,26 @@ _IDENTITY = ("pipeline", "model_id", "gateway", "ethaddress", "name", "label")
 """Keys that tell an entry of a list in a file from the others."""
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """An entry of a list in a file: its place below the content, and its values."""
 
     place: Path
     values: dict[str, Any]
 
 
-def entries_of(content: Any) -> dict[str, Entry]:
+def entries_of(content: Any) -> dict[str, ListEntry]:
     """The entries of the lists in a file by what tells them apart; what stands outside of a list under ""."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ListEntry] = {}
     lists = [("", content)] if isinstance(content, list) else list(content.items())
     for key, value in lists:
         if not (isinstance(value, list) and all(isinstance(entry, dict) for entry in value)):
-            found.setdefault("", Entry((), {})).values[key] = value
+            found.setdefault("", ListEntry((), {})).values[key] = value
             continue
         above = (key,) if key else ()
         for place, entry in enumerate(value):
             name = " ".join(str(entry[part]) for part in _IDENTITY if part in entry) or str(place)
             count = sum(1 for known in found if known == name or known.startswith(f"{name} ("))
-            found[f"{name} ({count + 1})" if count else name] = Entry((*above, place), entry)
+            found[f"{name} ({count + 1})" if count else name] = ListEntry((*above, place), entry)
     return found
 
 

@@ -16,8 +16,8 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
 from fleetc.review.items.item import (
     Item,
+    ItemPlace,
     Key,
-    Place,
     by_its_looks,
     entries_of,
     field_names,
@@ -28,7 +28,7 @@ from fleetc.review.items.of_stacks import avatar, monitoring, streams
 from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
-_Take = Callable[[Place, Any, Any], Iterator[Item]]
+_Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the service, host or plan as a whole, and the value of the field."""
 
 LEFT_OUT: dict[str, str] = {
@@ -52,7 +52,7 @@ LEFT_OUT: dict[str, str] = {
 
 def items_of(plan: Plan) -> dict[Key, Item]:
     """All items of a plan by key."""
-    found = {item.key: item for item in _fields(PLAN, Place(("fleet",), "", "", ("fleet",)), plan)}
+    found = {item.key: item for item in _fields(PLAN, ItemPlace(("fleet",), "", "", ("fleet",)), plan)}
     for host in plan.hosts:
         found |= {item.key: item for item in _host(host)}
     return found
@@ -60,7 +60,7 @@ def items_of(plan: Plan) -> dict[Key, Item]:
 
 def _host(host: HostPlan) -> Iterator[Item]:
     path: Path = ("hosts", host.name)
-    place = Place(("host", host.name), host.name, "", path)
+    place = ItemPlace(("host", host.name), host.name, "", path)
     text = f"{host.runtime} at {host.address}" + (
         f", {wording.count(len(host.services), 'node')}" if host.services else ""
     )
@@ -72,14 +72,14 @@ def _host(host: HostPlan) -> Iterator[Item]:
 
 def _service(host: HostPlan, service: Service) -> Iterator[Item]:
     path: Path = (service.table, service.name)
-    place = Place(("node", service.name), host.name, service.name, path)
+    place = ItemPlace(("node", service.name), host.name, service.name, path)
     text = " ".join(filter(None, (service.role, service.mode, format_release(service.release))))
     yield Item(place.key, host.name, service.name, "service", service.name, text, given(*path), presence=True)
     yield place.item("service", "host", host.name, given(*path, "host"))
     yield from _fields(SERVICE, place, service)
 
 
-def _fields(takers: Mapping[str, _Take], place: Place, whole: Any) -> Iterator[Item]:
+def _fields(takers: Mapping[str, _Take], place: ItemPlace, whole: Any) -> Iterator[Item]:
     for name in field_names(whole):
         taker = takers.get(name)
         if taker is not None:
@@ -91,7 +91,7 @@ def _fields(takers: Mapping[str, _Take], place: Place, whole: Any) -> Iterator[I
 # --- services -------------------------------------------------------------------------------------
 
 
-def _arguments(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _arguments(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for argument in found:
         follows = argument.flag in _PARTS_OF_A_PRICE
         yield place.item("argument", f"-{argument.flag}", argument.value, argument.origin, follows=follows)
@@ -101,18 +101,18 @@ _PARTS_OF_A_PRICE = ("pixelsPerUnit",)
 """Flags that follow the flag of the price which they are a part of, when both change."""
 
 
-def _variables(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _variables(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for variable in found:
         yield place.item("variable", variable.name, variable.value, variable.origin)
 
 
-def _secrets(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     """The reference, which is no secret; the value is known to the host or the rollout alone."""
     for secret in found:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
 
-def _files(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _files(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for file in found:
         key = (*place.key, "file", file.name)
         head = Item(key, place.host, place.node, "file", file.name, "", file.origin)
@@ -130,13 +130,13 @@ def _files(place: Place, _service: Service, found: Any) -> Iterator[Item]:
         yield head._replace(key=(*key, "", "order"), what=f"{file.name}: order", value=names, order=True)
 
 
-def _mounts(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _mounts(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     for mount in found:
         value = "read-only" if mount.read_only else "read-write"
         yield place.item("mount", mount.path, value, mount.origin, follows=True)
 
 
-def _ports(place: Place, _service: Service, found: Any) -> Iterator[Item]:
+def _ports(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
     """One item for what is listened for; several ports for one purpose stand in it together."""
     purposes: dict[tuple[str, str], list[Any]] = {}
     for port in found:
@@ -146,18 +146,18 @@ def _ports(place: Place, _service: Service, found: Any) -> Iterator[Item]:
         yield place.item("port", f"{purpose} ({protocol})", text, ports[0].origin, follows=True)
 
 
-def _gpus(place: Place, _service: Service, gpus: Any) -> Iterator[Item]:
+def _gpus(place: ItemPlace, _service: Service, gpus: Any) -> Iterator[Item]:
     if gpus is not None:
         text = gpus if isinstance(gpus, str) else ", ".join(map(str, gpus))
         yield place.item("gpus", "GPUs of the host", text, given(*place.path, "gpus"), follows=True)
 
 
-def _release(place: Place, _service: Service, release: Any) -> Iterator[Item]:
+def _release(place: ItemPlace, _service: Service, release: Any) -> Iterator[Item]:
     origin = derived("the node's own release, else the fleet's", (*place.path, "node_release"), _NODE_RELEASE)
     yield place.item("service", "node release", format_release(release), origin)
 
 
-def _image(place: Place, _service: Service, image: str) -> Iterator[Item]:
+def _image(place: ItemPlace, _service: Service, image: str) -> Iterator[Item]:
     paths = ((*place.path, "image"), ("fleet", "image"), (*place.path, "node_release"), _NODE_RELEASE)
     origin = derived("the node's own image, else the fleet's, with the release as its tag", *paths)
     yield place.item("image", "image", image, origin, follows=True)
@@ -169,7 +169,7 @@ _NODE_RELEASE: Path = ("fleet", "node_release")
 def _of_service(name: str, *keys: str) -> _Take:
     """One item for a plain field that follows from these keys of the node's table."""
 
-    def take(place: Place, _service: Service, value: Any) -> Iterator[Item]:
+    def take(place: ItemPlace, _service: Service, value: Any) -> Iterator[Item]:
         if value not in (None, "", False):
             origin = derived("the node's settings", *[(*place.path, key) for key in keys] or [place.path])
             yield place.item("service", name, "yes" if value is True else str(value), origin, follows=True)
@@ -199,7 +199,7 @@ SERVICE: dict[str, _Take] = {
 
 
 def _of_host(field: str) -> _Take:
-    def take(place: Place, _host: HostPlan, value: Any) -> Iterator[Item]:
+    def take(place: ItemPlace, _host: HostPlan, value: Any) -> Iterator[Item]:
         if value != "":
             text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
             yield place.item("host", field, text, given(*place.path, field))
@@ -225,13 +225,13 @@ HOST: dict[str, _Take] = {
 
 
 def _of_fleet(table: str, field: str, *, follows: bool = False) -> _Take:
-    def take(place: Place, _plan: Plan, value: Any) -> Iterator[Item]:
+    def take(place: ItemPlace, _plan: Plan, value: Any) -> Iterator[Item]:
         yield place.item(table, field, str(value), given(table, field), follows=follows)
 
     return take
 
 
-def _fleet_release(place: Place, _plan: Plan, value: Any) -> Iterator[Item]:
+def _fleet_release(place: ItemPlace, _plan: Plan, value: Any) -> Iterator[Item]:
     yield place.item("fleet", "node_release", format_release(value), given(*_NODE_RELEASE), follows=True)
 
 
@@ -239,7 +239,7 @@ _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "d
                 "redeems": "redeemer", "serves": "orchestrator"}  # fmt: skip
 
 
-def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
+def _edges(_place: ItemPlace, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
     """Connections belong to the node whose setting makes them, where its host is part of the plan."""
     nodes = {service.name: (host.name, service) for host in plan.hosts for service in host.services}
     signed = {(edge.source, edge.target) for edge in plan.edges if edge.kind == "signs"}
@@ -257,32 +257,32 @@ def _edges(_place: Place, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
         yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)
 
 
-def _order(place: Place, _plan: Plan, names: Iterable[str]) -> Iterator[Item]:
+def _order(place: ItemPlace, _plan: Plan, names: Iterable[str]) -> Iterator[Item]:
     """The order of the hosts follows from all nodes and from who uses whom."""
     origin = derived("hosts whose nodes others use go first", ("hosts",), *((table,) for table in NODE_TABLES))
     item = place.item("rollout", "order of the hosts", "\n".join(names), origin, follows=True)
     yield item._replace(order=True)
 
 
-def _silenced(place: Place, _plan: Plan, found: Any) -> Iterator[Item]:
+def _silenced(place: ItemPlace, _plan: Plan, found: Any) -> Iterator[Item]:
     for code, at, reason in found:
         yield place.item("silence", f"{code} below {at}" if at else code, reason, given("silence"))
 
 
-def _market(place: Place, plan: Plan, market: Any) -> Iterator[Item]:
+def _market(place: ItemPlace, plan: Plan, market: Any) -> Iterator[Item]:
     yield from _fields(MARKET, place, market)
     hosts = {service.name: host.name for host in plan.hosts for service in host.services}
     for row in market.funds:
         if row.node in hosts:
-            yield from _fields(FUNDS, Place(("node", row.node), hosts[row.node], row.node, ()), row)
+            yield from _fields(FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, ()), row)
 
 
-def _rates(place: Place, _market: Any, rates: Any) -> Iterator[Item]:
+def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
     for currency, worth in rates:
         yield place.item("rate", currency, worth, given("rates", currency))
 
 
-def _assumed(place: Place, _market: Any, found: Any) -> Iterator[Item]:
+def _assumed(place: ItemPlace, _market: Any, found: Any) -> Iterator[Item]:
     """The gas price that the spec states; the assumption in its place is no item."""
     if found is not None and found.origin.kind == "given":
         yield place.item("rate", "gas price", found.gas_price, found.origin)
@@ -291,7 +291,7 @@ def _assumed(place: Place, _market: Any, found: Any) -> Iterator[Item]:
 def _of_funds(name: str) -> _Take:
     """What a node pays from; the load is its own, all else its wallet's."""
 
-    def take(place: Place, row: Any, value: str) -> Iterator[Item]:
+    def take(place: ItemPlace, row: Any, value: str) -> Iterator[Item]:
         if value:
             path = ("gateways", row.node, "expected_load") if name == "expected load" else ("wallets", row.wallet, name)
             yield place.item("funds", name, value, given(*path))

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StackImage, StreamPlan
-from fleetc.blueprint.monitoring import Monitoring, Target
+from fleetc.blueprint.monitoring import MonitoringBlueprint, ScrapeTarget
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
-from fleetc.review.items.item import Item, Key, Place, entries_of, leaf_text, nearest, plain
+from fleetc.review.items.item import Item, ItemPlace, Key, entries_of, leaf_text, nearest, plain
 
 SEAT = "seat"
 """Ends the key of the item that says which avatar a slot has, and on which GPU."""
@@ -40,7 +40,7 @@ LEFT_OUT: dict[str, str] = {
 # --- avatars --------------------------------------------------------------------------------------
 
 
-def avatar(place: Place, stack: AvatarPlan | None) -> Iterator[Item]:
+def avatar(place: ItemPlace, stack: AvatarPlan | None) -> Iterator[Item]:
     """The items of a stack. Lists of callers come once, with the variables that repeat them behind."""
     if stack is None:
         return
@@ -162,7 +162,7 @@ def _content(head: Item, file: PlannedFile) -> Iterator[Item]:
 # --- monitoring -----------------------------------------------------------------------------------
 
 
-def monitoring(found: Monitoring | None) -> Iterator[Item]:
+def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
     """The items of watching; nearly all of them follow from the nodes and hosts that are watched."""
     if found is None:
         return
@@ -206,7 +206,7 @@ def _one(head: Item, what: str, value: str, origin: Origin) -> Iterator[Item]:
         yield head._replace(key=(*head.key, what), what=what, value=value, origin=origin)
 
 
-def _of_target(target: Target) -> tuple[str, Origin]:
+def _of_target(target: ScrapeTarget) -> tuple[str, Origin]:
     paths: dict[Path, None] = dict.fromkeys(target.origin.paths)
     for label in target.labels:
         paths |= dict.fromkeys(label.origin.paths)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
-from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.reports import picture, wording
 
 _WHOLE = 800
@@ -190,7 +190,7 @@ class _Page:
             change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=wording.clip(title, _NAME)
         )
 
-    def _causes(self, causes: Sequence[Spot], limit: int) -> Encoded:
+    def _causes(self, causes: Sequence[Cause], limit: int) -> Encoded:
         more = len(causes) - limit
         view = {
             "causes": [_cause(spot) for spot in causes[:limit]],
@@ -325,7 +325,7 @@ def _swap(change: Change) -> str:
     )
 
 
-def _cause(spot: Spot) -> dict[str, object]:
+def _cause(spot: Cause) -> dict[str, object]:
     place = wording.place(spot) if spot.file else ""
     return {
         "place": wording.clip(place, _NAME),

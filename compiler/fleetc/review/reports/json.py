@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
-from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
 from fleetc.review.reports import wording
 
 FORMAT = 1
@@ -69,11 +69,11 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _target(target: Target) -> dict[str, Any]:
+def _target(target: NodeRef) -> dict[str, Any]:
     return {"host": target.host, "node": target.node}
 
 
-def _spot(spot: Spot) -> dict[str, Any]:
+def _spot(spot: Cause) -> dict[str, Any]:
     return {
         "side": spot.side,
         "kind": spot.kind,

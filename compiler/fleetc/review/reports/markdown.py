@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from fleetc.review.data import IMPACTS, Change, Line, Review, Spot
+from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.reports import wording
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
@@ -165,7 +165,7 @@ def _value(value: str | None) -> str:
     return _code(value, 2 * _VALUE) if value else "(empty)"
 
 
-def _cause(spot: Spot) -> str:
+def _cause(spot: Cause) -> str:
     text = spot.text.strip()
     shown = _code(text, _VALUE) if text else ""
     if spot.line and not text:

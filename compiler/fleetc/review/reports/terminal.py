@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fleetc.review.data import Change, Effect, Review, Spot
+from fleetc.review.data import Cause, Change, Effect, Review
 from fleetc.review.reports import wording
 from fleetc.text.encoders import plain_output
 
@@ -105,7 +105,7 @@ def _effect(effect: Effect) -> str:
     return f"{effect.impact}: {effect.text}{who}"
 
 
-def _cause(spot: Spot, colour: bool) -> Iterator[str]:
+def _cause(spot: Cause, colour: bool) -> Iterator[str]:
     head = ": ".join(filter(None, (wording.place(spot), wording.reason(spot))))
     yield "    " + _painted("--> ", "34", colour) + _plain(head)
     if spot.line:

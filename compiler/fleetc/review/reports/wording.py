@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.tree import SPEC_FOLDER
-from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, Review, Spot, Target
+from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
 from fleetc.text.encoders import visible
 
 MEANINGS = {
@@ -63,12 +63,12 @@ def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
     return (found, 0) if rest == 1 else (told, rest)
 
 
-def hosts_of(targets: Iterable[Target]) -> list[str]:
+def hosts_of(targets: Iterable[NodeRef]) -> list[str]:
     """The hosts that targets name, each once, in their order."""
     return list(dict.fromkeys(target.host for target in targets if target.host))
 
 
-def where(targets: Sequence[Target]) -> str:
+def where(targets: Sequence[NodeRef]) -> str:
     """Where a change happens, in words: one place, or how many and the first few."""
     hosts = hosts_of(targets)
     nodes = [target.node for target in targets if target.node]
@@ -228,14 +228,14 @@ def shared_start(old: str, new: str) -> int:
     return low
 
 
-def place(spot: Spot) -> str:
+def place(spot: Cause) -> str:
     """Where a spot is: file:line:column, the file alone, or its key path where it is in no file."""
     if not spot.file:
         return spot.path
     return f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file
 
 
-def line_text(spot: Spot) -> str:
+def line_text(spot: Cause) -> str:
     """The source line of a spot as it is shown; in words where it may hold a secret or is blank."""
     if spot.hidden:
         return "[line not shown: it may hold a secret]"
@@ -245,7 +245,7 @@ def line_text(spot: Spot) -> str:
 _KINDS = {"given": "", "default": "the default", "derived": "derived", "constant": "the same in every fleet"}
 
 
-def reason(spot: Spot) -> str:
+def reason(spot: Cause) -> str:
     """Why a spot counts, in words: its side and kind where they are not the usual ones, and its reason."""
     side = "before the change" if spot.side == "old" else ""
     kind = _KINDS.get(spot.kind, spot.kind)

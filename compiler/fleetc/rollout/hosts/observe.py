@@ -1,7 +1,7 @@
 """Asks hosts what they run, and changes nothing there.
 
-In: a compiled tree, names of hosts, the tool's settings. Out: what each `Seen` host says, UNKNOWN with the reason where
-it did not answer. What a host says is data: text of bearable length, shown in its visible form.
+In: a compiled tree, names of hosts, the tool's settings. Out: what each `HostSeen` host says, UNKNOWN with the reason
+where it did not answer. What a host says is data: text of bearable length, shown in its visible form.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ _LIMIT = 300  # characters of one text that a host says
 _MESSAGE_LIMIT = 200
 
 
-class Seen(NamedTuple):
+class HostSeen(NamedTuple):
     """What a host runs, and the newest plan with which a rollout began there, if any did."""
 
     state: HostState
     newest: NewestPlan | None = None
 
 
-def observe(tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]) -> dict[str, Seen]:
+def observe(
+    tree: Tree, hosts: Sequence[str], settings: Settings, on_event: Callable[[Event], None]
+) -> dict[str, HostSeen]:
     """What each of `hosts` says, by host. No secret is needed for it, and none is read."""
     options = RunOptions(
         limit=tuple(hosts),
@@ -75,24 +77,24 @@ def _absolute(path: Path | None) -> Path | None:
     return None if path is None else path.expanduser().absolute()
 
 
-def _seen(host: str, result: RunResult) -> Seen:
+def _seen(host: str, result: RunResult) -> HostSeen:
     failures = [event for event in result.failures if event.host == host]
     answers = result.answers.get(host, {})
     if failures:
         unreachable = failures[0].kind == "unreachable"
         words = f"could not be reached{_reason(failures[0])}" if unreachable else f"failed at: {failures[0].task}"
-        return Seen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
+        return HostSeen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
     if set(answers) != set(TASKS):
         words = result.last_words[-1] if result.last_words else "Ansible did not ask it"
-        return Seen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
+        return HostSeen(HostState(host, UNKNOWN, note=visible(words)[:_MESSAGE_LIMIT]))
     try:
         newest = newest_plan(answers[NEWEST])
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Seen(HostState(host, UNKNOWN, note="its record of the newest plan makes no sense"))
+        return HostSeen(HostState(host, UNKNOWN, note="its record of the newest plan makes no sense"))
     try:
-        return Seen(said(host, answers), newest)
+        return HostSeen(said(host, answers), newest)
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Seen(HostState(host, UNKNOWN, note="its answers make no sense"))
+        return HostSeen(HostState(host, UNKNOWN, note="its answers make no sense"))
 
 
 def newest_plan(answer: Mapping[str, Any]) -> NewestPlan | None:

@@ -50,7 +50,7 @@ _CANDIDATES = tuple(
 """Networks to offer: first those near the usual one, without 172.17 and 172.18, which Docker takes first."""
 
 
-class _Known(NamedTuple):
+class _Network(NamedTuple):
     """A network, which may be one address, with its place in the spec and whose it is; `host` where it is a host's."""
 
     network: IPv4Network
@@ -72,7 +72,7 @@ class _Hosts:
         self._sorted = sorted(found, key=lambda known: (known.network.network_address, known.host))
         self._addresses = [known.network.network_address for known in self._sorted]
 
-    def within(self, network: IPv4Network) -> Iterator[_Known]:
+    def within(self, network: IPv4Network) -> Iterator[_Network]:
         """The addresses in a network."""
         for place in range(bisect_left(self._addresses, network.network_address), len(self._sorted)):
             if self._addresses[place] not in network:
@@ -98,21 +98,21 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             yield warning(*_taken(stack, *other), help_)
 
 
-def _met(slots: list[SlotInForce], known: _Known) -> SlotInForce | None:
+def _met(slots: list[SlotInForce], known: _Network) -> SlotInForce | None:
     """The first slot whose network overlaps a known one."""
     return next((slot for slot in slots if slot.network is not None and slot.network.overlaps(known.network)), None)
 
 
 def _of_other_hosts(
     stack: Stack, slots: list[SlotInForce], hosts: _Hosts, said: set[IPv4Network]
-) -> Iterator[tuple[SlotInForce, _Known]]:
+) -> Iterator[tuple[SlotInForce, _Network]]:
     for slot in slots:
         for known in hosts.within(slot.network) if slot.network is not None else ():
             if known.host != stack.settings.host and known.network not in said:
                 yield slot, known
 
 
-def _taken(stack: Stack, slot: SlotInForce, known: _Known) -> tuple[str, str, Label, list[Label]]:
+def _taken(stack: Stack, slot: SlotInForce, known: _Network) -> tuple[str, str, Label, list[Label]]:
     """Code, message and places."""
     named = str(known.network.network_address if known.network.num_addresses == 1 else known.network)
     return (
@@ -123,7 +123,7 @@ def _taken(stack: Stack, slot: SlotInForce, known: _Known) -> tuple[str, str, La
     )
 
 
-def _around(fleet: Fleet, stack: Stack) -> Iterator[_Known]:
+def _around(fleet: Fleet, stack: Stack) -> Iterator[_Network]:
     """The IPv4 addresses and networks that a stack names, and those of its host."""
     settings, host = stack.settings, fleet.hosts[stack.settings.host]
     yield from _address(host.address, ("hosts", settings.host, "address"), "the host")
@@ -138,7 +138,7 @@ def _around(fleet: Fleet, stack: Stack) -> Iterator[_Known]:
     for entry in effective_avatar.allowed(stack):
         path = entry.origin.paths[0]
         if isinstance(entry.network, IPv4Network) and path[: len(paid)] != paid:
-            yield _Known(entry.network, path, "somebody who may call the host")
+            yield _Network(entry.network, path, "somebody who may call the host")
     if settings.edge is not None:
         for index, address in enumerate(settings.edge.addresses):
             yield from _address(address, (*stack.path, "edge", "addresses", index), "an edge")
@@ -153,17 +153,17 @@ def _around(fleet: Fleet, stack: Stack) -> Iterator[_Known]:
         yield from _address(address, path, "a bridge of Docker")
 
 
-def _address(value: object, path: Path, what: str, host: str = "") -> Iterator[_Known]:
+def _address(value: object, path: Path, what: str, host: str = "") -> Iterator[_Network]:
     """The address that a value is; nothing for None, a host name and an IPv6 address."""
     try:
         network = ip_network(parse_ip(str(value)))
     except QuantityError:
         return
     if isinstance(network, IPv4Network):
-        yield _Known(network, path, what, host)
+        yield _Network(network, path, what, host)
 
 
-def _help(stack: Stack, around: list[_Known], hosts: _Hosts) -> str:
+def _help(stack: Stack, around: list[_Network], hosts: _Hosts) -> str:
     """A network that holds no address of the stack and of any host, as far as there is one."""
     for candidate in _CANDIDATES:
         if (

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.slots import Meeting, meetings
+from fleetc.analysis.slots import PortClash, meetings
 from fleetc.language import effective_avatar
 from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.fleet import Fleet, Stack
@@ -37,7 +37,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             yield _meeting(stack, by_number, meeting)
 
 
-def _meeting(stack: Stack, slots: dict[int, SlotInForce], meeting: Meeting) -> Diagnostic:
+def _meeting(stack: Stack, slots: dict[int, SlotInForce], meeting: PortClash) -> Diagnostic:
     high, low = meeting.first
     others = meeting.pairs - 1
     more = f", and {others} more pair{'' if others == 1 else 's'} of slots likewise" if others else ""

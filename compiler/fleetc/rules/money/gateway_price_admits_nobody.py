@@ -39,7 +39,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.acceptance import BUYS, REFUSED, TOO_DEAR, VIDEO, Entry, Goods, at_gas, coming_to, decide, enough
+from fleetc.analysis.acceptance import (
+    BUYS,
+    REFUSED,
+    TOO_DEAR,
+    VIDEO,
+    Goods,
+    PriceEntry,
+    at_gas,
+    coming_to,
+    decide,
+    enough,
+)
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.ranking import Verdict
 from fleetc.analysis.tickets import Amount
@@ -85,7 +96,7 @@ def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Dia
         yield _left_to_base(market, names[dearest[1]], caps.base, dearest[0], closed and nothing, never)
 
 
-def _sent(entry: Entry) -> Amount:
+def _sent(entry: PriceEntry) -> Amount:
     return entry.sent or 0
 
 
@@ -94,7 +105,7 @@ def _never(market: Market, name: str, goods: Goods) -> bool:
     return market.judge_price(name, goods, market.quiet).outcome in (TOO_DEAR, REFUSED)
 
 
-def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry, offer: Entry) -> Diagnostic:
+def _refused(market: Market, closed: bool, certain: bool, what: str, cap: PriceEntry, offer: PriceEntry) -> Diagnostic:
     whom = "no orchestrator sells" if closed else "no orchestrator of this fleet sells"
     key = ".".join(map(str, cap.path[2:]))
     special = ', or write max_price = "any"' if cap.path[-1] == "max_price" else ""
@@ -110,23 +121,25 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: Entry,
     )
 
 
-def _who(cap: Entry) -> str:
+def _who(cap: PriceEntry) -> str:
     """Whose cap it is: the gateway's own, or that of the signer which pays for it."""
     return f"signer {cap.path[1]}" if cap.path[0] == "remote_signers" else f"gateway {cap.owner}"
 
 
-def _for_whom(cap: Entry) -> str:
+def _for_whom(cap: PriceEntry) -> str:
     return f" for gateway {cap.owner}" if cap.path[0] == "remote_signers" else ""
 
 
-def _dispensable(market: Market, cap: Entry, offer: Entry) -> bool:
+def _dispensable(market: Market, cap: PriceEntry, offer: PriceEntry) -> bool:
     """Whether the offer is bought without the cap of its model or pipeline, at the one that then counts."""
     caps = market.caps[cap.owner]
     rest = caps.base if cap.goods[1] == "" else caps.pipelines.get(cap.goods[0], caps.base)
     return rest is not cap and decide(rest, offer, market.backing[cap.owner], market.chain).outcome == BUYS
 
 
-def _left_to_base(market: Market, name: str, cap: Entry, offer: Entry, nothing_else: bool, never: bool) -> Diagnostic:
+def _left_to_base(
+    market: Market, name: str, cap: PriceEntry, offer: PriceEntry, nothing_else: bool, never: bool
+) -> Diagnostic:
     """A model that has no cap of its own, so that the cap meant for video is applied to it."""
     known = market.backing[cap.owner].known
     also = "; so it can buy nothing at all" if nothing_else else ""

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.acceptance import BUYS, VIDEO, Entry, affordable, coming_to
+from fleetc.analysis.acceptance import BUYS, VIDEO, PriceEntry, affordable, coming_to
 from fleetc.analysis.economics import market_of
 from fleetc.analysis.payers import Highest, Payers
 from fleetc.analysis.tickets import Chain
@@ -51,7 +51,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 yield _unpaid(offer, found, market.chain)
 
 
-def _unpaid(offer: Entry, found: Highest, chain: Chain) -> Diagnostic:
+def _unpaid(offer: PriceEntry, found: Highest, chain: Chain) -> Diagnostic:
     price = affordable(found.asked, found.bound)
     key = "it" if found.asked.path == offer.path else ".".join(map(str, found.asked.path))
     what = "video" if offer.goods == VIDEO else f"model {offer.goods[1]}"

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
-from fleetc.analysis.acceptance import WEI, Entry, coming_to
+from fleetc.analysis.acceptance import WEI, PriceEntry, coming_to
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.payments import bound, payer_path, round_up, ticket_value
 from fleetc.analysis.tickets import Backing, Terms
@@ -53,11 +53,11 @@ _REQUESTS = {
 """Pixels of a common request by pipeline, and what it is called."""
 
 
-class Request(NamedTuple):
+class PricedRequest(NamedTuple):
     """A request to a gateway for what an orchestrator offers; `fee` in wei."""
 
     gateway: str
-    offer: Entry
+    offer: PriceEntry
     fee: int
     pixels: int
 
@@ -75,7 +75,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 if not offer.sent or offer.unit != WEI:
                     continue
                 pixels = _REQUESTS[goods[0]][0]
-                request = Request(name, offer, -(-offer.sent * pixels // 1), pixels)
+                request = PricedRequest(name, offer, -(-offer.sent * pixels // 1), pixels)
                 face = tickets.ticket(offer.terms, backing, market.chain).face
                 key = (offer.path, offer.terms, backing.nonces)
                 if key not in seen and request.fee > tickets.holds(offer.terms, backing, face):
@@ -83,7 +83,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     yield _too_much(fleet, market, request, backing)
 
 
-def _too_much(fleet: Fleet, market: Market, request: Request, backing: Backing) -> Diagnostic:
+def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Backing) -> Diagnostic:
     name, offer = request.gateway, request.offer
     terms = offer.terms
     face = tickets.ticket(terms, backing, market.chain).face
@@ -103,7 +103,7 @@ def _too_much(fleet: Fleet, market: Market, request: Request, backing: Backing) 
     )
 
 
-def _advice(fleet: Fleet, request: Request, backing: Backing) -> str:
+def _advice(fleet: Fleet, request: PricedRequest, backing: Backing) -> str:
     """The ticket_ev that would do, and the bounds of the payer where they are in its way."""
     terms = request.offer.terms
     value = max(terms.ticket_ev, round_up(-(-request.fee // backing.nonces)).wei)

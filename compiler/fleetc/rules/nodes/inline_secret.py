@@ -93,7 +93,7 @@ def _form(path: Path, on_key: bool) -> str:
     return _STREAM_FORM if _is_source(path) and not on_key else _NO_FORM
 
 
-def _found(seems: leaks.Found, path: Path, on_key: bool = False) -> Diagnostic:
+def _found(seems: leaks.Leak, path: Path, on_key: bool = False) -> Diagnostic:
     at = path[:-1] if on_key else path
     place = ".".join(map(str, at))
     told = f"{_form(path, on_key)}; and replace the secret, because it has been written down"

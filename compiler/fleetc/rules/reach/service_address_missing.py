@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.orchestrator import Orchestrator, Service
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.places.diagnostic import Diagnostic, Fix, Label, error, fix_set, warning
 
 
@@ -64,7 +64,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             )
 
 
-def _shown(service: Service) -> str:
+def _shown(service: ServiceAddress) -> str:
     return f"http://{service.host}" if service.scheme == "http" else service.host
 
 

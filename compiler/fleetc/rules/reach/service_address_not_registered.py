@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import registry_of
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.orchestrator import Orchestrator, Service
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 _SHOWN = 6
@@ -44,7 +44,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not fleet.on_chain:
         return
     known = _known(fleet)
-    groups: dict[tuple[str, str | None], list[tuple[Node, Service, Path]]] = {}
+    groups: dict[tuple[str, str | None], list[tuple[Node, ServiceAddress, Path]]] = {}
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator) or (account := _account(fleet, settings)) is None:

@@ -15,11 +15,11 @@ import re
 from functools import lru_cache
 
 from fleetc.text.leaks import phrases, urls
-from fleetc.text.leaks.found import Found
+from fleetc.text.leaks.found import Leak
 from fleetc.text.leaks.randomness import CAREFUL, is_random, pieces
 from fleetc.upstream.secret_forms import forms
 
-__all__ = ["HIDDEN", "Found", "find", "masked", "may_show", "names_secret", "shown"]
+__all__ = ["HIDDEN", "Leak", "find", "masked", "may_show", "names_secret", "shown"]
 
 HIDDEN = "[not shown: it may hold a secret]"
 """Stands for a text that seems to hold a secret."""
@@ -74,7 +74,7 @@ def _folded(name: str) -> str:
     return _CAMEL.sub("_", name).upper().replace("-", "_")
 
 
-def find(text: str, name: str = "", media: bool = False) -> Found | None:
+def find(text: str, name: str = "", media: bool = False) -> Leak | None:
     """What secret the text of a field seems to hold; None when it seems to hold none.
 
     A UUID is an id like any other, unless the name of the field is about access or it stands in the address of a node.
@@ -86,25 +86,25 @@ def find(text: str, name: str = "", media: bool = False) -> Found | None:
 
 
 @lru_cache(maxsize=16384)  # fleets repeat their addresses and names, and each text is asked about for several ends
-def _find(text: str, name: str, media: bool) -> Found | None:
+def _find(text: str, name: str, media: bool) -> Leak | None:
     return _certain(text) or _possible(text, name, media)
 
 
-def _certain(text: str) -> Found | None:
+def _certain(text: str) -> Leak | None:
     """A form that is nothing else."""
     if "-----BEGIN " in text and _PRIVATE_KEY.search(text):
-        return Found("a private key", True)
+        return Leak("a private key", True)
     if _MAY_BE_TOKEN.search(text):
         if "eyJ" in text and _SIGNED.search(text):
-            return Found("a signed token", True)
+            return Leak("a signed token", True)
         if forms().token.search(text):
-            return Found("an access token", True)
+            return Leak("an access token", True)
     if '"ciphertext"' in text and ('"crypto"' in text.lower() or '"kdf"' in text):
-        return Found("the content of a key file", True)
+        return Leak("the content of a key file", True)
     if any(_is_access(kind.lower(), value) for kind, value in _HEADER.findall(text)):
-        return Found("a header that lets somebody in", True)
+        return Leak("a header that lets somebody in", True)
     seems, certain = phrases.find(text)
-    return Found("a recovery phrase", certain) if seems else None
+    return Leak("a recovery phrase", certain) if seems else None
 
 
 def _is_access(kind: str, value: str) -> bool:
@@ -117,7 +117,7 @@ def _is_access(kind: str, value: str) -> bool:
         return False
 
 
-def _possible(text: str, name: str, media: bool) -> Found | None:
+def _possible(text: str, name: str, media: bool) -> Leak | None:
     """An address with a key, a password that is called one, or something long and random."""
     known = _hashes_hidden(text)
     seems = urls.find(known, name, media) if "://" in known else None
@@ -127,16 +127,16 @@ def _possible(text: str, name: str, media: bool) -> Found | None:
     if len(rest) >= 36:
         rest = _COMMIT.sub(_dots, _IDS.sub(_dots, rest))
     if any(_is_password(key, value) for key, value in _ASSIGNED.findall(rest)):
-        return Found("a password", False)
+        return Leak("a password", False)
     if "-" in rest and any(map(_is_stream_key, _STREAM_KEY.findall(rest))):
-        return Found("a stream key", False)
+        return Leak("a stream key", False)
     if _UUID.search(rest):
         if _LETS_IN.search(_folded(name)) or names_secret(name):
-            return Found("a key", False)
+            return Leak("a key", False)
         rest = _UUID.sub(_dots, rest)
     if not is_random(rest):
         return None
-    return Found("a key of 64 hexadecimal digits" if _LONG_KEY.search(rest) else "a long random key", False)
+    return Leak("a key of 64 hexadecimal digits" if _LONG_KEY.search(rest) else "a long random key", False)
 
 
 def _hashes_hidden(text: str) -> str:

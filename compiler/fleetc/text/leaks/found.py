@@ -1,11 +1,11 @@
-"""What a search for secrets finds. In: nothing. Out: `Found`, which all files of this package return."""
+"""What a search for secrets finds. In: nothing. Out: `Leak`, which all files of this package return."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Found(NamedTuple):
+class Leak(NamedTuple):
     """What a text seems to hold, such as "an access token".
 
     `certain` says that it can be nothing else: a form that an issuer gives to its tokens alone, or a checksum. What is

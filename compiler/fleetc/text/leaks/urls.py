@@ -10,13 +10,13 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from fleetc.text.leaks.found import Found
+from fleetc.text.leaks.found import Leak
 from fleetc.text.leaks.randomness import CAREFUL, is_random
 from fleetc.upstream.secret_forms import Provider, forms
 
-PASSWORD = Found("a password in a URL", certain=True)
-PROVIDER_KEY = Found("a key in a URL", certain=True)
-KEY = Found("a key in a URL", certain=False)
+PASSWORD = Leak("a password in a URL", certain=True)
+PROVIDER_KEY = Leak("a key in a URL", certain=True)
+KEY = Leak("a key in a URL", certain=False)
 
 _URL = re.compile(r"://([^\s/?#\"'<>]*)([^\s?#\"'<>]*)(\?[^\s#\"'<>]*)?(#[^\s\"'<>]*)?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*$")
@@ -35,7 +35,7 @@ _USERS_WITHOUT_KEY = re.compile(r"ssh|git\+ssh|sftp|rsync|git")
 _SAYS_NODE = re.compile(r"(?:^|[^a-z])(?:rpc|eth|arb|arbitrum|ethereum|web3|node|provider|archive)(?:[^a-z]|$)")
 
 
-class Url(NamedTuple):
+class UrlParts(NamedTuple):
     """An address as far as it matters here; the query is its names and values."""
 
     scheme: str
@@ -46,7 +46,7 @@ class Url(NamedTuple):
     fragment: str
 
 
-def find(text: str, name: str = "", media: bool = False) -> Found | None:
+def find(text: str, name: str = "", media: bool = False) -> Leak | None:
     """What the addresses in a text seem to hold; the certain first."""
     found = [seems for url in _urls(text) if (seems := _weigh(url, name, media)) is not None]
     return max(found, key=lambda one: one.certain, default=None)
@@ -57,14 +57,14 @@ def without(text: str) -> str:
     return _URL.sub(lambda found: "." * len(found[0]), text)
 
 
-def _urls(text: str) -> Iterator[Url]:
+def _urls(text: str) -> Iterator[UrlParts]:
     for part in _BETWEEN_URLS.split(text) if "," in text else [text]:
         for found in _URL.finditer(part):
             scheme = _SCHEME.search(part[max(0, found.start() - _LONGEST_SCHEME) : found.start()])
             authority, path, query, fragment = found.groups()
             user, _, host = authority.rpartition("@")
             pairs = (pair.partition("=") for pair in query[1:].split("&")) if query else ()
-            yield Url(
+            yield UrlParts(
                 scheme[0].lower() if scheme else "",
                 user,
                 host.lower(),
@@ -74,7 +74,7 @@ def _urls(text: str) -> Iterator[Url]:
             )
 
 
-def _weigh(url: Url, name: str, media: bool) -> Found | None:
+def _weigh(url: UrlParts, name: str, media: bool) -> Leak | None:
     user, _, password = url.user.partition(":")
     if password and not _REFERENCE.fullmatch(password):
         return PASSWORD
@@ -88,14 +88,14 @@ def _weigh(url: Url, name: str, media: bool) -> Found | None:
     return KEY if any(_seems_key(part, url, name, media) for part in _parts(url)) or (media and url.fragment) else None
 
 
-def _has_key(url: Url, provider: Provider) -> bool:
+def _has_key(url: UrlParts, provider: Provider) -> bool:
     parts = url.segments if provider.key == "path" else url.host.split(".")[:1]
     return any(
         len(part) >= provider.least and part not in provider.words and not _REFERENCE.fullmatch(part) for part in parts
     )
 
 
-def _parts(url: Url) -> Iterator[str]:
+def _parts(url: UrlParts) -> Iterator[str]:
     """What may be a key at an address of nobody in particular: what is long enough, but for ids and hashes."""
     labels = [label for label in url.host.split(".") if len(label) >= CAREFUL.length]
     if labels and not _is_of(url.host, forms().id_hosts):
@@ -108,7 +108,7 @@ def _parts(url: Url) -> Iterator[str]:
             yield part
 
 
-def _seems_key(part: str, url: Url, name: str, media: bool) -> bool:
+def _seems_key(part: str, url: UrlParts, name: str, media: bool) -> bool:
     if _REFERENCE.fullmatch(part) or _ADDRESS.fullmatch(part):
         return False
     if _UUID.fullmatch(part):
