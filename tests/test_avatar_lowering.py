@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.blueprint.blueprint import AvatarPlan
+from fleetc.blueprint.blueprint import StackBlueprint
 from fleetc.pipeline import Compiled
 from fleetc.places.origin import Origin
 from fleetc.upstream.avatar import settings as known_settings
@@ -33,23 +33,23 @@ host = "one"
 
 def compiled(text: str) -> Compiled:
     done = compile_text(text)
-    assert done.plan is not None, done.checked.diagnostics
+    assert done.blueprint is not None, done.checked.diagnostics
     return done
 
 
-def stack(text: str = SPEC, host: int = 0) -> AvatarPlan:
-    plan = compiled(text).plan
+def stack(text: str = SPEC, host: int = 0) -> StackBlueprint:
+    plan = compiled(text).blueprint
     assert plan is not None
     found = plan.hosts[host].avatar
     assert found is not None
     return found
 
 
-def values(avatar: AvatarPlan) -> dict[str, str]:
+def values(avatar: StackBlueprint) -> dict[str, str]:
     return {variable.name: variable.value for variable in avatar.host_variables}
 
 
-def small(more: str = "slots = 1\n", release: str = "v1.3.6", allow: str = '"203.0.113.90"') -> AvatarPlan:
+def small(more: str = "slots = 1\n", release: str = "v1.3.6", allow: str = '"203.0.113.90"') -> StackBlueprint:
     return stack(SMALL + f'avatar_release = "{release}"\nallow = [{allow}]\n' + more)
 
 
@@ -241,7 +241,7 @@ def test_rotator_guards_exactly_the_ports_of_the_slots_and_those_behind_docker()
     assert values(stack())["EDGE_SKIP_COMPOSE_RECREATE"] == "1"
 
 
-def reach(avatar: AvatarPlan) -> dict[str, set[str]]:
+def reach(avatar: StackBlueprint) -> dict[str, set[str]]:
     """Who reaches each kind of port."""
     found: dict[str, set[str]] = {}
     for row in avatar.firewall:
@@ -286,7 +286,7 @@ def origins(value: Any) -> list[Origin]:
     """Every origin below a value of the plan."""
     if isinstance(value, Origin):
         return [value]
-    if isinstance(value, AvatarPlan) or hasattr(value, "__dataclass_fields__"):
+    if isinstance(value, StackBlueprint) or hasattr(value, "__dataclass_fields__"):
         return [found for field in fields(value) for found in origins(getattr(value, field.name))]
     if isinstance(value, tuple):
         return [found for item in value for found in origins(item)]

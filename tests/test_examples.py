@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.disk import files
 from fleetc.pipeline import Compiled, compile_spec
 from tests.support import EXAMPLES, ROOT, shipped, sources_of
@@ -42,9 +42,9 @@ def run(command: Sequence[str | Path], cwd: Path, **environment: str) -> subproc
     )  # fmt: skip
 
 
-def services(result: Compiled, runtime: str) -> list[tuple[HostPlan, Service]]:
-    assert result.plan is not None
-    return [(h, s) for h in result.plan.hosts if h.runtime == runtime for s in h.services]
+def services(result: Compiled, runtime: str) -> list[tuple[HostBlueprint, Service]]:
+    assert result.blueprint is not None
+    return [(h, s) for h in result.blueprint.hosts if h.runtime == runtime for s in h.services]
 
 
 def test_ansible_playbook_syntax(example: tuple[Compiled, Path]) -> None:

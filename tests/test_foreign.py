@@ -290,10 +290,10 @@ def test_rollout_of_fleetc_reads_nothing_beside_or_above_the_tree(
             put(path, text)(place)
     monkeypatch.chdir(checkout)
     compiled = compile_text(DEMO.replace("192.0.2.10", "127.0.0.1"))
-    assert compiled.tree is not None and compiled.plan is not None
+    assert compiled.tree is not None and compiled.blueprint is not None
     settings = Settings(connect_timeout=1)
     observe(compiled.tree, ["studio"], settings, lambda _: None)
-    outcome = deploy_tree(compiled.tree, compiled.plan, settings, (), True, lambda _: None)
+    outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, (), True, lambda _: None)
     assert outcome.result.stats is not None  # Ansible came to the end of its play
     assert not mark.exists()
 

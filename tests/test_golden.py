@@ -48,7 +48,7 @@ def tree_of(case: str) -> Tree:
     return tree
 
 
-HOSTS = [(case, host.name) for case in CASES for host in (compiled(case).plan or pytest.fail(case)).hosts]
+HOSTS = [(case, host.name) for case in CASES for host in (compiled(case).blueprint or pytest.fail(case)).hosts]
 
 
 @pytest.mark.parametrize(("case", "host"), HOSTS, ids=[f"{case}-{host}" for case, host in HOSTS])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fleetc import lower
-from fleetc.blueprint.blueprint import Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
@@ -51,7 +51,7 @@ def fleet(text: str) -> Fleet:
     return parsed
 
 
-def plan(text: str) -> Plan:
+def plan(text: str) -> Blueprint:
     return lower.lower(fleet(text))
 
 

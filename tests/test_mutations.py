@@ -18,7 +18,7 @@ import pytest
 import tomli_w
 
 from fleetc import rules
-from fleetc.blueprint.blueprint import HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
 from fleetc.pipeline import compile_spec
@@ -90,13 +90,13 @@ def outcome(raw: dict[str, Raw]) -> Outcome:
         compiled = compile_spec(sources, *shipped())
     except Exception as problem:
         return Outcome(False, (f"{type(problem).__name__}: {problem}",))
-    if compiled.plan is None:
+    if compiled.blueprint is None:
         refused = has_errors(list(compiled.checked.diagnostics))
         return Outcome(False, () if refused else ("refused without an error",))
-    return Outcome(True, tuple(_faults(compiled.plan)))
+    return Outcome(True, tuple(_faults(compiled.blueprint)))
 
 
-def _faults(plan: Plan) -> Iterator[str]:
+def _faults(plan: Blueprint) -> Iterator[str]:
     for host in plan.hosts:
         running = []
         for service in host.services:
@@ -140,7 +140,7 @@ def _too_new(service: Service, settings: Settings) -> Iterator[str]:
         yield from (f"{entry.model_id} for nothing" for entry in reading.models(settings) if entry.price == 0)
 
 
-def _collisions(host: HostPlan, running: list[tuple[Service, Settings]]) -> Iterator[str]:
+def _collisions(host: HostBlueprint, running: list[tuple[Service, Settings]]) -> Iterator[str]:
     """Listeners and data directories that two processes of a host share: R05, R17, R54, R85, R93."""
     # Another ssh_port than 22 may be one that a router forwards to the host: a warning says so.
     taken = [("the SSH server", ("", "*", str(host.ssh_port)))] if host.ssh_port == 22 else []

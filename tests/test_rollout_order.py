@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.lower import lower
 from fleetc.review.compare import compare
 from fleetc.rollout.plan.make import Inputs, batches_of
@@ -30,13 +30,13 @@ secret = { host_file = "/etc/livepeer/signer-secret" }
 """
 
 
-def plan_of(text: str) -> Plan:
+def plan_of(text: str) -> Blueprint:
     compiled = compiled_or_none(text)
-    assert compiled is not None and compiled.plan is not None
-    return compiled.plan
+    assert compiled is not None and compiled.blueprint is not None
+    return compiled.blueprint
 
 
-def nodes_of(plan: Plan, host: str) -> list[str]:
+def nodes_of(plan: Blueprint, host: str) -> list[str]:
     (found,) = [h for h in plan.hosts if h.name == host]
     return [service.name for service in found.services]
 
@@ -84,14 +84,14 @@ def test_ansible_takes_the_hosts_in_this_order_and_a_plan_states_it(tmp_path: Pa
     from ansible.parsing.dataloader import DataLoader
 
     compiled = compiled_or_none(TWO)
-    assert compiled is not None and compiled.plan is not None and compiled.tree is not None
+    assert compiled is not None and compiled.blueprint is not None and compiled.tree is not None
     file = tmp_path / "inventory.json"
     file.write_bytes(compiled.tree.as_mapping()["ansible/inventory.json"].content)
     inventory = InventoryManager(loader=DataLoader(), sources=[str(file)])
     assert [host.name for host in inventory.get_hosts("fleet_hosts")] == list(ORDER_OF_TWO)
     inventory.subset("us-edge,us-ai,eu-edge-1")
     assert [host.name for host in inventory.get_hosts("fleet_hosts")] == ["us-ai", "eu-edge-1", "us-edge"]
-    inputs = Inputs([Source("fleet.toml", TWO)], *shipped(), compiled.plan, compiled.tree)
+    inputs = Inputs([Source("fleet.toml", TWO)], *shipped(), compiled.blueprint, compiled.tree)
     names = [host.name for host in inputs.hosts]
     assert batches_of(names, 1, "25%") == (
         ("eu-ai",),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.upstream.stream_api import DEFAULT_PROFILES, NODE_BOUNDS, SERVER_OWNED
 from tests.rules.support import broadcast, ladder, listed, printed, rung, silent, small, stream
@@ -65,8 +65,8 @@ def _files(text: str) -> dict[str, str]:
     return {a.path: a.content.decode() for a in tree.artifacts}
 
 
-def _plans(text: str) -> dict[str, StreamPlan]:
-    plan = compile_text(broadcast(text)).plan
+def _plans(text: str) -> dict[str, StreamBlueprint]:
+    plan = compile_text(broadcast(text)).blueprint
     assert plan is not None
     return {found.name: found for found in plan.streams}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,6 +148,15 @@ def test_every_template_is_rendered_by_a_backend_or_a_report() -> None:
     for template in sorted((ROOT / "templates").rglob("*.j2")):
         name = template.relative_to(ROOT / "templates").as_posix()
         assert f'"{name}"' in code, f"nothing renders {name}"
+
+
+def test_modules_that_docstrings_name_are_there() -> None:
+    for path in MODULES:
+        for name in re.findall(r"`([a-z_][\w/]*\.py)`", path.read_text(encoding="utf-8")):
+            beside = any((folder / name).is_file() for folder in (path.parent, PACKAGE))
+            assert beside or (ROOT / name).is_file(), (
+                f"{_name(path)} names {name}, which is neither beside it nor below {PACKAGE}"
+            )
 
 
 def test_code_map_names_every_module() -> None:

@@ -1,4 +1,4 @@
-"""The whole spine on one screen: text becomes a document, a fleet, a plan, a tree.
+"""The whole spine on one screen: text becomes a document, a fleet, a blueprint, a tree.
 
 In: sources and the texts of the templates and playbooks. Out: `Compiled`: the tree, or none when there are errors,
 and every diagnostic in a total order. Pure; `cli/` reads the files before and writes the tree after.
@@ -18,7 +18,7 @@ from fleetc.toml import comments
 from fleetc.toml.document import Document, Source, read_document
 
 if TYPE_CHECKING:
-    from fleetc.blueprint.blueprint import Plan  # `check` makes neither
+    from fleetc.blueprint.blueprint import Blueprint  # `check` makes neither
     from fleetc.emit.tree import Tree
 
 
@@ -34,10 +34,10 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What `compile_spec` leaves: the plan and the tree when there was no error."""
+    """What `compile_spec` leaves: the blueprint and the tree when there was no error."""
 
     checked: Checked
-    plan: Plan | None
+    blueprint: Blueprint | None
     tree: Tree | None
 
 
@@ -61,11 +61,11 @@ def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbo
     from fleetc import lower  # only here: `check` needs neither
     from fleetc.emit import formats
 
-    plan = lower.lower(checked.fleet)
+    blueprint = lower.lower(checked.fleet)
     try:
-        tree = formats.emit(plan, templates, playbooks, sources)
+        tree = formats.emit(blueprint, templates, playbooks, sources)
     except formats.UnfitError as problem:
         message = f"something on host {problem.host} cannot be written exactly: {problem}"
         unfit = error("value-unfit", message, Label(problem.path), help="shorten it, or write it in plain characters")
         return Compiled(replace(checked, fleet=None, diagnostics=(*checked.diagnostics, unfit)), None, None)
-    return Compiled(checked, plan, tree)
+    return Compiled(checked, blueprint, tree)

@@ -1,7 +1,7 @@
 """Small plans for the tests of backends, made by hand: lowering has no part in what is tested there.
 
-In: nothing, or the parts of a plan that a test cares for. Out: `Service`, `HostPlan`, `Plan` and the tree emitted from
-them. Used by `tests/emit` and `tests/playbooks`.
+In: nothing, or the parts of a plan that a test cares for. Out: `Service`, `HostBlueprint`, `Blueprint` and the tree
+emitted from them. Used by `tests/emit` and `tests/playbooks`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 from fleetc.blueprint.blueprint import (
     Argument,
+    Blueprint,
+    BlueprintFile,
     Connection,
-    HostPlan,
+    HostBlueprint,
     MarketTables,
     Mount,
-    Plan,
-    PlannedFile,
     SecretVariable,
     Service,
     Variable,
@@ -63,7 +63,7 @@ def service(name: str = "gw-eu", **changes: Any) -> Service:
         ),
         variables=(Variable("LP_ETHPASSWORD", "/etc/livepeer/password", given("wallets", "main", "password")),),
         secrets=(SecretVariable("LP_ETHURL", "env", "ARBITRUM_RPC_URL", given("fleet", "rpc")),),
-        files=(PlannedFile("prices.json", {"capabilities_prices": [price_entry("0.5", currency="USD")]}, origin),),
+        files=(BlueprintFile("prices.json", {"capabilities_prices": [price_entry("0.5", currency="USD")]}, origin),),
         mounts=(
             Mount("/etc/livepeer/password", True, origin),
             Mount(f"/opt/fleetc/current/{name}/prices.json", True, origin),
@@ -86,9 +86,9 @@ def price_entry(amount: str, **changes: object) -> dict[str, object]:
     return entry | {"pixels_per_unit": 1, "currency": "wei"} | changes
 
 
-def host(name: str = "edge-1", *services: Service, **changes: Any) -> HostPlan:
+def host(name: str = "edge-1", *services: Service, **changes: Any) -> HostBlueprint:
     """A docker host in a region."""
-    base = HostPlan(
+    base = HostBlueprint(
         name=name,
         address="203.0.113.10",
         public=f"{name}.example.net",
@@ -110,11 +110,11 @@ def odd_service(name: str) -> Service:
         name,
         arguments=tuple(Argument(f"odd{i:02}", value, HERE) for i, value in enumerate(ODD_VALUES)),
         variables=tuple(Variable(f"ODD_{i:02}", value, HERE) for i, value in enumerate(ODD_VALUES)),
-        files=(PlannedFile("prices.json", {"odd": list(ODD_VALUES)}, HERE),),
+        files=(BlueprintFile("prices.json", {"odd": list(ODD_VALUES)}, HERE),),
     )
 
 
-def plan(*hosts: HostPlan, **changes: Any) -> Plan:
+def plan(*hosts: HostBlueprint, **changes: Any) -> Blueprint:
     """A fleet; without hosts one of two runtimes, an orchestrator with GPUs, and a host that runs nothing."""
     orchestrator = service(
         "orch-a",
@@ -122,11 +122,11 @@ def plan(*hosts: HostPlan, **changes: Any) -> Plan:
         role="orchestrator",
         arguments=(Argument("orchestrator", "true", HERE), Argument("pricePerUnit", "0.5USD", HERE)),
         secrets=(),
-        files=(PlannedFile("aiModels.json", [price_entry("4768371", warm=True, capacity=1)], HERE),),
+        files=(BlueprintFile("aiModels.json", [price_entry("4768371", warm=True, capacity=1)], HERE),),
         gpus=(0, 1),
         manages_containers=True,
     )
-    base = Plan(
+    base = Blueprint(
         fleet="aurora",
         network="arbitrum-one-mainnet",
         release=(0, 9, 1),
@@ -149,7 +149,7 @@ def plan(*hosts: HostPlan, **changes: Any) -> Plan:
     return replace(base, **changes)
 
 
-def emitted(plan: Plan, sources: Sequence[Source] = ()) -> Tree:
+def emitted(plan: Blueprint, sources: Sequence[Source] = ()) -> Tree:
     """The tree of a plan, with the templates and playbooks that ship."""
     return formats.emit(plan, read_templates(), read_playbooks(), sources)
 

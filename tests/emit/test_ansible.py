@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fleetc.blueprint.blueprint import Plan, SecretVariable
+from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit.release import releases
 from tests.emit import support
@@ -29,7 +29,7 @@ def strings_of(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def odd_plan() -> Plan:
+def odd_plan() -> Blueprint:
     secrets = tuple(SecretVariable(f"S{i:02}", "host_file", v, support.HERE) for i, v in enumerate(support.ODD_VALUES))
     service = support.service("gw-eu", secrets=secrets, mounts=())
     return support.plan(support.host("edge-1", service, address=PAYLOAD, ssh_user=PAYLOAD, public=PAYLOAD))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.blueprint.blueprint import PlannedFile
+from fleetc.blueprint.blueprint import BlueprintFile
 from fleetc.emit import data_files
 from fleetc.emit.artifacts import json_document, json_line
 from fleetc.emit.templates import Templates
@@ -26,7 +26,7 @@ VALUES = st.recursive(
 
 
 def file_of(content: Any) -> str:
-    files = (PlannedFile("aiModels.json", content, support.HERE),)
+    files = (BlueprintFile("aiModels.json", content, support.HERE),)
     (artifact,) = data_files.emit(support.host("edge-1", support.service("gw-eu", files=files)), Templates({}))
     assert artifact.path == "hosts/edge-1/gw-eu/aiModels.json"
     return artifact.content.decode()

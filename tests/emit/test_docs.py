@@ -9,13 +9,13 @@ from markdown_it import MarkdownIt
 from fleetc.blueprint.blueprint import (
     Argument,
     Assumed,
+    Blueprint,
+    BlueprintFile,
     Connection,
     FundsRow,
     MarketRow,
     MarketSummary,
     MarketTables,
-    Plan,
-    PlannedFile,
     SecretVariable,
 )
 from fleetc.language.effective import BoundPort
@@ -26,7 +26,7 @@ from tests.support import ROOT, compile_text
 from tests.test_encoding import PageReader
 
 
-def page_of(plan: Plan) -> str:
+def page_of(plan: Blueprint) -> str:
     return support.text(support.emitted(plan), "FLEET.md")
 
 
@@ -83,7 +83,7 @@ def test_zero_cap_is_told_as_any_price_and_gateway_prices_name_the_gateway() -> 
     service = support.service(
         "gw-eu",
         arguments=(Argument("maxPricePerUnit", "0", support.HERE),),
-        files=(PlannedFile("prices.json", {"gateways": [entry]}, support.HERE),),
+        files=(BlueprintFile("prices.json", {"gateways": [entry]}, support.HERE),),
     )
     assert table(page_of(support.plan(support.host("edge-1", service))), "Prices") == [
         ["gw-eu", "pays at most", "base price", "any price"],

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from fleetc.blueprint.blueprint import Argument, Plan, Variable
+from fleetc.blueprint.blueprint import Argument, Blueprint, Variable
 from fleetc.emit.artifacts import Releases
 from fleetc.emit.release import releases
 from fleetc.emit.tree import Artifact
 from tests.emit import support
 
 
-def digests(plan: Plan) -> Releases:
+def digests(plan: Blueprint) -> Releases:
     tree = support.emitted(plan)
     return releases((h.name for h in plan.hosts), [a for a in tree.artifacts if a.path.startswith("hosts/")])
 
 
 def test_digest_changes_for_the_changed_service_and_its_host_only() -> None:
-    def plan_with(value: str) -> Plan:
+    def plan_with(value: str) -> Blueprint:
         changed = support.service("gw-b", variables=(Variable("A", value, support.HERE),))
         return support.plan(
             support.host("edge-1", support.service("gw-a"), changed), support.host("edge-2", support.service("gw-c"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import DOCKER_SOCKET, Argument, HostPlan, Mount, Service
+from fleetc.blueprint.blueprint import DOCKER_SOCKET, Argument, HostBlueprint, Mount, Service
 from fleetc.emit.formats import UnfitError
 from tests.emit import support
 from tests.emit.programs import program, run
@@ -17,7 +17,7 @@ from tests.support_values import unescape_c
 LIBRARY = Path("/usr/lib/systemd/system")
 
 
-def host_with(*services: Service) -> HostPlan:
+def host_with(*services: Service) -> HostBlueprint:
     return support.host("gpu-1", *services, runtime="systemd")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.pipeline import compile_spec
 from tests.farm import Farm, Host, Process
 from tests.support import ROOT, shipped, sources_of
@@ -168,12 +168,12 @@ class Rollout:
         return self.fleetc("deploy", str(self.directory), *options, **environment)
 
     @property
-    def plan(self) -> Plan:
-        plan = compile_spec(sources_of(self.directory / "fleet.toml"), *shipped()).plan
+    def plan(self) -> Blueprint:
+        plan = compile_spec(sources_of(self.directory / "fleet.toml"), *shipped()).blueprint
         assert plan is not None
         return plan
 
-    def services(self) -> Iterator[tuple[HostPlan, Service, Host]]:
+    def services(self) -> Iterator[tuple[HostBlueprint, Service, Host]]:
         for host in self.plan.hosts:
             for service in host.services:
                 yield host, service, self.hosts[host.name]

@@ -28,7 +28,7 @@ def whole() -> Compiled:
 
 def watched(text: str = SPEC) -> MonitoringBlueprint:
     """The part of a fleet's plan that watches it."""
-    plan = (whole() if text == SPEC else compile_text(text)).plan
+    plan = (whole() if text == SPEC else compile_text(text)).blueprint
     assert plan is not None and plan.monitoring is not None
     return plan.monitoring
 

@@ -98,7 +98,7 @@ def test_nothing_is_emitted_where_nobody_asks() -> None:
         .replace('avatar_release = "v1.3.6"\n', "")
         .replace('network = "arbitrum-one-mainnet"\nrpc = { env = "RPC_URL" }', 'network = "offchain"')
     )
-    assert compiled.plan is not None and compiled.plan.monitoring is None
+    assert compiled.blueprint is not None and compiled.blueprint.monitoring is None
     assert files(compiled) == {}
 
 

@@ -58,8 +58,8 @@ def wanted(fleet: Fleet) -> HostState:
 def steps(fleet: Fleet, now: HostState) -> list[str]:
     """What a plan from `now` does."""
     compiled = compile_text(fleet.spec)
-    assert compiled.plan is not None
-    (host,) = [host for host in compiled.plan.hosts if host.name == "gpu-1"]
+    assert compiled.blueprint is not None
+    (host,) = [host for host in compiled.blueprint.hosts if host.name == "gpu-1"]
     return [f"{a.do} {a.node}".strip() for a in actions_for(host, now, wanted(fleet)) if a.do != "keep"]
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from fleetc.blueprint import blueprint, monitoring
-from fleetc.blueprint.blueprint import HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.pipeline import compile_spec
 from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
@@ -22,8 +22,8 @@ from tests.support import EXAMPLES, ROOT, shipped, sources_of
 
 HANDLED = {
     Service: of_blueprint.SERVICE,
-    HostPlan: of_blueprint.HOST,
-    Plan: of_blueprint.PLAN,
+    HostBlueprint: of_blueprint.HOST,
+    Blueprint: of_blueprint.PLAN,
     blueprint.MarketTables: of_blueprint.MARKET,
 }
 WHOLE = {
@@ -35,7 +35,7 @@ WHOLE = {
         (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
     ),
     blueprint.Allowlist: "all of it stands in the item",
-    blueprint.PlannedFile: "taken apart entry by entry",
+    blueprint.BlueprintFile: "taken apart entry by entry",
     blueprint.MarketRow: "see Market.rows",
     blueprint.MarketSummary: "see Market.summaries",
     blueprint.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
@@ -59,13 +59,22 @@ def records() -> list[type]:
             for hint in get_type_hints(kind).values():
                 walk(hint)
 
-    walk(Plan)
+    walk(Blueprint)
     return found
 
 
 def test_every_record_of_the_plan_is_known() -> None:
     names = {record.__name__ for record in records()}
-    assert {"Service", "HostPlan", "Market", "FundsRow", "AvatarPlan", "StreamPlan", "Monitoring", "Alert"} <= names
+    assert {
+        "Service",
+        "HostBlueprint",
+        "MarketTables",
+        "FundsRow",
+        "StackBlueprint",
+        "StreamBlueprint",
+        "MonitoringBlueprint",
+        "Alert",
+    } <= names
 
 
 @pytest.mark.parametrize("record", records(), ids=lambda record: record.__name__)
@@ -107,9 +116,9 @@ def test_field_that_nobody_describes_is_taken_apart_all_the_same() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_keys_are_unique_and_every_item_has_an_origin(name: str) -> None:
     compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
-    assert compiled.plan is not None
-    found = items_of(compiled.plan)
-    assert sum(len(service.arguments) for host in compiled.plan.hosts for service in host.services) == sum(
+    assert compiled.blueprint is not None
+    found = items_of(compiled.blueprint)
+    assert sum(len(service.arguments) for host in compiled.blueprint.hosts for service in host.services) == sum(
         item.kind == "argument" for item in found.values()
     )
     assert all(item.origin.paths for item in found.values() if item.kind != "port")
@@ -140,8 +149,8 @@ def test_every_kind_of_item_has_its_classes_or_a_reason() -> None:
     kinds = {"argument", "variable", "secret", "host", "funds", "spec"} | set(KINDS)
     for name in EXAMPLES:
         compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
-        assert compiled.plan is not None
-        assert {item.kind for item in items_of(compiled.plan).values()} <= kinds
+        assert compiled.blueprint is not None
+        assert {item.kind for item in items_of(compiled.blueprint).values()} <= kinds
     for row in (*KINDS.values(), *HOST.values(), *FUNDS.values()):
         assert row.none or row.always
         assert set(row.always) | set(row.computed) <= set(IMPACTS)

@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fleetc import lower
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit import formats
 from fleetc.emit.templates import TemplateError, Templates
 from fleetc.emit.tracing import TracedLine, trace_template
@@ -28,10 +28,10 @@ def example(name: str) -> tuple[list[Source], Compiled]:
     return sources, compile_spec(sources, *shipped())
 
 
-def plan_and_tree(name: str) -> tuple[Plan, Tree]:
+def plan_and_tree(name: str) -> tuple[Blueprint, Tree]:
     compiled = example(name)[1]
-    assert compiled.plan is not None and compiled.tree is not None
-    return compiled.plan, compiled.tree
+    assert compiled.blueprint is not None and compiled.tree is not None
+    return compiled.blueprint, compiled.tree
 
 
 def traced(name: str, artifact: str) -> list[TracedLine]:

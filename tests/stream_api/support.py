@@ -1,8 +1,8 @@
 """Plans of declared streams, and a stand-in for the service that holds them.
 
-In: a declared stream as plain values. Out: its `StreamPlan` (`planned`), the report about an answer (`judged`), and
-`StandIn`: the part of the service that these tests need, with the habits that make the order of requests matter. It is
-no proof of what the real service does.
+In: a declared stream as plain values. Out: its `StreamBlueprint` (`planned`), the report about an answer (`judged`),
+and `StandIn`: the part of the service that these tests need, with the habits that make the order of requests matter. It
+is no proof of what the real service does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli_w
 
-from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.emit.artifacts import json_document
 from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 SECRETS = {("env", "TARGET_URL"): "rtmp://a.example/live/key", ("env", "OTHER_URL"): "srt://b.example:9000"}
 
 
-def planned(stream: Json, more: Json | None = None) -> StreamPlan:
+def planned(stream: Json, more: Json | None = None) -> StreamBlueprint:
     """The plan of a declared stream named main; `more` are further tables, such as ladders."""
     text = offchain() + tomli_w.dumps({"streams": {"main": stream}, **(more or {})})
     document, found = read_document([Source("fleet.toml", text)])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.stream_api.data import Binding, Report
 from fleetc.stream_api.drift import compare
 from fleetc.stream_api.observed import read
@@ -293,7 +293,7 @@ def streams(draw: st.DrawFn) -> Json:
 _SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def _report(plan: StreamPlan, service: StandIn, bindings: tuple[Binding, ...]) -> Report:
+def _report(plan: StreamBlueprint, service: StandIn, bindings: tuple[Binding, ...]) -> Report:
     return compare(plan, read(json.dumps(service.get())), bindings)
 
 

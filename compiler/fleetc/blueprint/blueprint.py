@@ -56,7 +56,7 @@ class SecretVariable(NamedTuple):
     origin: Origin
 
 
-class PlannedFile(NamedTuple):
+class BlueprintFile(NamedTuple):
     """A JSON file that the process reads: its name in the service's directory and its content as plain values.
 
     `places` has the origins of parts of the content, by key path; what is below a part shares its origin.
@@ -98,7 +98,7 @@ class Service:
     arguments: tuple[Argument, ...]
     variables: tuple[Variable, ...]
     secrets: tuple[SecretVariable, ...]
-    files: tuple[PlannedFile, ...]
+    files: tuple[BlueprintFile, ...]
     mounts: tuple[Mount, ...]
     ports: tuple[BoundPort, ...]
     gpus: tuple[int, ...] | str | None
@@ -192,7 +192,7 @@ class AvatarSlot:
 
 
 @dataclass(frozen=True, slots=True)
-class AvatarPlan:
+class StackBlueprint:
     """The avatar stack of a host. `name` is its place in the spec below `avatars`.
 
     `services` are those of the host's own Compose project; `game_arguments` is empty where the game keeps its own;
@@ -216,7 +216,7 @@ class AvatarPlan:
     game_arguments: str
     images: tuple[StackImage, ...]
     slots: tuple[AvatarSlot, ...]
-    cluster: PlannedFile
+    cluster: BlueprintFile
     allowlists: tuple[Allowlist, ...]
     firewall: tuple[FirewallRow, ...]
     relay: tuple[int, int] | None
@@ -260,7 +260,7 @@ RECORDER_ALLOWLIST = "recorder.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class HostPlan:
+class HostBlueprint:
     """One machine and what runs on it."""
 
     name: str
@@ -274,7 +274,7 @@ class HostPlan:
     node_user: str
     binary: str
     services: tuple[Service, ...]
-    avatar: AvatarPlan | None = None
+    avatar: StackBlueprint | None = None
 
     def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
         """The secrets of each service of the host and of its avatar stack, with the name of who needs them."""
@@ -298,7 +298,7 @@ class RequestSecret(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class StreamPlan:
+class StreamBlueprint:
     """One stream of the stream API.
 
     `request` is the payload that makes it, `answer` what an authentication webhook tells its gateway (None without a
@@ -307,8 +307,8 @@ class StreamPlan:
 
     name: str
     gateway: str
-    request: PlannedFile
-    answer: PlannedFile | None
+    request: BlueprintFile
+    answer: BlueprintFile | None
     secrets: tuple[RequestSecret, ...]
     suspended: bool | None
     suspended_origin: Origin
@@ -388,24 +388,24 @@ class MarketTables(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Blueprint:
     """The whole fleet, ready to be emitted. `order` names all its hosts in the order in which a rollout takes them."""
 
     fleet: str
     network: str
     release: Release
-    hosts: tuple[HostPlan, ...]
+    hosts: tuple[HostBlueprint, ...]
     edges: tuple[Connection, ...]
     canary: int
     batch: int | str
     silenced: tuple[tuple[str, str, str], ...]
     market: MarketTables
-    streams: tuple[StreamPlan, ...] = ()
+    streams: tuple[StreamBlueprint, ...] = ()
     monitoring: MonitoringBlueprint | None = None
     order: tuple[str, ...] = ()
 
     @property
-    def in_order(self) -> tuple[HostPlan, ...]:
+    def in_order(self) -> tuple[HostBlueprint, ...]:
         """The hosts as a rollout takes them; those that `order` does not name are last, as they are."""
         places = {name: place for place, name in enumerate(self.order)}
         return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

@@ -1,4 +1,4 @@
-"""The part of the plan that watches the fleet: targets, alerts, panels, and what stays unwatched.
+"""The part of the blueprint that watches the fleet: targets, alerts, panels, and what stays unwatched.
 
 Made by `lower/monitoring.py` and its neighbours, read by `emit/`. Nothing here is decided any more; texts are still
 apart from the template code between them, so that no word of a spec is ever evaluated.

@@ -58,12 +58,12 @@ def deploy(
         return
     _need_no_signature(spec, settings)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
-    assert compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
+    assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     try:
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(compiled.tree, compiled.plan, settings, tuple(limit or ()), check, show)
+            outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, tuple(limit or ()), check, show)
     except files.FilesError as failure:
         files_failure(failure, Format.text)
     except DeployError as failure:
@@ -96,7 +96,7 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
             message(f"{count(verdict.reached)} already run what the plan leads to")
         inputs, limited = verified.inputs, () if verified.plan.whole else hosts
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(inputs.tree, inputs.plan, settings, limited, check, show, verified.mark)
+            outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, verified.mark)
     for line in outcome.lines():
         typer.echo(line)
     if not outcome.succeeded:
@@ -113,7 +113,7 @@ def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) 
     inputs = verified.inputs
     with progress(sys.stderr) as show:
         mark, playbook = verified.mark, RECORD_PLAYBOOK
-        outcome = deploy_tree(inputs.tree, inputs.plan, settings, hosts, False, show, mark, playbook)
+        outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, hosts, False, show, mark, playbook)
     if not outcome.succeeded:
         for line in outcome.lines():
             typer.echo(line)

@@ -109,12 +109,12 @@ def _named_secrets(spec: Path) -> list[str]:
     settings = load_settings(spec)
     sources = read_sources(spec, settings, Format.text)
     compiled = compile_spec(sources, files.read_templates(), files.read_playbooks())
-    if compiled.plan is None:
+    if compiled.blueprint is None:
         report(compiled.checked, sources, settings, Format.text, always=True)
         raise typer.Exit(PROBLEMS)
     found = {
         secret.reference
-        for host in compiled.plan.hosts
+        for host in compiled.blueprint.hosts
         for _, secrets in host.secrets()
         for secret in secrets
         if secret.kind == "env"

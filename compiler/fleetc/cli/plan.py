@@ -166,8 +166,8 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
 
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     document = compiled.checked.document
-    assert document is not None and compiled.tree is not None and compiled.plan is not None  # noqa: S101  # it compiled
-    known = [host.name for host in compiled.plan.hosts]
+    assert document is not None and compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
+    known = [host.name for host in compiled.blueprint.hosts]
     for name in limit:
         if name not in known:
             _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
@@ -178,7 +178,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
     except files.FilesError as failure:
         files_failure(failure, Format.text)
     chosen, sealed = frozenset(limit), made(settings)
-    return Inputs(document.sources, templates, playbooks, compiled.plan, compiled.tree, chosen, sealed), compiled
+    return Inputs(document.sources, templates, playbooks, compiled.blueprint, compiled.tree, chosen, sealed), compiled
 
 
 def _lifetime(text: str) -> timedelta:

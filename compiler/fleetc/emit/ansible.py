@@ -1,8 +1,8 @@
 """Emits the Ansible project that rolls the tree out: inventory, host variables, `site.yml`, and the static playbooks.
 
-In: the plan, the digests of hosts and services, the shipped playbooks. Out: `ansible/**`. Ansible reads every string of
-an inventory as a template: each one that stems from the spec is marked unsafe. Keys and names of hosts and groups
-cannot be marked, and come from the alphabet of names; group names hold an underscore, which no host name does.
+In: the blueprint, the digests of hosts and services, the shipped playbooks. Out: `ansible/**`. Ansible reads every
+string of an inventory as a template: each one that stems from the spec is marked unsafe. Keys and names of hosts and
+groups cannot be marked, and come from the alphabet of names; group names hold an underscore, which no host name does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HOST_COMPOSE, AvatarPlan, AvatarSlot, HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import (
+    AVATAR_DIRECTORY,
+    HOST_COMPOSE,
+    AvatarSlot,
+    Blueprint,
+    HostBlueprint,
+    Service,
+    StackBlueprint,
+)
 from fleetc.emit.artifacts import Releases, json_line, json_string, without_hidden
 from fleetc.emit.templates import Templates
 from fleetc.emit.tracing import TracedLine, trace_template, traced
@@ -26,7 +34,7 @@ FLEET_GROUP = "fleet_hosts"
 
 
 def emit(
-    plan: Plan,
+    blueprint: Blueprint,
     hosts: Mapping[str, str],
     services: Mapping[str, str],
     files: Mapping[str, str],
@@ -39,10 +47,10 @@ def emit(
     """
     for path, content in playbooks.items():
         yield Artifact(f"ansible/{path}", content)
-    text = templates.render(_SITE, _site_view(plan))
+    text = templates.render(_SITE, _site_view(blueprint))
     yield Artifact("ansible/site.yml", text.encode(), origins=("rollout",))
-    yield Artifact("ansible/inventory.json", _inventory(plan).encode(), origins=("hosts",))
-    for host in plan.hosts:
+    yield Artifact("ansible/inventory.json", _inventory(blueprint).encode(), origins=("hosts",))
+    for host in blueprint.hosts:
         text = _host_file(host, hosts[host.name], services, files)
         tables = {f"hosts.{host.name}", *(f"{s.table}.{s.name}" for s in host.services)}
         tables.update({f"avatars.{host.avatar.name}"} if host.avatar is not None else ())
@@ -50,11 +58,11 @@ def emit(
         yield Artifact(path, text.encode(), origins=tuple(sorted(tables)))
 
 
-def _site_view(plan: Plan) -> dict[str, object]:
-    return {"canary": plan.canary, "batch": plan.batch}
+def _site_view(blueprint: Blueprint) -> dict[str, object]:
+    return {"canary": blueprint.canary, "batch": blueprint.batch}
 
 
-def _host_file(host: HostPlan, digest: str, services: Mapping[str, str], files: Mapping[str, str]) -> str:
+def _host_file(host: HostBlueprint, digest: str, services: Mapping[str, str], files: Mapping[str, str]) -> str:
     """The variables of one host: Ansible's own from typed fields, all others with the prefix of their role.
 
     One variable stands on each line, and one service.
@@ -99,7 +107,7 @@ def _service(service: Service, digest: str) -> dict[str, object]:
     }
 
 
-def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str, str]:
+def _avatar(host: str, avatar: StackBlueprint, files: Mapping[str, str]) -> dict[str, str]:
     """The variables of a stack: what lies where, and a digest for everything that can change by itself."""
 
     def digest(name: str) -> str:
@@ -148,10 +156,10 @@ def _avatar(host: str, avatar: AvatarPlan, files: Mapping[str, str]) -> dict[str
     }
 
 
-def _inventory(plan: Plan) -> str:
-    """The hosts of each group in the order of the plan, which Ansible keeps."""
+def _inventory(blueprint: Blueprint) -> str:
+    """The hosts of each group in the order of the blueprint, which Ansible keeps."""
     groups: dict[str, list[str]] = {FLEET_GROUP: []}
-    for host in plan.in_order:
+    for host in blueprint.in_order:
         groups[FLEET_GROUP].append(host.name)
         groups.setdefault(f"runtime_{host.runtime}", []).append(host.name)
         if host.region:
@@ -174,18 +182,18 @@ _HOST_KEYS = {
 }
 
 
-def trace_site(plan: Plan, templates: Templates) -> list[TracedLine]:
+def trace_site(blueprint: Blueprint, templates: Templates) -> list[TracedLine]:
     """The lines of `site.yml`, each with the setting of the rollout that it stems from."""
     marks = {"canary": given("rollout", "canary"), "batch": given("rollout", "batch")}
-    return trace_template(templates, _SITE, _site_view(plan), marks)
+    return trace_template(templates, _SITE, _site_view(blueprint), marks)
 
 
-def trace_inventory(plan: Plan) -> list[TracedLine]:
+def trace_inventory(blueprint: Blueprint) -> list[TracedLine]:
     """The lines of the inventory: hosts by name, groups by what puts hosts into them."""
-    hosts = {host.name: given("hosts", host.name) for host in plan.hosts}
+    hosts = {host.name: given("hosts", host.name) for host in blueprint.hosts}
     lines = []
     grouped_by: list[Origin] = []
-    for line in _inventory(plan).splitlines():
+    for line in _inventory(blueprint).splitlines():
         name = line.strip().partition(":")[0].strip('"')
         kind, _, _ = name.partition("_")
         if kind in ("runtime", "region") and name not in hosts:
@@ -205,7 +213,7 @@ def _grouping(host: Origin, grouped_by: list[Origin]) -> Iterator[Origin]:
             yield given(*host.paths[0], kind)
 
 
-def trace_host(host: HostPlan, releases: Releases, inputs: Mapping[str, tuple[Origin, ...]]) -> list[TracedLine]:
+def trace_host(host: HostBlueprint, releases: Releases, inputs: Mapping[str, tuple[Origin, ...]]) -> list[TracedLine]:
     """The lines of the variables of a host.
 
     `releases` has the digests of its files; `inputs` the origins of all files of each of its services and, under the
@@ -226,7 +234,7 @@ def trace_host(host: HostPlan, releases: Releases, inputs: Mapping[str, tuple[Or
 
 
 def _behind(
-    host: HostPlan, key: str, entry: Service | AvatarSlot | None, inputs: Mapping[str, tuple[Origin, ...]]
+    host: HostBlueprint, key: str, entry: Service | AvatarSlot | None, inputs: Mapping[str, tuple[Origin, ...]]
 ) -> list[Origin]:
     """The origins of one variable of a host, or of one entry of a list."""
     if isinstance(entry, AvatarSlot):

@@ -13,7 +13,7 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarPlan, HostPlan, Service
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostBlueprint, Service, StackBlueprint
 from fleetc.emit.tree import Artifact
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
@@ -31,14 +31,16 @@ class Releases(NamedTuple):
     files: dict[str, str]
 
 
-def service_file(host: HostPlan, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
+def service_file(host: HostBlueprint, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
     """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
     place = f"hosts/{host.name}/{service.name}/{name}"
     own = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
     return Artifact(place, text.encode(), origins=tables_of(origins, own))
 
 
-def avatar_file(host: HostPlan, avatar: AvatarPlan, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
+def avatar_file(
+    host: HostBlueprint, avatar: StackBlueprint, name: str, text: str, origins: Iterable[Origin]
+) -> Artifact:
     """A file of the avatar stack of a host, with the spec tables that it came from."""
     place = f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}"
     own = {f"hosts.{host.name}", f"avatars.{avatar.name}"}

@@ -16,9 +16,9 @@ from fleetc.blueprint.blueprint import (
     HOST_COMPOSE,
     SIGNALING_SERVICE,
     TURN_SERVICE,
-    AvatarPlan,
     AvatarSlot,
-    HostPlan,
+    HostBlueprint,
+    StackBlueprint,
     Variable,
 )
 from fleetc.emit.artifacts import avatar_file, json_document
@@ -36,7 +36,7 @@ _SLOT = "compose/slot.yaml.j2"
 _PROFILE = "env/profile.sh.j2"
 
 
-def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     """The files of the host's stack; nothing for a host without one."""
     avatar = host.avatar
     if avatar is None:
@@ -68,15 +68,15 @@ def _origins(variables: Iterable[Variable]) -> list[Origin]:
     return [variable.origin for variable in variables]
 
 
-def _image_origins(avatar: AvatarPlan) -> list[Origin]:
+def _image_origins(avatar: StackBlueprint) -> list[Origin]:
     return [image.origin for image in avatar.images]
 
 
-def _profile(avatar: AvatarPlan) -> dict[str, object]:
+def _profile(avatar: StackBlueprint) -> dict[str, object]:
     return {"variables": [(Word(variable.name), variable.value) for variable in avatar.shell_variables]}
 
 
-def _view(avatar: AvatarPlan, slot: AvatarSlot) -> dict[str, object]:
+def _view(avatar: StackBlueprint, slot: AvatarSlot) -> dict[str, object]:
     return {
         # Inside the quotes of the template, behind variables that Compose puts in.
         "signaling": Encoded(compose_string(slot.arguments)[1:-1]),
@@ -89,7 +89,7 @@ def _view(avatar: AvatarPlan, slot: AvatarSlot) -> dict[str, object]:
     }
 
 
-def trace(avatar: AvatarPlan, name: str, templates: Templates) -> list[TracedLine] | None:
+def trace(avatar: StackBlueprint, name: str, templates: Templates) -> list[TracedLine] | None:
     """The lines of one file of the stack with their origins; None when it has no such file."""
     environments = {HOST_FILE: avatar.host_variables, TURN_FILE: avatar.turn_variables}
     environments |= {f"slots/{slot.name}.env": slot.variables for slot in avatar.slots}

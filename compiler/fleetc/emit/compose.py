@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.artifacts import image_origin, service_file
 from fleetc.emit.templates import Templates
 from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
@@ -19,7 +19,7 @@ FILE = "compose.yaml"
 _TEMPLATE = "compose/compose.yaml.j2"
 
 
-def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     """One project for each service of a docker host."""
     if host.runtime != "docker":
         return

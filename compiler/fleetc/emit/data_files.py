@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import HostPlan
+from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.emit.artifacts import json_document, service_file
 from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Artifact
 
 
-def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Artifact]:
     """The planned files of each service of the host."""
     for service in host.services:
         for file in service.files:

@@ -1,6 +1,6 @@
 """Emits `FLEET.md`: the fleet for people, with its picture, ports, prices and the secrets that it needs.
 
-In: the plan. Out: `FLEET.md`. All text of the spec passes the encoders of Markdown and Mermaid; nothing in it is
+In: the blueprint. Out: `FLEET.md`. All text of the spec passes the encoders of Markdown and Mermaid; nothing in it is
 markup, a mention or a link. The parts are in `fleet_page/`.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
@@ -27,64 +27,66 @@ FILE = "FLEET.md"
 _TEMPLATE = "docs/fleet.md.j2"
 
 
-def emit(plan: Plan, templates: Templates) -> Iterator[Artifact]:
+def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Artifact]:
     """The one document."""
-    yield Artifact(FILE, templates.render(_TEMPLATE, _view(plan, templates)).encode(), origins=("fleet",))
+    yield Artifact(FILE, templates.render(_TEMPLATE, _view(blueprint, templates)).encode(), origins=("fleet",))
 
 
-def trace(plan: Plan, templates: Templates) -> list[TracedLine]:
+def trace(blueprint: Blueprint, templates: Templates) -> list[TracedLine]:
     """The lines of the document, each with the origins of what stands on it."""
-    return trace_template(templates, _TEMPLATE, _view(plan, templates), _marks(plan, templates))
+    return trace_template(templates, _TEMPLATE, _view(blueprint, templates), _marks(blueprint, templates))
 
 
-def _view(plan: Plan, templates: Templates) -> dict[str, object]:
-    pairs = [(host, service) for host in plan.hosts for service in host.services]
-    stacks = [(host, host.avatar) for host in plan.hosts if host.avatar is not None]
+def _view(blueprint: Blueprint, templates: Templates) -> dict[str, object]:
+    pairs = [(host, service) for host in blueprint.hosts for service in host.services]
+    stacks = [(host, host.avatar) for host in blueprint.hosts if host.avatar is not None]
     slots = [slot_row(host, slot) for host, avatar in stacks for slot in avatar.slots]
-    template, picture = drawing(plan)
+    template, picture = drawing(blueprint)
     return {
-        "fleet": cell(plan.fleet),
-        "network": cell(plan.network),
-        "release": Word(format_release(plan.release)),
-        "host_count": len(plan.hosts),
+        "fleet": cell(blueprint.fleet),
+        "network": cell(blueprint.network),
+        "release": Word(format_release(blueprint.release)),
+        "host_count": len(blueprint.hosts),
         "node_count": len(pairs),
         "stacks": [stack_row(host, avatar) for host, avatar in stacks],
         "slots": slots,
         "slot_count": len(slots),
         "stack_images": [row for _, avatar in stacks for row in image_rows(avatar)],
         "callers": [row for host, avatar in stacks for row in caller_rows(host, avatar)],
-        "drawn_whole": drawn_whole(plan),
+        "drawn_whole": drawn_whole(blueprint),
         "picture_limit": PICTURE_LIMIT,
         "picture": Encoded(templates.render(template, picture)),
-        "hosts": [host_row(host) for host in plan.hosts],
+        "hosts": [host_row(host) for host in blueprint.hosts],
         "nodes": [node_row(host, service) for host, service in pairs],
-        "ports": [row for host in plan.hosts for row, _ in port_rows(host)],
+        "ports": [row for host in blueprint.hosts for row, _ in port_rows(host)],
         "prices": [row for _, service in pairs for row, _ in price_rows(service)],
-        **market_view(plan),
-        "streams": [stream_row(stream) for stream in plan.streams],
+        **market_view(blueprint),
+        "streams": [stream_row(stream) for stream in blueprint.streams],
         "stream_secrets": [
             (cell(stream.name), word(s.kind), cell(s.reference), cell(".".join(map(str, s.place))))
-            for stream in plan.streams
+            for stream in blueprint.streams
             for s in stream.secrets
         ],
-        **monitoring_view(plan),
+        **monitoring_view(blueprint),
         "secrets": [
             SecretRow(word(s.kind), cell(s.reference), cell(s.name), cell(owner), cell(host.name))
-            for host in plan.hosts
+            for host in blueprint.hosts
             for owner, secrets in host.secrets()
             for s in sorted(secrets)
         ],
-        "silenced": [{"code": cell(c), "at": cell(at) if at else "", "reason": cell(r)} for c, at, r in plan.silenced],
+        "silenced": [
+            {"code": cell(c), "at": cell(at) if at else "", "reason": cell(r)} for c, at, r in blueprint.silenced
+        ],
     }
 
 
-def _marks(plan: Plan, templates: Templates) -> dict[str, Marks]:
-    pairs = [(host, service) for host in plan.hosts for service in host.services]
+def _marks(blueprint: Blueprint, templates: Templates) -> dict[str, Marks]:
+    pairs = [(host, service) for host in blueprint.hosts for service in host.services]
     hosts = derived("the hosts of the fleet", ("hosts",))
     nodes = Together([hosts, *(given(service.table, service.name) for _, service in pairs)])
-    stacks = [(host, host.avatar) for host in plan.hosts if host.avatar is not None]
-    template, picture = drawing(plan)
-    drawn = trace_template(templates, template, picture, picture_marks(plan))
+    stacks = [(host, host.avatar) for host in blueprint.hosts if host.avatar is not None]
+    template, picture = drawing(blueprint)
+    drawn = trace_template(templates, template, picture, picture_marks(blueprint))
     return {
         "fleet": given("fleet", "name"),
         "network": given("fleet", "network"),
@@ -101,23 +103,25 @@ def _marks(plan: Plan, templates: Templates) -> dict[str, Marks]:
         "drawn_whole": nodes,
         "picture_limit": nodes,
         "picture": ByLine((*line.origins, *line.presence) for line in drawn),
-        "hosts": [host_marks(host) for host in plan.hosts],
+        "hosts": [host_marks(host) for host in blueprint.hosts],
         "nodes": [node_marks(host, service) for host, service in pairs],
-        "ports": [Together([origin, given("hosts", h.name)]) for h in plan.hosts for _, origin in port_rows(h)],
+        "ports": [Together([origin, given("hosts", h.name)]) for h in blueprint.hosts for _, origin in port_rows(h)],
         "prices": [
             Together([given(service.table, service.name), *origins])
             for _, service in pairs
             for _, origins in price_rows(service)
         ],
-        **market_marks(plan),
+        **market_marks(blueprint),
         "secrets": [
             Together([s.origin, given("hosts", host.name)])
-            for host in plan.hosts
+            for host in blueprint.hosts
             for _, secrets in host.secrets()
             for s in sorted(secrets)
         ],
-        **monitoring_marks(plan),
-        "streams": [Together([given("streams", s.name), s.request.origin]) for s in plan.streams],
-        "stream_secrets": [Together([given("streams", s.name), x.origin]) for s in plan.streams for x in s.secrets],
-        "silenced": [given("silence", index) for index in range(len(plan.silenced))],
+        **monitoring_marks(blueprint),
+        "streams": [Together([given("streams", s.name), s.request.origin]) for s in blueprint.streams],
+        "stream_secrets": [
+            Together([given("streams", s.name), x.origin]) for s in blueprint.streams for x in s.secrets
+        ],
+        "silenced": [given("silence", index) for index in range(len(blueprint.silenced))],
     }

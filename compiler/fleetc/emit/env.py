@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import HostPlan, SecretVariable, Service
+from fleetc.blueprint.blueprint import HostBlueprint, SecretVariable, Service
 from fleetc.emit.artifacts import service_file
 from fleetc.emit.templates import Templates
 from fleetc.emit.tracing import TracedLine, traced
@@ -18,7 +18,7 @@ from fleetc.text.encoders import env_compose, env_posix, visible
 FILE = "node.env"
 
 
-def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Artifact]:
     """One file for each service of the host, also where it has no variables: the unit and the project name it."""
     encode = env_compose if host.runtime == "docker" else env_posix
     for service in host.services:
@@ -33,7 +33,7 @@ def _comment(secret: SecretVariable) -> str:
     return f"# {secret.name}: from {secret.kind} {visible(secret.reference)}, filled in by a rollout"
 
 
-def trace(host: HostPlan, service: Service) -> list[TracedLine]:
+def trace(host: HostBlueprint, service: Service) -> list[TracedLine]:
     """The lines of the file, each with the origin of its variable."""
     encode = env_compose if host.runtime == "docker" else env_posix
     lines = [traced(_comment(secret), [secret.origin]) for secret in sorted(service.secrets)]

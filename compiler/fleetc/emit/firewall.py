@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fleetc.blueprint.blueprint import AvatarPlan, FirewallRow, HostPlan
+from fleetc.blueprint.blueprint import FirewallRow, HostBlueprint, StackBlueprint
 from fleetc.emit.artifacts import avatar_file
 from fleetc.emit.templates import Encoded, Templates, Word
 from fleetc.emit.tracing import Marks, TracedLine, trace_template
@@ -19,7 +19,7 @@ FILE = "nftables.conf"
 _TEMPLATE = "nftables/avatar.conf.j2"
 
 
-def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     """The rules of the host's stack; nothing for a host without one."""
     avatar = host.avatar
     if avatar is None:
@@ -30,7 +30,7 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
     yield avatar_file(host, avatar, FILE, text, origins)
 
 
-def _view(avatar: AvatarPlan) -> dict[str, object]:
+def _view(avatar: StackBlueprint) -> dict[str, object]:
     callers = avatar.callers()
     return {
         "ip4": [text for text in callers.texts if ":" not in text],
@@ -56,7 +56,7 @@ def _ports(row: FirewallRow) -> Word:
     return Word(str(row.first) if row.first == row.last else f"{row.first}-{row.last}")
 
 
-def trace(avatar: AvatarPlan, templates: Templates) -> list[TracedLine]:
+def trace(avatar: StackBlueprint, templates: Templates) -> list[TracedLine]:
     """The lines of the file, each with the origins of the networks and ports on it."""
     entries = avatar.callers().entries
     slots = {slot.network: slot.origin for slot in avatar.slots}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.artifacts import service_file
 from fleetc.emit.templates import Templates
 from fleetc.emit.tracing import TracedLine, traced
@@ -18,7 +18,7 @@ from fleetc.text.encoders import visible
 FILE = "launch.flags"
 
 
-def emit(host: HostPlan, _templates: Templates | None = None) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Artifact]:
     """One file for each service of the host."""
     for service in host.services:
         lines = sorted([visible(argument.text) + "\n" for argument in service.arguments])

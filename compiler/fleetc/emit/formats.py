@@ -1,15 +1,15 @@
-"""Backends: from the plan to the artifacts, one format per file; no backend imports another.
+"""Backends: from the blueprint to the artifacts, one format per file; no backend imports another.
 
-In: a `Plan`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`. Called by `pipeline.py`.
-The backends of a host come first, then the digests of what they made, which name releases, then what stands on those
-digests, and last the manifest.
+In: a `Blueprint`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`. Called by
+`pipeline.py`. The backends of a host come first, then the digests of what they made, which name releases, then what
+stands on those digests, and last the manifest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, HostBlueprint, Service
 from fleetc.emit import (
     ansible,
     avatar,
@@ -34,7 +34,7 @@ from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
 
-HOST_BACKENDS: tuple[Callable[[HostPlan, Templates], Iterator[Artifact]], ...] = (
+HOST_BACKENDS: tuple[Callable[[HostBlueprint, Templates], Iterator[Artifact]], ...] = (
     flags.emit,
     data_files.emit,
     env.emit,
@@ -58,21 +58,23 @@ class UnfitError(ValueError):
         self.path = path
 
 
-def emit(plan: Plan, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]) -> Tree:
-    """All artifacts of a plan and the manifest that lists them. Raises UnfitError."""
+def emit(
+    blueprint: Blueprint, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]
+) -> Tree:
+    """All artifacts of a blueprint and the manifest that lists them. Raises UnfitError."""
     loaded = Templates(templates)
-    artifacts = [artifact for host in plan.hosts for artifact in _of_host(host, loaded)]
-    releases = release.releases((host.name for host in plan.hosts), artifacts)
-    artifacts += ansible.emit(plan, releases.hosts, releases.services, releases.files, loaded, playbooks)
-    artifacts += streams.emit(plan)
-    artifacts += monitoring.emit(plan, loaded)
-    artifacts += docs.emit(plan, loaded)
+    artifacts = [artifact for host in blueprint.hosts for artifact in _of_host(host, loaded)]
+    releases = release.releases((host.name for host in blueprint.hosts), artifacts)
+    artifacts += ansible.emit(blueprint, releases.hosts, releases.services, releases.files, loaded, playbooks)
+    artifacts += streams.emit(blueprint)
+    artifacts += monitoring.emit(blueprint, loaded)
+    artifacts += docs.emit(blueprint, loaded)
     artifacts += source_copy.emit(sources)
-    artifacts.append(manifest.emit(plan, sources, releases.files, artifacts))
+    artifacts.append(manifest.emit(blueprint, sources, releases.files, artifacts))
     return tree_of(artifacts)
 
 
-def _of_host(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+def _of_host(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     try:
         for backend in HOST_BACKENDS:
             yield from backend(host, templates)
@@ -80,7 +82,7 @@ def _of_host(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         raise UnfitError(host.name, _place(host, problem.subject), str(problem)) from None
 
 
-def _place(host: HostPlan, name: str) -> Path:
+def _place(host: HostBlueprint, name: str) -> Path:
     """Where the spec decides the variable of an avatar stack that has this name; the host where there is none."""
     variables = []
     if host.avatar is not None:
@@ -90,33 +92,37 @@ def _place(host: HostPlan, name: str) -> Path:
 
 
 def trace(
-    plan: Plan, path: str, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]
+    blueprint: Blueprint,
+    path: str,
+    templates: Mapping[str, str],
+    playbooks: Mapping[str, bytes],
+    sources: Sequence[Source],
 ) -> list[TracedLine] | None:
     """The lines of one artifact with their origins; None when the tree has no such artifact.
 
     Only what the artifact needs is emitted. The texts are those of the artifact, line by line.
     """
     loaded = Templates(templates)
-    for host in plan.hosts:
+    for host in blueprint.hosts:
         if path.startswith(f"hosts/{host.name}/"):
             return _trace_file(host, path.split("/", 2)[2], loaded)
         if path == f"ansible/host_vars/{host.name}.json":
             return _trace_host(host, loaded)
     if path == "ansible/site.yml":
-        return ansible.trace_site(plan, loaded)
+        return ansible.trace_site(blueprint, loaded)
     if path == "ansible/inventory.json":
-        return ansible.trace_inventory(plan)
+        return ansible.trace_inventory(blueprint)
     if path == docs.FILE:
-        return docs.trace(plan, loaded)
+        return docs.trace(blueprint, loaded)
     if path.startswith(f"{monitoring.FOLDER}/"):
-        return monitoring.trace(plan, path, loaded)
+        return monitoring.trace(blueprint, path, loaded)
     if path.startswith("streams/"):
-        return streams.trace(plan, path)
+        return streams.trace(blueprint, path)
     for artifact, source in zip(source_copy.emit(sources), sources, strict=True):
         if path == artifact.path:
             return source_copy.trace(source)
     if path == MANIFEST:
-        return manifest.trace(emit(plan, templates, playbooks, sources))
+        return manifest.trace(emit(blueprint, templates, playbooks, sources))
     static = playbooks.get(path.removeprefix("ansible/")) if path.startswith("ansible/") else None
     if static is None:
         return None
@@ -126,7 +132,7 @@ def trace(
     ]
 
 
-def _trace_file(host: HostPlan, path: str, templates: Templates) -> list[TracedLine] | None:
+def _trace_file(host: HostBlueprint, path: str, templates: Templates) -> list[TracedLine] | None:
     node, _, name = path.partition("/")
     if node == AVATAR_DIRECTORY and host.avatar is not None:
         there = derived("every host with avatars has this file", ("avatars", host.avatar.name, "host"))
@@ -147,7 +153,7 @@ def _trace_file(host: HostPlan, path: str, templates: Templates) -> list[TracedL
     return [line._replace(presence=together(line.presence, [there])) for line in lines]
 
 
-def _trace_service(host: HostPlan, service: Service, name: str, templates: Templates) -> list[TracedLine] | None:
+def _trace_service(host: HostBlueprint, service: Service, name: str, templates: Templates) -> list[TracedLine] | None:
     if name == flags.FILE:
         return flags.trace(service)
     if name == env.FILE:
@@ -159,7 +165,7 @@ def _trace_service(host: HostPlan, service: Service, name: str, templates: Templ
     return next((file_lines(file) for file in service.files if file.name == name), None)
 
 
-def _trace_host(host: HostPlan, templates: Templates) -> list[TracedLine]:
+def _trace_host(host: HostBlueprint, templates: Templates) -> list[TracedLine]:
     found = list(_of_host(host, templates))
     made = release.releases([host.name], found)
     inputs: dict[str, tuple[Origin, ...]] = {}

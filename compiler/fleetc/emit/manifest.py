@@ -1,7 +1,7 @@
 """Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was made from.
 
-In: the plan, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to tell
-its own files from others.
+In: the blueprint, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to
+tell its own files from others.
 
 Changes of two people merge here wherever they merge in the files: a digest stands on a line of its own between lines
 that seldom change, and there is none of what every change of a spec touches.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.artifacts import json_line, json_string, without_hidden
 from fleetc.emit.tracing import TracedLine, traced
 from fleetc.emit.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
@@ -26,19 +26,19 @@ FORMAT = 2
 
 
 def emit(
-    plan: Plan,
+    blueprint: Blueprint,
     sources: Sequence[Source],
     digests: Mapping[str, str],
     artifacts: Iterable[Artifact],
 ) -> Artifact:
     """The manifest; `digests` are those of the files, by path, that are known already."""
     spec = [{"name": source.name.replace("\\", "/").rsplit("/", 1)[-1]} for source in sources]
-    node_releases = {plan.release, *(service.release for host in plan.hosts for service in host.services)}
+    node_releases = {blueprint.release, *(service.release for host in blueprint.hosts for service in host.services)}
     members = {
         "format": FORMAT,
         "tool": {"name": "fleetc", "version": __version__},
         "spec": spec,
-        "network": plan.network,
+        "network": blueprint.network,
         "node_releases": [format_release(release) for release in sorted(node_releases)],
     }
     ordered = sorted(artifacts, key=lambda a: a.path)

@@ -1,6 +1,6 @@
 """Emits what watches the fleet: configurations of Prometheus, alerting rules, and a dashboard.
 
-In: the plan. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
+In: the blueprint. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
 `monitoring/dashboard.json`, or nothing when nothing is watched. A rollout installs none of them: where Prometheus and
 Grafana run, and how, is not the fleet's.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from fleetc.blueprint.blueprint import Plan, PlannedFile
+from fleetc.blueprint.blueprint import Blueprint, BlueprintFile
 from fleetc.blueprint.monitoring import Agent, Alert, Live, MonitoringBlueprint, Said, ScrapeTarget
 from fleetc.emit.artifacts import json_document, tables_of
 from fleetc.emit.grafana import dashboard
@@ -30,9 +30,9 @@ _PROBES = "http_2xx"
 """The module of a blackbox exporter that asks for an answer with a status of 200 to 299; its shipped file has it."""
 
 
-def emit(plan: Plan, templates: Templates) -> Iterator[Artifact]:
+def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Artifact]:
     """All files of the folder."""
-    watched = plan.monitoring
+    watched = blueprint.monitoring
     if watched is None:
         return
     central = templates.render(_PROMETHEUS, _central_view(watched))
@@ -42,7 +42,7 @@ def emit(plan: Plan, templates: Templates) -> Iterator[Artifact]:
         yield _artifact(f"agents/{agent.host}.yml", text, (t.origin for t in agent.targets))
     raised = [origin for alert in watched.alerts for origin in alert.origins]
     yield _artifact("alerts.yml", templates.render(_ALERTS, _alerts_view(watched)), raised)
-    yield _artifact("dashboard.json", json_document(dashboard(plan.fleet, watched.panels)), raised)
+    yield _artifact("dashboard.json", json_document(dashboard(blueprint.fleet, watched.panels)), raised)
 
 
 def _artifact(name: str, text: str, origins: Iterable[Origin]) -> Artifact:
@@ -113,9 +113,9 @@ def _said(parts: Said) -> str:
 # --- where it comes from ----------------------------------------------------------------------------
 
 
-def trace(plan: Plan, path: str, templates: Templates) -> list[TracedLine] | None:
+def trace(blueprint: Blueprint, path: str, templates: Templates) -> list[TracedLine] | None:
     """The lines of a file of the folder with their origins; None when there is no such file."""
-    watched, name = plan.monitoring, path.removeprefix(f"{FOLDER}/")
+    watched, name = blueprint.monitoring, path.removeprefix(f"{FOLDER}/")
     if watched is None:
         return None
     if name == "prometheus.yml":
@@ -126,7 +126,7 @@ def trace(plan: Plan, path: str, templates: Templates) -> list[TracedLine] | Non
     if name == "alerts.yml":
         return trace_template(templates, _ALERTS, _alerts_view(watched), _alert_marks(watched))
     if name == "dashboard.json":
-        return file_lines(_dashboard_file(plan, watched))
+        return file_lines(_dashboard_file(blueprint, watched))
     return None
 
 
@@ -169,12 +169,12 @@ def _alert_marks(watched: MonitoringBlueprint) -> dict[str, Marks]:
     }
 
 
-def _dashboard_file(plan: Plan, watched: MonitoringBlueprint) -> PlannedFile:
-    content = dashboard(plan.fleet, watched.panels)
+def _dashboard_file(blueprint: Blueprint, watched: MonitoringBlueprint) -> BlueprintFile:
+    content = dashboard(blueprint.fleet, watched.panels)
     origins = {panel.title: panel.origins for panel in watched.panels}
     places: dict[Path, Origin] = {}
     for index, entry in enumerate(content["panels"]):
         paths = {path: None for origin in origins.get(entry["title"], ()) for path in origin.paths}
         if paths:
             places["panels", index] = derived("a panel for what the fleet has", *paths)
-    return PlannedFile("dashboard.json", content, derived("the fleet as a whole", ("fleet", "name")), places)
+    return BlueprintFile("dashboard.json", content, derived("the fleet as a whole", ("fleet", "name")), places)

@@ -1,6 +1,6 @@
 """Emits `streams/`: the request that makes each stream, the secrets it lacks, and what a webhook answers about it.
 
-In: the plan. Out: `streams/<name>.create.json`, `<name>.secrets.json` (only for a request with secrets) and
+In: the blueprint. Out: `streams/<name>.create.json`, `<name>.secrets.json` (only for a request with secrets) and
 `<name>.auth-webhook.json` (only for a stream with a gateway). A secret in a request is a table `{"$secret": {kind:
 name}}` where the API wants text; `secrets.json` lists their places, and the form that a value must have.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import Plan, PlannedFile, RequestSecret, StreamPlan
+from fleetc.blueprint.blueprint import Blueprint, BlueprintFile, RequestSecret, StreamBlueprint
 from fleetc.emit.artifacts import json_document, tables_of
 from fleetc.emit.tracing import TracedLine, file_lines, together
 from fleetc.emit.tree import Artifact
@@ -19,18 +19,18 @@ from fleetc.places.origin import Origin, given
 FOLDER = "streams"
 
 
-def emit(plan: Plan) -> Iterator[Artifact]:
+def emit(blueprint: Blueprint) -> Iterator[Artifact]:
     """The files of every stream."""
-    for stream in plan.streams:
+    for stream in blueprint.streams:
         for file in _files(stream):
             origins = [given("streams", stream.name), file.origin, *file.places.values()]
             text = json_document(file.content)
             yield Artifact(f"{FOLDER}/{stream.name}.{file.name}", text.encode(), origins=tables_of(origins))
 
 
-def trace(plan: Plan, path: str) -> list[TracedLine] | None:
+def trace(blueprint: Blueprint, path: str) -> list[TracedLine] | None:
     """The lines of one of the files with their origins; None for any other path."""
-    for stream in plan.streams:
+    for stream in blueprint.streams:
         there = [given("streams", stream.name)]
         for file in _files(stream):
             if path == f"{FOLDER}/{stream.name}.{file.name}":
@@ -38,7 +38,7 @@ def trace(plan: Plan, path: str) -> list[TracedLine] | None:
     return None
 
 
-def _files(stream: StreamPlan) -> Iterator[PlannedFile]:
+def _files(stream: StreamBlueprint) -> Iterator[BlueprintFile]:
     """The files of a stream: its request, what a webhook answers, and the secrets that the request lacks."""
     yield stream.request
     if stream.answer is not None:
@@ -46,7 +46,7 @@ def _files(stream: StreamPlan) -> Iterator[PlannedFile]:
     if stream.secrets:
         content = [_secret(secret) for secret in stream.secrets]
         places: dict[Path, Origin] = {(index,): secret.origin for index, secret in enumerate(stream.secrets)}
-        yield PlannedFile("secrets.json", content, stream.request.origin, places)
+        yield BlueprintFile("secrets.json", content, stream.request.origin, places)
 
 
 def _secret(secret: RequestSecret) -> dict[str, object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostPlan, Service
+from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostBlueprint, Service
 from fleetc.emit.artifacts import release_origin, service_file
 from fleetc.emit.templates import Encoded, Templates, Word
 from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
@@ -26,7 +26,7 @@ MAX_COMMAND_BYTES = 1024 * 1024 - 1
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./@+-]*")
 
 
-def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     """One unit for each service of a systemd host."""
     if host.runtime != "systemd":
         return
@@ -35,7 +35,7 @@ def emit(host: HostPlan, templates: Templates) -> Iterator[Artifact]:
         yield service_file(host, service, f"{service.unit}.service", text, [a.origin for a in service.arguments])
 
 
-def _view(host: HostPlan, service: Service) -> dict[str, object]:
+def _view(host: HostBlueprint, service: Service) -> dict[str, object]:
     arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
     if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
@@ -64,12 +64,12 @@ def _writable(service: Service) -> Iterator[str]:
             yield mount.path
 
 
-def trace(host: HostPlan, service: Service, templates: Templates) -> list[TracedLine]:
+def trace(host: HostBlueprint, service: Service, templates: Templates) -> list[TracedLine]:
     """The lines of the unit, each with the origins of what stands on it."""
     return trace_template(templates, _TEMPLATE, _view(host, service), _marks(host, service))
 
 
-def _marks(host: HostPlan, service: Service) -> dict[str, Marks]:
+def _marks(host: HostBlueprint, service: Service) -> dict[str, Marks]:
     table = given(service.table, service.name)
     data_dir = next(mount.origin for mount in service.mounts if mount.path == service.data_dir)
     writable = set(_writable(service))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.blueprint import PlannedFile
+from fleetc.blueprint.blueprint import BlueprintFile
 from fleetc.emit.artifacts import json_document, json_places
 from fleetc.emit.templates import TemplateError, Templates
 from fleetc.places.origin import Origin
@@ -74,7 +74,7 @@ def traced(text: str, origins: Iterable[Origin], presence: Iterable[Origin] = ()
     return TracedLine(text, together(origins), together(presence))
 
 
-def file_lines(file: PlannedFile) -> list[TracedLine]:
+def file_lines(file: BlueprintFile) -> list[TracedLine]:
     """The lines of a planned file as JSON, each with the origins of what stands on it."""
     lines = json_document(file.content).splitlines()
     return [traced(line, file.origins_at(at)) for line, at in zip(lines, json_places(file.content), strict=True)]

@@ -1,13 +1,13 @@
-"""Lowering: from the typed fleet to the plan. All defaults, names and decisions are settled here.
+"""Lowering: from the typed fleet to the blueprint. All defaults, names and decisions are settled here.
 
-In: a `Fleet` without errors. Out: a `Plan` in which every argument, variable and file has an origin.
+In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variable and file has an origin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from fleetc.blueprint.blueprint import Connection, HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -27,10 +27,10 @@ SIGNER_ELSEWHERE = "signer elsewhere"
 """The end of an edge from a gateway to a signer outside the fleet; no node has such a name."""
 
 
-def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
+def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
     """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
     edges = tuple(sorted(_edges(fleet)))
-    return Plan(
+    return Blueprint(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
         release=fleet.fleet.node_release,
@@ -46,9 +46,9 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Plan:
     )
 
 
-def _host(fleet: Fleet, name: str) -> HostPlan:
+def _host(fleet: Fleet, name: str) -> HostBlueprint:
     host = fleet.hosts[name]
-    return HostPlan(
+    return HostBlueprint(
         name=name,
         address=host.address,
         public=host.public or "",

@@ -1,9 +1,9 @@
 """Lowers the avatar stack of a host: settings of the host, TURN, every slot, allowlists and firewall.
 
-In: a fleet and one of its stacks. Out: an `AvatarPlan` in which every value has an origin. What the command line of the
-stack hands to Compose for a slot stands in the slot's own variables, so that a later start by other means has it too.
-Arguments with spaces between them cannot stand in environment files that all readers take for the same: signaling and
-game get theirs from a Compose file of the slot.
+In: a fleet and one of its stacks. Out: an `StackBlueprint` in which every value has an origin. What the command line of
+the stack hands to Compose for a slot stands in the slot's own variables, so that a later start by other means has it
+too. Arguments with spaces between them cannot stand in environment files that all readers take for the same: signaling
+and game get theirs from a Compose file of the slot.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from fleetc.blueprint.blueprint import (
     RELEASE_ROOT,
     SIGNALING_SERVICE,
     TURN_SERVICE,
-    AvatarPlan,
     AvatarSlot,
-    PlannedFile,
+    BlueprintFile,
     SecretVariable,
+    StackBlueprint,
     StackImage,
     Variable,
 )
@@ -60,13 +60,13 @@ GAME_FILES = {
 _name = itemgetter(0)
 
 
-def lower_avatar(fleet: Fleet, stack: Stack) -> AvatarPlan:
+def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
     """The whole stack of one host."""
     settings = stack.settings
     slots = effective.slots_of(fleet, stack)
     relay = effective.relay_ports(stack)
     turn = settings.turn
-    return AvatarPlan(
+    return StackBlueprint(
         name=stack.name,
         release=str(effective.release_of(fleet, stack).value),
         image_tag=str(effective.image_tag(fleet, stack).value),
@@ -111,7 +111,7 @@ def _images(stack: Stack) -> Iterator[StackImage]:
         yield StackImage(service, image or "", given(*path, key) if image is not None else latest)
 
 
-def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> PlannedFile:
+def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> BlueprintFile:
     """The slots as the stack's command line reads them, which takes the number 0 of a GPU for none: it is text there.
 
     A slot beyond those that the command line knows stands there too: it then refuses the file and leaves all alone.
@@ -125,7 +125,7 @@ def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> PlannedFile:
         place = ("instances", index)
         places |= {place: slot.origin, (*place, "gpu"): slot.gpu_origin}
         places[*place, "avatar_id"] = derived("the avatar of the slot", slot.path)
-    return PlannedFile(CLUSTER_FILE, content, derived("the slots of the stack", (*stack.path, "slots")), places)
+    return BlueprintFile(CLUSTER_FILE, content, derived("the slots of the stack", (*stack.path, "slots")), places)
 
 
 def _sorted(variables: Iterator[Variable]) -> tuple[Variable, ...]:

@@ -13,8 +13,8 @@ from fleetc.blueprint.blueprint import (
     DOCKER_SOCKET,
     RELEASE_ROOT,
     Argument,
+    BlueprintFile,
     Mount,
-    PlannedFile,
     SecretVariable,
     Service,
     Variable,
@@ -150,7 +150,7 @@ def service(
     node: Node,
     role: str,
     items: Iterable[Planned],
-    files: tuple[PlannedFile, ...] = (),
+    files: tuple[BlueprintFile, ...] = (),
     containers: bool = False,
 ) -> Service:
     """Put a service together: everything sorted, so that equal specs give equal bytes."""
@@ -214,7 +214,7 @@ def _wanted_mounts(
     directory: Chosen[str],
     arguments: list[Argument],
     variables: list[Variable],
-    files: tuple[PlannedFile, ...],
+    files: tuple[BlueprintFile, ...],
     containers: bool,
 ) -> Iterator[Mount]:
     yield Mount(directory.value, False, directory.origin)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import Argument, PlannedFile, Service
+from fleetc.blueprint.blueprint import Argument, BlueprintFile, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway, Webhook
@@ -97,7 +97,7 @@ def caps(node: Node, gateway: Buyer) -> Iterator[Planned]:
         yield Argument("maxPricePerCapability", common.own_file(node, PRICES_FILE), origin)
 
 
-def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[PlannedFile, ...]:
+def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[BlueprintFile, ...]:
     """The caps by model and by pipeline."""
     if not gateway.max_model_prices:
         return ()
@@ -111,7 +111,7 @@ def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[PlannedFile, .
         pipeline, model_id = (model.pipeline, model.id) if model else (name, "default")
         entries.append({"pipeline": pipeline, "model_id": model_id, **common.price_entry(price)})
     origin = derived("the caps by model", (*node.path, "max_model_prices"))
-    return (PlannedFile(PRICES_FILE, {"capabilities_prices": entries}, origin, places),)
+    return (BlueprintFile(PRICES_FILE, {"capabilities_prices": entries}, origin, places),)
 
 
 def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:
@@ -130,11 +130,11 @@ def _renditions(fleet: Fleet, node: Node) -> Iterator[Planned]:
         yield Argument("transcodingOptions", common.own_file(node, RENDITIONS_FILE), chosen.origin)
 
 
-def _renditions_file(fleet: Fleet, node: Node) -> tuple[PlannedFile, ...]:
+def _renditions_file(fleet: Fleet, node: Node) -> tuple[BlueprintFile, ...]:
     chosen = gateway_rungs(fleet, node.name)
     if chosen is None:
         return ()
-    return (PlannedFile(RENDITIONS_FILE, entries(chosen.value), chosen.origin, rung_places(chosen.value)),)
+    return (BlueprintFile(RENDITIONS_FILE, entries(chosen.value), chosen.origin, rung_places(chosen.value)),)
 
 
 def _runner_versions(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fleetc.blueprint.blueprint import Argument, PlannedFile
+from fleetc.blueprint.blueprint import Argument, BlueprintFile
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import AiSettings
@@ -34,7 +34,7 @@ def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool)
     yield from _images(fleet, node, settings)
 
 
-def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[PlannedFile, ...]:
+def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[BlueprintFile, ...]:
     """The list of models; prices only where the node sells."""
     if not settings.models:
         return ()
@@ -63,7 +63,7 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
             entries.append({**only_price, "gateway": account(fleet, name)})
     paths = [("models", use.use) for use in settings.models]
     origin = derived("the models offered", (*node.path, "models"), *paths)
-    return (PlannedFile(MODELS_FILE, entries, origin, places),)
+    return (BlueprintFile(MODELS_FILE, entries, origin, places),)
 
 
 def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Path, Origin]:

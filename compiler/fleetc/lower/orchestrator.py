@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import Argument, PlannedFile, Service
+from fleetc.blueprint.blueprint import Argument, BlueprintFile, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator
@@ -72,7 +72,7 @@ def _prices(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Pl
         yield Argument("pricePerGateway", common.own_file(node, PRICES_FILE), origin)
 
 
-def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[PlannedFile, ...]:
+def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[BlueprintFile, ...]:
     if not orchestrator.gateway_prices:
         return ()
     entries = [
@@ -89,7 +89,7 @@ def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[P
     places: dict[Path, Origin] = {
         ("gateways", index): given(*node.path, "gateway_prices", name) for index, name in enumerate(names)
     }
-    return (PlannedFile(PRICES_FILE, {"gateways": entries}, origin, places),)
+    return (BlueprintFile(PRICES_FILE, {"gateways": entries}, origin, places),)
 
 
 def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:

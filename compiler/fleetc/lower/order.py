@@ -1,7 +1,8 @@
 """In which order a rollout takes hosts, and the nodes of a host: what others use goes before those who use it.
 
-In: a `Fleet` and the edges of its plan. Out: names of hosts; a key to sort nodes by. A gateway that starts before its
-signer or its orchestrators has nobody to sign or to work for it, and one that is restarted last loses its streams once.
+In: a `Fleet` and the edges of its blueprint. Out: names of hosts; a key to sort nodes by. A gateway that starts before
+its signer or its orchestrators has nobody to sign or to work for it, and one that is restarted last loses its streams
+once.
 """
 
 from __future__ import annotations

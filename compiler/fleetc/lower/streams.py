@@ -1,12 +1,13 @@
 """Lowers streams: the request that makes each of them, and what a webhook answers about it to its gateway.
 
-In: a fleet. Out: `StreamPlan`s, sorted by name. The request is that of `analysis/requests.py`, which rules measure.
+In: a fleet. Out: `StreamBlueprint`s, sorted by name. The request is that of `analysis/requests.py`, which rules
+measure.
 """
 
 from __future__ import annotations
 
 from fleetc.analysis.requests import create_request
-from fleetc.blueprint.blueprint import PlannedFile, StreamPlan
+from fleetc.blueprint.blueprint import BlueprintFile, StreamBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.language.renditions import entries, rung_places, stream_rungs
 from fleetc.language.stream import Stream
@@ -16,18 +17,18 @@ REQUEST = "create.json"
 ANSWER = "auth-webhook.json"
 
 
-def lower_streams(fleet: Fleet) -> tuple[StreamPlan, ...]:
+def lower_streams(fleet: Fleet) -> tuple[StreamBlueprint, ...]:
     """Every stream of the fleet."""
     return tuple(_stream(fleet, name, stream) for name, stream in sorted(fleet.streams.items()))
 
 
-def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamPlan:
+def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:
     path = ("streams", name)
     request = create_request(fleet, name)
-    return StreamPlan(
+    return StreamBlueprint(
         name=name,
         gateway=stream.gateway or "",
-        request=PlannedFile(REQUEST, request.content, given(*path), request.places),
+        request=BlueprintFile(REQUEST, request.content, given(*path), request.places),
         answer=_answer(fleet, name, stream),
         secrets=tuple(request.secrets),
         suspended=stream.suspended,
@@ -35,7 +36,7 @@ def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamPlan:
     )
 
 
-def _answer(fleet: Fleet, name: str, stream: Stream) -> PlannedFile | None:
+def _answer(fleet: Fleet, name: str, stream: Stream) -> BlueprintFile | None:
     """What a webhook answers when the stream begins at its gateway: an id of letters and digits, and its renditions."""
     if stream.gateway is None:
         return None
@@ -47,7 +48,7 @@ def _answer(fleet: Fleet, name: str, stream: Stream) -> PlannedFile | None:
         ("profiles",): chosen.origin,
         **rung_places(chosen.value, ("profiles",)),
     }
-    return PlannedFile(ANSWER, content, derived("its gateway and its renditions", (*table, "gateway")), places)
+    return BlueprintFile(ANSWER, content, derived("its gateway and its renditions", (*table, "gateway")), places)
 
 
 def manifest_id(name: str) -> str:

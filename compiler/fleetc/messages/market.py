@@ -1,6 +1,6 @@
 """The market of a fleet as text for a terminal: who buys what from whom, and from which funds.
 
-In: the `MarketTables` of a plan. Out: aligned tables, one line for each row. `cli/` calls it for
+In: the `MarketTables` of a blueprint. Out: aligned tables, one line for each row. `cli/` calls it for
 `check --explain-prices`.
 """
 

@@ -1,6 +1,6 @@
 """Where a planned value came from: written in the spec, a named default, or derived from other values.
 
-Made by `language/effective.py` and `lower/`; carried by every argument, variable and file of the plan; printed by
+Made by `language/effective.py` and `lower/`; carried by every argument, variable and file of the blueprint; printed by
 people's questions about the output. Holds key paths, never lines.
 """
 

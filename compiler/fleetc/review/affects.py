@@ -154,10 +154,10 @@ def _compiled(sources: Sequence[Source], document: Document, path: Path, value: 
 
 def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
     """The lines whose origins name the path, or the array that holds it: a list of numbers or texts is one value."""
-    assert compiled.plan is not None and compiled.tree is not None  # noqa: S101  # as in `affected`
+    assert compiled.blueprint is not None and compiled.tree is not None  # noqa: S101  # as in `affected`
     named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
     for artifact in compiled.tree.artifacts:
-        lines = formats.trace(compiled.plan, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
+        lines = formats.trace(compiled.blueprint, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
         for number, line in enumerate(lines, 1):
             if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
                 yield _covered(Line(artifact.path, number, 0, line.text, None))

@@ -1,6 +1,6 @@
 """Two sides become one review: every difference once, where it comes from, what it means, and the lines that show it.
 
-In: two `Side`s. Out: a `Review`. Called by `cli/`. Whatever differs in bytes is told: what the plans explain as a
+In: two `Side`s. Out: a `Review`. Called by `cli/`. Whatever differs in bytes is told: what the blueprints explain as a
 change of an item, and what nothing explains as a change of text. Digests are bookkeeping and no change of their own.
 
 Only hosts whose files differ, or that the spec was edited about, are taken apart, so that a small change in a large
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Plan
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
 from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
@@ -39,10 +39,10 @@ def compare(old: Side, new: Side) -> Review:
     paths = sorted(path for path in {*old.files, *new.files} if old.files.get(path) != new.files.get(path))
     edits = Edits(edits_of(old.document, new.document) if paths and old.document and new.document else ())
     hosts = _hosts(old, new, paths, edits) if paths else set()
-    old, plans = _plans(old, new, hosts) if paths else (old, None)
-    before, after = ({}, {}) if plans is None else map(items_of, plans)
+    old, blueprints = _blueprints(old, new, hosts) if paths else (old, None)
+    before, after = ({}, {}) if blueprints is None else map(items_of, blueprints)
     deltas = deltas_of(before, after, edits)
-    if plans is not None and _belied(old, plans[0], deltas, paths):
+    if blueprints is not None and _belied(old, blueprints[0], deltas, paths):
         note = f"the spec in {old.name} is not what its files were compiled from, so only files are compared"
         return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
     atlas = Atlas(old.document, new.document)
@@ -51,14 +51,14 @@ def compare(old: Side, new: Side) -> Review:
     deltas += texts_of(old, new, evidence, deltas, _read(old, new, paths, edits, atlas))
     processes = with_shared(moved(old, new, paths), deltas, after)
     # Against a fleet that is not known, everything of the new one would look as if it came with this change.
-    fleets = (None, None) if plans is None else (old.fleet, new.fleet)
+    fleets = (None, None) if blueprints is None else (old.fleet, new.fleet)
     impact = Impact(*fleets, processes, before, after)
     impact.find(deltas)
     made = [(_change(group, old, new, evidence, impact, atlas), group) for group in _groups(deltas)]
     made.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in made]
     ends = frozenset[NodeRef]().union(*processes)
-    boxes, edges = _picture(old, new, plans or (), hosts, changes, ends)
+    boxes, edges = _picture(old, new, blueprints or (), hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",
         baseline=old.name,
@@ -69,20 +69,20 @@ def compare(old: Side, new: Side) -> Review:
         picture=boxes,
         edges=edges,
         notes=(*old.notes, *new.notes, *evidence.notes()),
-        files_only=bool(paths) and plans is None,
+        files_only=bool(paths) and blueprints is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
     )
 
 
-def _belied(old: Side, plan: Plan, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
+def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Iterable[str]) -> bool:
     """Whether a recorded tree does not hold what the copy of its spec says: then somebody edited the copy.
 
     The manifest has no digest of that copy, because any two changes of a spec would meet in it.
     """
     if old.whole is not None or old.tool != __version__:
         return False
-    for host in plan.hosts:
+    for host in blueprint.hosts:
         for made in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
             there = old.files.get(made.path)
             if there is not None and there != made.content and not old.edited(made.path):
@@ -113,14 +113,14 @@ def _of_wallets(old: Side, new: Side, edits: Edits) -> set[str]:
     return {node.settings.host for f in fleets for name in wallets for node in f.nodes_by_wallet.get(name, ())}
 
 
-def _plans(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Plan, Plan] | None]:
-    """The plans of both sides with some hosts; none where one of the sides has no plan."""
+def _blueprints(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Blueprint, Blueprint] | None]:
+    """The blueprints of both sides with some hosts; none where one of the sides has no blueprint."""
     try:
-        before = old.plan(hosts)
+        before = old.blueprint(hosts)
     except ValueError as failure:  # lowering expects what rules see to, and a recorded spec has not met those of today
         problem = f"this version of fleetc cannot lower the spec in {old.name}, so only files are compared: {failure}"
         return replace(old, document=None, fleet=None, notes=(*old.notes, problem)), None
-    after = new.plan(hosts)
+    after = new.blueprint(hosts)
     return old, None if before is None or after is None else (before, after)
 
 
@@ -220,14 +220,14 @@ def _rank(change: Change) -> tuple[object, ...]:
 def _picture(
     old: Side,
     new: Side,
-    plans: Iterable[Plan],
+    blueprints: Iterable[Blueprint],
     hosts: set[str],
     changes: Sequence[Change],
     ends: Iterable[NodeRef],
 ) -> tuple[tuple[Box, ...], tuple[tuple[str, str, str], ...]]:
     """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
     fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]
-    edges = sorted({(edge.source, edge.target, edge.kind) for plan in plans for edge in plan.edges})
+    edges = sorted({(edge.source, edge.target, edge.kind) for blueprint in blueprints for edge in blueprint.edges})
     node_hosts: dict[str, str] = {}
     for fleet in fleets:
         for node in fleet.nodes:

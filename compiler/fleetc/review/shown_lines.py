@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
 _PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/site.yml", "streams/", "monitoring/")
-"""Files about the whole fleet, and beginnings of their paths. They come of the plan alone."""
+"""Files about the whole fleet, and beginnings of their paths. They come of the blueprint alone."""
 
 
 @dataclass

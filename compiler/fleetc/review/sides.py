@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fleetc import lower
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet
@@ -32,7 +32,7 @@ class Side:
     """`files` are what a directory holds or the compiler made, `digests` what the manifest says of them, with modes.
 
     The two differ where somebody edited a file. `document` and `fleet` are None where the spec is not known; `whole` is
-    the plan where it is there already.
+    the blueprint where it is there already.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Side:
     fleet: Fleet | None
     tool: str = __version__
     notes: tuple[str, ...] = ()
-    whole: Plan | None = None
+    whole: Blueprint | None = None
 
-    def plan(self, hosts: Collection[str]) -> Plan | None:
-        """The plan with only some of its hosts; names of hosts that are not there are left out."""
+    def blueprint(self, hosts: Collection[str]) -> Blueprint | None:
+        """The blueprint with only some of its hosts; names of hosts that are not there are left out."""
         if self.whole is not None:
             return replace(self.whole, hosts=tuple(host for host in self.whole.hosts if host.name in hosts))
         if self.fleet is None:
@@ -72,7 +72,7 @@ def of_compiled(name: str, compiled: Compiled) -> Side:
         _Digests(compiled.tree),
         compiled.checked.document,
         compiled.checked.fleet,
-        whole=compiled.plan,
+        whole=compiled.blueprint,
     )
 
 

@@ -1,4 +1,4 @@
-"""Differences that no plan explains: comments of the spec, files edited by hand, trees of another version of fleetc.
+"""Differences that no blueprint explains: comments of the spec, files edited by hand, trees of another fleetc.
 
 In: two sides, the evidence, and the deltas that are known. Out: further deltas of kind "text". Called by `compare.py`.
 """

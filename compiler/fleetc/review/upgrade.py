@@ -1,7 +1,7 @@
 """What another release of the node would mean for a fleet: what the spec must change, what is lost, what acts anew.
 
-In: a checked spec, its sources and the release. Out: `Upgrade`, which compares the plan of today with the plan for that
-release; `reports/upgrade.py` prints it. Works towards older releases too. Called by `cli/`.
+In: a checked spec, its sources and the release. Out: `Upgrade`, which compares the blueprint of today with the
+blueprint for that release; `reports/upgrade.py` prints it. Works towards older releases too. Called by `cli/`.
 
 The release takes the place of `fleet.node_release`. A node with a `node_release` of its own keeps it and is listed.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from fleetc.blueprint.blueprint import Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signing import talks_to_chain
 from fleetc.language.worker import AiWorker
@@ -143,7 +143,7 @@ class _Move:
 
 def _moved(fleet: Fleet, target: Release) -> Fleet:
     """The fleet with another release. A rule may refuse it, but not for anything that lowering stumbles over: all else
-    about the fleet is as sound as it was, and what such a plan holds tells what is lost and what is renamed.
+    about the fleet is as sound as it was, and what such a blueprint holds tells what is lost and what is renamed.
     """
     fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing that was worked out from them
     fields["fleet"] = fleet.fleet.model_copy(update={"node_release": target})
@@ -155,8 +155,8 @@ def _binary(fleet: Fleet, node: Node) -> str:
     return host.binary if host.runtime == "systemd" else ""
 
 
-def _services(plan: Plan) -> dict[str, Service]:
-    return {service.name: service for host in plan.hosts for service in host.services}
+def _services(blueprint: Blueprint) -> dict[str, Service]:
+    return {service.name: service for host in blueprint.hosts for service in host.services}
 
 
 def _flags(service: Service) -> frozenset[str]:

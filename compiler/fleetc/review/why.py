@@ -1,7 +1,7 @@
 """Why a line of a tree is what it is: the chain from the line to places of the spec, defaults and derivations.
 
-In: a plan, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, text or JSON of
-it. Called by `cli/` for `fleetc why`; nothing of it runs in a compile.
+In: a blueprint, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, text or JSON
+of it. Called by `cli/` for `fleetc why`; nothing of it runs in a compile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit import env, flags, formats
 from fleetc.emit.tracing import TracedLine
 from fleetc.language.fleet import Fleet
@@ -61,7 +61,7 @@ class Question(NamedTuple):
     """What the answer is worked out from. `templates` and `playbooks` are those of this fleetc."""
 
     fleet: Fleet
-    plan: Plan
+    blueprint: Blueprint
     document: Document
     sources: Sequence[Source]
     templates: Mapping[str, str]
@@ -69,9 +69,9 @@ class Question(NamedTuple):
 
     def trace(self, artifact: str) -> list[TracedLine]:
         """The lines of an artifact. Raises UnknownLineError."""
-        found = formats.trace(self.plan, artifact, self.templates, self.playbooks, self.sources)
+        found = formats.trace(self.blueprint, artifact, self.templates, self.playbooks, self.sources)
         if found is None:
-            tree = formats.emit(self.plan, self.templates, self.playbooks, self.sources)
+            tree = formats.emit(self.blueprint, self.templates, self.playbooks, self.sources)
             advice = did_you_mean(artifact, tree.as_mapping(), "manifest.json of a compiled tree lists its files")
             raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
         return found
@@ -96,7 +96,7 @@ def explain_line(question: Question, artifact: str, line: int) -> Explained:
 
 def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
     """The artifact and line of one flag of a node, or of a variable that stands for it. Raises UnknownLineError."""
-    services = {service.name: (host, service) for host in question.plan.hosts for service in host.services}
+    services = {service.name: (host, service) for host in question.blueprint.hosts for service in host.services}
     if node not in services:
         raise UnknownLineError(f'there is no node "{node}"', did_you_mean(node, services) or "the spec names no node")
     host, service = services[node]

@@ -1,6 +1,6 @@
 """Streams as they are against streams as they shall be: what the API answered, how it differs, and what mends that.
 
-In: the plan of a stream, and the text of an answer. Out: a `Report`. `resource.py` has the fields of an answer,
+In: the blueprint of a stream, and the text of an answer. Out: a `Report`. `resource.py` has the fields of an answer,
 `observed.py` reads answers, `refused.py` tells what a declaration would be refused for, `normal.py` brings both sides
 into one form, `drift.py` compares them, `steps.py` orders the requests, `report.py` prints. Nothing here talks to the
 service.

@@ -1,8 +1,8 @@
 """Compares a stream with what the API answered about it, field by field.
 
-In: the plan of a stream, a checked answer, and what the first apply left: the ids that the service gave to new targets.
-Out: `Report`. Only fields that a declaration is about are compared. What cannot be compared, such as the address of a
-target, which is never answered, is a note.
+In: the blueprint of a stream, a checked answer, and what the first apply left: the ids that the service gave to new
+targets. Out: `Report`. Only fields that a declaration is about are compared. What cannot be compared, such as the
+address of a target, which is never answered, is a note.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.blueprint.blueprint import RequestSecret, StreamPlan
+from fleetc.blueprint.blueprint import RequestSecret, StreamBlueprint
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.places.diagnostic import Path
 from fleetc.stream_api import normal
@@ -114,7 +114,7 @@ class Comparison:
 
 
 def compare(
-    plan: StreamPlan,
+    blueprint: StreamBlueprint,
     answer: Answer,
     bindings: Collection[Binding] | None = None,
     resolved: Mapping[tuple[str, str], str] | None = None,
@@ -124,9 +124,9 @@ def compare(
     `bindings` are None where nobody kept any; `resolved` has values of secrets by kind and name, where known.
     """
     if answer.kind != STREAM:
-        return Report(plan.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
-    request, observed = plan.request.content, answer.stream
-    found = Comparison(plan.secrets, resolved or {})
+        return Report(blueprint.name, answer.kind, reasons=answer.reasons, notes=answer.notes)
+    request, observed = blueprint.request.content, answer.stream
+    found = Comparison(blueprint.secrets, resolved or {})
     later = LATER if observed.get("isActive") is True else PATCH
     found.leaves(("name",), request["name"], observed["name"], PATCH)
     if "creatorId" in request:
@@ -139,15 +139,15 @@ def compare(
     _recording(found, request, observed, later)
     wanted = wanted_targets(request, observed, bindings)
     _targets(found, wanted, observed)
-    if plan.suspended is not None:
-        found.leaves(("suspended",), plan.suspended, observed.get("suspended") is True, PATCH)
+    if blueprint.suspended is not None:
+        found.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     elif observed.get("suspended") is True:
         found.notes.append("the stream is suspended, about which nothing is declared")
-    order = steps(plan, observed, found.drifts, wanted)
+    order = steps(blueprint, observed, found.drifts, wanted)
     drifts = tuple(_as_ordered(found.drifts, order))
     notes = (*answer.notes, *found.notes)
     return Report(
-        plan.name,
+        blueprint.name,
         DRIFT if drifts else IN_SYNC,
         drifts,
         order,

@@ -1,7 +1,7 @@
 """Brings a declared and an observed stream into one form, in which what means the same is the same.
 
-In: the request of a plan, or a checked answer. Out: plain values: `profiles` by name, policies with their defaults,
-origins as sets, frame rates without a denominator of 1. Called by `drift.py` and `steps.py`.
+In: the request of a blueprint, or a checked answer. Out: plain values: `profiles` by name, policies with their
+defaults, origins as sets, frame rates without a denominator of 1. Called by `drift.py` and `steps.py`.
 """
 
 from __future__ import annotations

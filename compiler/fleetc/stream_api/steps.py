@@ -1,8 +1,8 @@
 """Puts the requests that mend a stream into the order in which the service accepts them.
 
-In: the plan of a stream, what was observed, what differs, and which targets are known. Out: `Step`s. The service checks
-targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null, and makes a new
-target of every spec it is sent: the order and the bodies keep clear of all four.
+In: the blueprint of a stream, what was observed, what differs, and which targets are known. Out: `Step`s. The service
+checks targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null, and
+makes a new target of every spec it is sent: the order and the bodies keep clear of all four.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.stream_api import normal
 from fleetc.stream_api.data import MANUAL, REPLACE, Drift, Step, Wanted
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
@@ -21,11 +21,13 @@ _RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
 _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 
 
-def steps(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> tuple[Step, ...]:
+def steps(
+    blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
+) -> tuple[Step, ...]:
     """The requests that mend all differences but those that are left to a person."""
     if any(drift.action == REPLACE for drift in drifts):
-        return tuple(_replace(plan, observed, wanted))
-    return tuple(_patches(plan, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
+        return tuple(_replace(blueprint, observed, wanted))
+    return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
 
 
 def stream_path(observed: Mapping[str, Any]) -> str:
@@ -35,13 +37,13 @@ def stream_path(observed: Mapping[str, Any]) -> str:
     return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), observed["id"])
 
 
-def _replace(plan: StreamPlan, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
+def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
     """A new stream in the place of the old one. Targets that exist keep their ids."""
-    body = dict(plan.request.content)
+    body = dict(blueprint.request.content)
     if "multistream" in body:
         body["multistream"] = {"targets": _final(wanted)}
     yield Step("POST", "/stream", body, NOW, "another source needs another stream, with another key and playback id")
-    if plan.suspended:
+    if blueprint.suspended:
         reason = "a stream is suspended once it exists; {id} is that of the new one"
         yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
     active = observed.get("isActive") is True
@@ -52,15 +54,17 @@ def _replace(plan: StreamPlan, observed: Mapping[str, Any], wanted: Wanted) -> I
     yield Step("DELETE", path, None, INACTIVE if active else NOW, reason)
 
 
-def _patches(plan: StreamPlan, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted) -> Iterator[Step]:
+def _patches(
+    blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
+) -> Iterator[Step]:
     path = stream_path(observed)
     changed = {str(drift.path[0]) for drift in drifts}
-    body = {"suspended": plan.suspended}
-    if "suspended" in changed and plan.suspended:
+    body = {"suspended": blueprint.suspended}
+    if "suspended" in changed and blueprint.suspended:
         yield Step("PATCH", path, body, NOW, "the first step, so that nobody sends a stream that is half changed")
-    rest = list(_rest(plan.request.content, observed, path, changed, wanted))
+    rest = list(_rest(blueprint.request.content, observed, path, changed, wanted))
     yield from rest
-    if "suspended" in changed and not plan.suspended:
+    if "suspended" in changed and not blueprint.suspended:
         when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
         yield Step("PATCH", path, body, when, "the last step, so that nobody sends a stream that is half changed")
 

@@ -70,8 +70,8 @@ class Workplace:
 
     def inputs(self, *limit: str) -> Inputs:
         compiled = compile_spec(self.sources(), *shipped())
-        assert compiled.plan is not None and compiled.tree is not None
-        return Inputs(self.sources(), *shipped(), compiled.plan, compiled.tree, frozenset(limit))
+        assert compiled.blueprint is not None and compiled.tree is not None
+        return Inputs(self.sources(), *shipped(), compiled.blueprint, compiled.tree, frozenset(limit))
 
     def made(self, baseline: Baseline | None = None) -> SealedPlan:
         """A plan of the fleet as it is, from its own tree or another baseline."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.cli.baseline import baseline
 from fleetc.disk import files
 from fleetc.emit.tree import Tree
@@ -209,7 +209,7 @@ class Hosts:
         return {host: HostSeen(self.states[host], self.newest.get(host)) for host in hosts}
 
     def deploy(
-        self, tree: Tree, plan: Plan, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
+        self, tree: Tree, plan: Blueprint, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
     ) -> Outcome:
         """A rollout that gets to its end."""
         _, mark, *playbook = rest
@@ -221,7 +221,7 @@ class Hosts:
         return Outcome(tuple(self.states), RunResult("successful", 0, {}), Judgement("proceed", ()), check=False)
 
     def fail(
-        self, tree: Tree, plan: Plan, settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
+        self, tree: Tree, plan: Blueprint, settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
     ) -> Outcome:
         """A rollout that links the release, starts the nodes, and breaks off while it starts the stack of a host."""
         before = self.states

@@ -55,7 +55,7 @@ def test_placeholders_count_as_they_stand() -> None:
 
 
 def test_measure_is_that_of_the_file_without_spaces() -> None:
-    plan = compile_text(_told(LIMIT)).plan
+    plan = compile_text(_told(LIMIT)).blueprint
     assert plan is not None
     (planned,) = plan.streams
     short = json.dumps(json.loads(json_document(planned.request.content)), ensure_ascii=False, separators=(",", ":"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, AvatarPlan, AvatarSlot, HostPlan
+from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, AvatarSlot, HostBlueprint, StackBlueprint
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import Encoded, Word
 
@@ -28,7 +28,7 @@ class SlotRow(NamedTuple):
     network: str
 
 
-def stack_row(host: HostPlan, avatar: AvatarPlan) -> tuple[object, ...]:
+def stack_row(host: HostBlueprint, avatar: StackBlueprint) -> tuple[object, ...]:
     relay = Word(f"{avatar.relay[0]}-{avatar.relay[1]}") if avatar.relay is not None else ""
     return (
         *(cell(avatar.name), cell(host.name), word(avatar.release), word(avatar.image_tag)),
@@ -36,7 +36,7 @@ def stack_row(host: HostPlan, avatar: AvatarPlan) -> tuple[object, ...]:
     )
 
 
-def slot_row(host: HostPlan, slot: AvatarSlot) -> SlotRow:
+def slot_row(host: HostBlueprint, slot: AvatarSlot) -> SlotRow:
     ports = dict(slot.ports)
     return SlotRow(
         host=cell(host.name),
@@ -52,13 +52,13 @@ def slot_row(host: HostPlan, slot: AvatarSlot) -> SlotRow:
     )
 
 
-def image_rows(avatar: AvatarPlan) -> Iterator[tuple[object, ...]]:
+def image_rows(avatar: StackBlueprint) -> Iterator[tuple[object, ...]]:
     """Each service whose image follows no tag, with the image that it is pinned to, "" where it is not."""
     for image in avatar.images:
         yield cell(avatar.name), cell(image.service), cell(image.image) if image.image else ""
 
 
-def caller_rows(host: HostPlan, avatar: AvatarPlan) -> Iterator[tuple[object, ...]]:
+def caller_rows(host: HostBlueprint, avatar: StackBlueprint) -> Iterator[tuple[object, ...]]:
     """Each network that may call, and whether it reaches the ports and may put the host to sleep."""
     lists = {listed.file: listed.texts for listed in avatar.allowlists}
     ports, power = lists[FIREWALL_ALLOWLIST], lists[POWER_ALLOWLIST]

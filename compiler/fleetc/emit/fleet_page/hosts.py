@@ -1,6 +1,6 @@
 """Hosts, nodes, ports and secrets as rows of `FLEET.md`, and the origins of each.
 
-In: parts of the plan. Out: rows for the template, and marks of the same shape.
+In: parts of the blueprint. Out: rows for the template, and marks of the same shape.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import Encoded, Word
@@ -66,12 +66,12 @@ class SecretRow(NamedTuple):
     host: Encoded
 
 
-def host_row(host: HostPlan) -> HostRow:
+def host_row(host: HostBlueprint) -> HostRow:
     public, region = (cell(text) if text else "" for text in (host.public, host.region))
     return HostRow(cell(host.name), cell(host.address), public, region, word(host.runtime), len(host.services))
 
 
-def node_row(host: HostPlan, service: Service) -> NodeRow:
+def node_row(host: HostBlueprint, service: Service) -> NodeRow:
     return NodeRow(
         name=cell(service.name),
         host=cell(host.name),
@@ -82,7 +82,7 @@ def node_row(host: HostPlan, service: Service) -> NodeRow:
     )
 
 
-def port_rows(host: HostPlan) -> Iterator[tuple[PortRow, Origin]]:
+def port_rows(host: HostBlueprint) -> Iterator[tuple[PortRow, Origin]]:
     """Every listener of a host, in the order of ports; the SSH server that a rollout needs comes first."""
     name = cell(host.name)
     ssh = PortRow(name, host.ssh_port, word("tcp"), cell(host.address), "rollout", cell("SSH"), "")
@@ -102,13 +102,13 @@ def port_rows(host: HostPlan) -> Iterator[tuple[PortRow, Origin]]:
             yield PortRow(name, ports, word(row.protocol), "", row.reach, cell(row.purpose), stack), row.origin
 
 
-def host_marks(host: HostPlan) -> list[Marks]:
+def host_marks(host: HostBlueprint) -> list[Marks]:
     table = ("hosts", host.name)
     fields = [given(*table, field) for field in ("address", "public", "region", "runtime")]
     return [given(*table), *fields, Together(given(service.table, service.name) for service in host.services)]
 
 
-def node_marks(host: HostPlan, service: Service) -> list[Marks]:
+def node_marks(host: HostBlueprint, service: Service) -> list[Marks]:
     own = (service.table, service.name)
     binary = Together([given("hosts", host.name, "binary"), given("hosts", host.name, "runtime")])
     program = image_origin(service) if host.runtime == "docker" else binary

@@ -1,19 +1,19 @@
 """Who buys what from whom, and from which funds, as tables of `FLEET.md`, and the origins of each.
 
-In: the plan. Out: a part of the view, and marks of the same shape.
+In: the blueprint. Out: a part of the view, and marks of the same shape.
 """
 
 from __future__ import annotations
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import derived, given
 
 
-def market_view(plan: Plan) -> dict[str, object]:
+def market_view(blueprint: Blueprint) -> dict[str, object]:
     """Who buys what from whom, and from which funds; an empty text is a value that is not known or not stated."""
-    market = plan.market
+    market = blueprint.market
     return {
         "whole_market": market.whole,
         "market_limits": (market.gateways, market.offers),
@@ -31,9 +31,9 @@ def market_view(plan: Plan) -> dict[str, object]:
     }
 
 
-def market_marks(plan: Plan) -> dict[str, Marks]:
-    market = plan.market
-    table_of = {service.name: service.table for host in plan.hosts for service in host.services}
+def market_marks(blueprint: Blueprint) -> dict[str, Marks]:
+    market = blueprint.market
+    table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
     names = [*(row.gateway for row in market.rows), *(row.gateway for row in market.summaries)]
     buyers = Together(given("gateways", name) for name in names)
     assumed = market.assumed.origin if market.assumed else derived("no gateway buys")

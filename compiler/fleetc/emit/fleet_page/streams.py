@@ -1,13 +1,13 @@
 """Streams as rows of `FLEET.md`.
 
-In: a stream of the plan. Out: a row for the template.
+In: a stream of the blueprint. Out: a row for the template.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import StreamPlan
+from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import Encoded, Word
 
@@ -26,7 +26,7 @@ class StreamRow(NamedTuple):
     targets: int
 
 
-def stream_row(stream: StreamPlan) -> StreamRow:
+def stream_row(stream: StreamBlueprint) -> StreamRow:
     request = stream.request.content
     profiles = request.get("profiles")
     return StreamRow(

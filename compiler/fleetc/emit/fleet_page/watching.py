@@ -1,22 +1,22 @@
 """What is watched, by whom, and what is not, as tables of `FLEET.md`, and the origins of each.
 
-In: the plan. Out: a part of the view, and marks of the same shape.
+In: the blueprint. Out: a part of the view, and marks of the same shape.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.blueprint.monitoring import ScrapeTarget
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.tracing import Marks, Together
 from fleetc.places.origin import Origin, derived
 
 
-def monitoring_view(plan: Plan) -> dict[str, object]:
+def monitoring_view(blueprint: Blueprint) -> dict[str, object]:
     """What is read and by whom, what raises an alert, and what nothing watches."""
-    watched = plan.monitoring
+    watched = blueprint.monitoring
     if watched is None:
         return {"watched": False}
     read = [("", target) for target in watched.targets]
@@ -37,8 +37,8 @@ def monitoring_view(plan: Plan) -> dict[str, object]:
     }
 
 
-def monitoring_marks(plan: Plan) -> dict[str, Marks]:
-    watched = plan.monitoring
+def monitoring_marks(blueprint: Blueprint) -> dict[str, Marks]:
+    watched = blueprint.monitoring
     watch = derived("nodes with monitor = true and what the spec says about monitoring", ("monitoring",))
     if watched is None:
         return {"watched": derived("no node has monitor = true", ("fleet",))}

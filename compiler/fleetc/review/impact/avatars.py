@@ -1,6 +1,6 @@
 """What changes about avatar stacks that people weigh: who reaches them, and how many slots they have.
 
-In: the items of both plans. Out: `Fact`s. Called by `effects.py`.
+In: the items of both blueprints. Out: `Fact`s. Called by `effects.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What two fleets differ in that people weigh: who can reach what, what nodes can carry, and which models load again.
 
-In: the items of both plans, both fleets, and the nodes that changed. Out: `Fact`s. Called by `effects.py`, which gives
-each to the change that brings it. What prices come to is in `money.py` beside this file.
+In: the items of both blueprints, both fleets, and the nodes that changed. Out: `Fact`s. Called by `effects.py`, which
+gives each to the change that brings it. What prices come to is in `money.py` beside this file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who may watch the streams of a fleet and which gateway takes them, before and after.
 
-In: the items of both plans. Out: `Fact`s. Called by `effects.py`. A stream without a policy is open to everybody.
+In: the items of both blueprints. Out: `Fact`s. Called by `effects.py`. A stream without a policy is open to everybody.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The items in which two plans differ, each once, with the edits of the spec that made it so.
+"""The items in which two blueprints differ, each once, with the edits of the spec that made it so.
 
-In: the items of both plans and the edits between their specs. Out: `Delta`s: what changed of its own, each with what
-follows from it. Called by `review/compare.py`.
+In: the items of both blueprints and the edits between their specs. Out: `Delta`s: what changed of its own, each with
+what follows from it. Called by `review/compare.py`.
 """
 
 from __future__ import annotations

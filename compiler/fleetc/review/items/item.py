@@ -1,6 +1,6 @@
-"""One thing of a plan under a key of its own, and how values are taken apart into such things.
+"""One thing of a blueprint under a key of its own, and how values are taken apart into such things.
 
-In: values of a plan. Out: `Item`s. Called by `of_blueprint.py` and `of_stacks.py` beside this file, which know the
+In: values of a blueprint. Out: `Item`s. Called by `of_blueprint.py` and `of_stacks.py` beside this file, which know the
 fields.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.blueprint import PlannedFile
+from fleetc.blueprint.blueprint import BlueprintFile
 from fleetc.emit.artifacts import json_line, plain_decimal
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
@@ -107,7 +107,7 @@ def plain(value: Any) -> str:
 # --- files --------------------------------------------------------------------------------------
 
 
-def nearest(file: PlannedFile, place: Path) -> Origin:
+def nearest(file: BlueprintFile, place: Path) -> Origin:
     """The origin of a part of a file, with the places of the whole file behind its own."""
     (near,) = file.origins_at(place)
     paths = dict.fromkeys((*near.paths, *file.origin.paths))

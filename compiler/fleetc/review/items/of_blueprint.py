@@ -1,8 +1,8 @@
-"""Takes a plan apart into items: each thing that a host, a process or the fleet is given, under a key of its own.
+"""Takes a blueprint apart into items: each thing that a host, a process or the fleet is given, under a key of its own.
 
-In: a `Plan`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which sets two
-plans against each other. Every field of the plan has a function here or stands in `LEFT_OUT` with the reason; a field
-that is in neither is taken apart by its looks, and a test names it.
+In: a `Blueprint`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which sets
+two blueprints against each other. Every field of the blueprint has a function here or stands in `LEFT_OUT` with the
+reason; a field that is in neither is taken apart by its looks, and a test names it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.blueprint.blueprint import HostPlan, Plan, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
@@ -29,20 +29,22 @@ from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
 _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
-"""Place, the service, host or plan as a whole, and the value of the field."""
+"""Place, the service, host or blueprint as a whole, and the value of the field."""
+
+_FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
 
 LEFT_OUT: dict[str, str] = {
     "Service.name": "it is the key of all items of the service",
     "Service.table": "the role says the same in the words of the node",
-    "HostPlan.name": "it is the key of all items of the host",
-    "HostPlan.services": "each has items of its own",
-    "Plan.hosts": "each has items of its own",
-    "Market.whole": "how the page shows the market; the fleet's size decides",
-    "Market.gateways": "a constant of the page",
-    "Market.offers": "a constant of the page",
-    "Market.rows": "they follow from prices, caps and lists, which are items; the impact says who can buy what",
-    "Market.summaries": "they follow from prices, caps and lists, which are items; the impact says who can buy what",
-    "PlannedFile.name": "it is the key of the items of the file",
+    "HostBlueprint.name": "it is the key of all items of the host",
+    "HostBlueprint.services": "each has items of its own",
+    "Blueprint.hosts": "each has items of its own",
+    "MarketTables.whole": "how the page shows the market; the fleet's size decides",
+    "MarketTables.gateways": "a constant of the page",
+    "MarketTables.offers": "a constant of the page",
+    "MarketTables.rows": _FOLLOWS,
+    "MarketTables.summaries": _FOLLOWS,
+    "BlueprintFile.name": "it is the key of the items of the file",
     "FundsRow.node": "it is the key of the items of the row",
     "FundsRow.cost": "it follows from load and cap; the impact tells it",
     "FundsRow.runway": "it follows from deposit, load and cap; the impact tells it",
@@ -50,15 +52,15 @@ LEFT_OUT: dict[str, str] = {
 """Fields that have no items, and why."""
 
 
-def items_of(plan: Plan) -> dict[Key, Item]:
-    """All items of a plan by key."""
-    found = {item.key: item for item in _fields(PLAN, ItemPlace(("fleet",), "", "", ("fleet",)), plan)}
-    for host in plan.hosts:
+def items_of(blueprint: Blueprint) -> dict[Key, Item]:
+    """All items of a blueprint by key."""
+    found = {item.key: item for item in _fields(PLAN, ItemPlace(("fleet",), "", "", ("fleet",)), blueprint)}
+    for host in blueprint.hosts:
         found |= {item.key: item for item in _host(host)}
     return found
 
 
-def _host(host: HostPlan) -> Iterator[Item]:
+def _host(host: HostBlueprint) -> Iterator[Item]:
     path: Path = ("hosts", host.name)
     place = ItemPlace(("host", host.name), host.name, "", path)
     text = f"{host.runtime} at {host.address}" + (
@@ -70,7 +72,7 @@ def _host(host: HostPlan) -> Iterator[Item]:
         yield from _service(host, service)
 
 
-def _service(host: HostPlan, service: Service) -> Iterator[Item]:
+def _service(host: HostBlueprint, service: Service) -> Iterator[Item]:
     path: Path = (service.table, service.name)
     place = ItemPlace(("node", service.name), host.name, service.name, path)
     text = " ".join(filter(None, (service.role, service.mode, format_release(service.release))))
@@ -199,7 +201,7 @@ SERVICE: dict[str, _Take] = {
 
 
 def _of_host(field: str) -> _Take:
-    def take(place: ItemPlace, _host: HostPlan, value: Any) -> Iterator[Item]:
+    def take(place: ItemPlace, _host: HostBlueprint, value: Any) -> Iterator[Item]:
         if value != "":
             text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
             yield place.item("host", field, text, given(*place.path, field))
@@ -225,13 +227,13 @@ HOST: dict[str, _Take] = {
 
 
 def _of_fleet(table: str, field: str, *, follows: bool = False) -> _Take:
-    def take(place: ItemPlace, _plan: Plan, value: Any) -> Iterator[Item]:
+    def take(place: ItemPlace, _plan: Blueprint, value: Any) -> Iterator[Item]:
         yield place.item(table, field, str(value), given(table, field), follows=follows)
 
     return take
 
 
-def _fleet_release(place: ItemPlace, _plan: Plan, value: Any) -> Iterator[Item]:
+def _fleet_release(place: ItemPlace, _plan: Blueprint, value: Any) -> Iterator[Item]:
     yield place.item("fleet", "node_release", format_release(value), given(*_NODE_RELEASE), follows=True)
 
 
@@ -239,10 +241,10 @@ _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "d
                 "redeems": "redeemer", "serves": "orchestrator"}  # fmt: skip
 
 
-def _edges(_place: ItemPlace, plan: Plan, edges: Iterable[Any]) -> Iterator[Item]:
-    """Connections belong to the node whose setting makes them, where its host is part of the plan."""
-    nodes = {service.name: (host.name, service) for host in plan.hosts for service in host.services}
-    signed = {(edge.source, edge.target) for edge in plan.edges if edge.kind == "signs"}
+def _edges(_place: ItemPlace, blueprint: Blueprint, edges: Iterable[Any]) -> Iterator[Item]:
+    """Connections belong to the node whose setting makes them, where its host is part of the blueprint."""
+    nodes = {service.name: (host.name, service) for host in blueprint.hosts for service in host.services}
+    signed = {(edge.source, edge.target) for edge in blueprint.edges if edge.kind == "signs"}
     for edge in edges:
         serves = edge.kind == "serves" or (edge.kind == "outside" and edge.source not in nodes)
         owner, other = (edge.target, edge.source) if serves else (edge.source, edge.target)
@@ -257,21 +259,21 @@ def _edges(_place: ItemPlace, plan: Plan, edges: Iterable[Any]) -> Iterator[Item
         yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)
 
 
-def _order(place: ItemPlace, _plan: Plan, names: Iterable[str]) -> Iterator[Item]:
+def _order(place: ItemPlace, _plan: Blueprint, names: Iterable[str]) -> Iterator[Item]:
     """The order of the hosts follows from all nodes and from who uses whom."""
     origin = derived("hosts whose nodes others use go first", ("hosts",), *((table,) for table in NODE_TABLES))
     item = place.item("rollout", "order of the hosts", "\n".join(names), origin, follows=True)
     yield item._replace(order=True)
 
 
-def _silenced(place: ItemPlace, _plan: Plan, found: Any) -> Iterator[Item]:
+def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
     for code, at, reason in found:
         yield place.item("silence", f"{code} below {at}" if at else code, reason, given("silence"))
 
 
-def _market(place: ItemPlace, plan: Plan, market: Any) -> Iterator[Item]:
+def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:
     yield from _fields(MARKET, place, market)
-    hosts = {service.name: host.name for host in plan.hosts for service in host.services}
+    hosts = {service.name: host.name for host in blueprint.hosts for service in host.services}
     for row in market.funds:
         if row.node in hosts:
             yield from _fields(FUNDS, ItemPlace(("node", row.node), hosts[row.node], row.node, ()), row)

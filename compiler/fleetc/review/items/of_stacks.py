@@ -1,7 +1,7 @@
-"""Takes apart what stands beside the nodes in a plan: avatar stacks, streams, and how the fleet is watched.
+"""Takes apart what stands beside the nodes in a blueprint: avatar stacks, streams, and how the fleet is watched.
 
-In: these parts of a plan. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes are
-named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
+In: these parts of a blueprint. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes
+are named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
 """
 
 from __future__ import annotations
@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, AvatarPlan, AvatarSlot, PlannedFile, StackImage, StreamPlan
+from fleetc.blueprint.blueprint import (
+    FIREWALL_ALLOWLIST,
+    AvatarSlot,
+    BlueprintFile,
+    StackBlueprint,
+    StackImage,
+    StreamBlueprint,
+)
 from fleetc.blueprint.monitoring import MonitoringBlueprint, ScrapeTarget
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
@@ -22,14 +29,14 @@ HOST_UNIT, TURN_UNIT = "host", "turn"
 """What an item of a stack belongs to beside its slots: the services of the host, and the server for TURN."""
 
 LEFT_OUT: dict[str, str] = {
-    "AvatarPlan.name": "it names the stack",
-    "AvatarPlan.cluster": "the items of the slots say it",
-    "AvatarPlan.checkout_files": "variables of the slots name them",
-    "AvatarPlan.release": "the image tag and the variables that differ by release say it",
+    "StackBlueprint.name": "it names the stack",
+    "StackBlueprint.cluster": "the items of the slots say it",
+    "StackBlueprint.checkout_files": "variables of the slots name them",
+    "StackBlueprint.release": "the image tag and the variables that differ by release say it",
     "AvatarSlot.number": "it is the key of the items of the slot",
     "AvatarSlot.network": "a variable of the slot says it",
-    "StreamPlan.name": "it is the key of the items of the stream",
-    "StreamPlan.suspended_origin": "the place of the value beside it",
+    "StreamBlueprint.name": "it is the key of the items of the stream",
+    "StreamBlueprint.suspended_origin": "the place of the value beside it",
     "RequestSecret.form": "what the value has to look like; the place decides",
     "Alert.group": "a heading of the file",
     "Panel.group": "a heading of the dashboard",
@@ -40,7 +47,7 @@ LEFT_OUT: dict[str, str] = {
 # --- avatars --------------------------------------------------------------------------------------
 
 
-def avatar(place: ItemPlace, stack: AvatarPlan | None) -> Iterator[Item]:
+def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
     """The items of a stack. Lists of callers come once, with the variables that repeat them behind."""
     if stack is None:
         return
@@ -120,7 +127,7 @@ def _plain_item(key: Key, host: str, kind: str, what: str, value: str, origin: O
 # --- streams --------------------------------------------------------------------------------------
 
 
-def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
+def streams(found: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
     """The items of streams: the request that makes one by its fields, and what follows from it."""
     for stream in found:
         key: Key = ("fleet", "stream", stream.name)
@@ -143,7 +150,7 @@ def streams(found: tuple[StreamPlan, ...]) -> Iterator[Item]:
             yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
 
 
-def _content(head: Item, file: PlannedFile) -> Iterator[Item]:
+def _content(head: Item, file: BlueprintFile) -> Iterator[Item]:
     """The values of a request; an entry of a list in it, such as a rendition, comes and goes as a whole."""
     for name, entry in entries_of(file.content).items():
         if name:

@@ -1,6 +1,6 @@
 """Rolls a compiled tree out to its hosts.
 
-In: the tree and the plan it was made from, and the tool's settings. Out: an `Outcome` that says for each host what
+In: the tree and the blueprint it was made from, and the tool's settings. Out: an `Outcome` that says for each host what
 happened.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleetc.blueprint.blueprint import Plan
+from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.gate import Judgement, judge
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, run_playbook
@@ -69,7 +69,7 @@ class Outcome:
 
 def deploy_tree(
     tree: Tree,
-    plan: Plan,
+    blueprint: Blueprint,
     settings: Settings,
     limit: tuple[str, ...],
     check: bool,
@@ -82,8 +82,8 @@ def deploy_tree(
     Each host writes down that it was given the plan `sealed`, or a rollout without one. RECORD_PLAYBOOK does nothing
     else. Raises DeployError before any host is touched.
     """
-    hosts = _hosts(plan, limit)
-    values = _secret_variables(plan, hosts) if playbook == SITE_PLAYBOOK else {}
+    hosts = _hosts(blueprint, limit)
+    values = _secret_variables(blueprint, hosts) if playbook == SITE_PLAYBOOK else {}
     password_file, password = vault_password(_absolute(settings.vault_password_file))
     options = RunOptions(
         limit=hosts if limit else (),
@@ -104,8 +104,8 @@ def deploy_tree(
     return Outcome(hosts, result, judge(hosts, result.status, result.rc, result.stats), check)
 
 
-def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
-    known = tuple(host.name for host in plan.hosts)
+def _hosts(blueprint: Blueprint, limit: tuple[str, ...]) -> tuple[str, ...]:
+    known = tuple(host.name for host in blueprint.hosts)
     for name in limit:
         if name not in known:
             from fleetc.text.suggestions import did_you_mean
@@ -114,11 +114,11 @@ def _hosts(plan: Plan, limit: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in known if name in limit) if limit else known
 
 
-def _secret_variables(plan: Plan, hosts: tuple[str, ...]) -> dict[str, str]:
+def _secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, str]:
     """The environment variables that secrets refer to. Their values are handed on and never looked at."""
     needed = {
         secret.reference: f"{host.name}/{owner}"
-        for host in plan.hosts
+        for host in blueprint.hosts
         if host.name in hosts
         for owner, secrets in host.secrets()
         for secret in secrets

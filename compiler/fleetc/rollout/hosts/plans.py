@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import HostPlan
+from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.disk import files
 from fleetc.disk.manifest import failure, read_opened
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
@@ -102,13 +102,13 @@ def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Bas
         raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
     manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
     hosts = tuple(_recorded(host, states, places) for host in inputs.hosts)
-    known = {host.name for host in inputs.plan.hosts}
-    reached = {(host.address, host.ssh_port) for host in inputs.plan.hosts}  # a host that has another name now
+    known = {host.name for host in inputs.blueprint.hosts}
+    reached = {(host.address, host.ssh_port) for host in inputs.blueprint.hosts}  # a host that has another name now
     left = (name for name in states if name not in known and places[name] not in reached)
     return Baseline(manifest, hosts), tuple(sorted(left))
 
 
-def _recorded(host: HostPlan, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:
+def _recorded(host: HostBlueprint, states: Mapping[str, HostState], places: Mapping[str, tuple[str, int]]) -> HostState:
     """What a tree says of the machine that a host's name means now: by name and place, not by name alone."""
     now = (host.address, host.ssh_port)
     then = places.get(host.name)
@@ -134,7 +134,7 @@ def observed_baseline(
     return replace(baseline, hosts=tuple(told))
 
 
-def _unknown(host: HostPlan, note: str) -> HostState:
+def _unknown(host: HostBlueprint, note: str) -> HostState:
     return HostState(host.name, UNKNOWN, note=note)
 
 
@@ -221,13 +221,13 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
         judge.of_spec(plan, spec_of(around.sources)),
     )
     compiled = compile_spec(around.sources, around.templates, around.playbooks)
-    if compiled.plan is None or compiled.tree is None:
+    if compiled.blueprint is None or compiled.tree is None:
         message = "this fleetc finds errors in the spec, which the one that made the plan did not"
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
-    _refuse(judge.of_hosts(plan, [host.name for host in compiled.plan.hosts], limit))
+    _refuse(judge.of_hosts(plan, [host.name for host in compiled.blueprint.hosts], limit))
     chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
     inputs = Inputs(
-        around.sources, around.templates, around.playbooks, compiled.plan, compiled.tree, chosen, around.settings
+        around.sources, around.templates, around.playbooks, compiled.blueprint, compiled.tree, chosen, around.settings
     )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
     remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleetc.blueprint.blueprint import HostPlan, Plan
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
 from fleetc.rollout.plan.data import (
@@ -46,7 +46,7 @@ class Inputs:
     sources: Sequence[Source]
     templates: Mapping[str, str]
     playbooks: Mapping[str, bytes]
-    plan: Plan
+    blueprint: Blueprint
     tree: Tree
     limit: frozenset[str] = field(default_factory=frozenset)
     """Names of hosts of the fleet; empty means all of them."""
@@ -54,9 +54,9 @@ class Inputs:
     """The settings of the tool that the checkout makes, by name."""
 
     @property
-    def hosts(self) -> tuple[HostPlan, ...]:
+    def hosts(self) -> tuple[HostBlueprint, ...]:
         """The hosts of the rollout, in the order in which Ansible takes them."""
-        return tuple(host for host in self.plan.in_order if not self.limit or host.name in self.limit)
+        return tuple(host for host in self.blueprint.in_order if not self.limit or host.name in self.limit)
 
 
 def make(
@@ -65,12 +65,12 @@ def make(
     """The plan. `baseline` has a state of each host of the rollout; times are UTC, such as 2026-01-31T09:00:00Z."""
     states = {state.host: state for state in baseline.hosts}
     wanted = wanted_states(inputs)
-    batches = batches_of([host.name for host in inputs.hosts], inputs.plan.canary, inputs.plan.batch)
+    batches = batches_of([host.name for host in inputs.hosts], inputs.blueprint.canary, inputs.blueprint.batch)
     return SealedPlan(
         format=FORMAT,
         tool=tool_of(inputs.templates, inputs.playbooks),
-        fleet=inputs.plan.fleet,
-        network=inputs.plan.network,
+        fleet=inputs.blueprint.fleet,
+        network=inputs.blueprint.network,
         created=created,
         expires=expires,
         spec=spec_of(inputs.sources),
@@ -79,7 +79,7 @@ def make(
         artifacts=tuple(_file(a) for a in inputs.tree.artifacts if not is_playbook(a.path)),
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
         inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
-        whole=len(inputs.hosts) == len(inputs.plan.hosts),
+        whole=len(inputs.hosts) == len(inputs.blueprint.hosts),
         batches=batches,
         steps=tuple(_steps(host, states[host.name], wanted[host.name], effects) for host in inputs.hosts),
         effects=tuple(effects.get(("", ""), ())),
@@ -145,7 +145,7 @@ def is_playbook(path: str) -> bool:
     return path.startswith("ansible/") and not is_inventory(path)
 
 
-def _steps(host: HostPlan, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
+def _steps(host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
     actions = actions_for(host, now, wanted)
     last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
     told = [
@@ -166,7 +166,7 @@ def effects_in(plan: SealedPlan) -> Effects:
     return found
 
 
-def _releases(hosts: Sequence[HostPlan]) -> Iterable[NodeRelease]:
+def _releases(hosts: Sequence[HostBlueprint]) -> Iterable[NodeRelease]:
     """What runs on the hosts, by program: releases of the node oldest first, those of avatar stacks by name."""
     nodes = sorted({service.release for host in hosts for service in host.services})
     yield from (NodeRelease(NODE_PROGRAM, format_release(release)) for release in nodes)
@@ -174,7 +174,7 @@ def _releases(hosts: Sequence[HostPlan]) -> Iterable[NodeRelease]:
     yield from (NodeRelease(STACK_PROGRAM, release) for release in stacks)
 
 
-def _secrets(hosts: Iterable[HostPlan]) -> Iterable[SecretName]:
+def _secrets(hosts: Iterable[HostBlueprint]) -> Iterable[SecretName]:
     for host in hosts:
         for owner, secrets in host.secrets():
             for secret in secrets:

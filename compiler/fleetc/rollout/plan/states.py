@@ -1,8 +1,8 @@
 """What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
 
-In: a tree, a host of the plan, its `HostState`. Out: states, and the actions that the playbooks will take. The order
-and the conditions are those of `fleet_files` and `fleet_services`, and in `stacks.py` those of `fleet_avatar`: when a
-role changes, this changes.
+In: a tree, a host of the blueprint, its `HostState`. Out: states, and the actions that the playbooks will take. The
+order and the conditions are those of `fleet_files` and `fleet_services`, and in `stacks.py` those of `fleet_avatar`:
+when a role changes, this changes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import HostPlan, Service
+from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
 from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
@@ -116,7 +116,7 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
     return started_from(now) == started_from(wanted)
 
 
-def actions_for(host: HostPlan, now: HostState, wanted: HostState) -> tuple[Action, ...]:
+def actions_for(host: HostBlueprint, now: HostState, wanted: HostState) -> tuple[Action, ...]:
     """The steps that bring a host from what it runs `now` to what is wanted, as the playbooks take them."""
     services = [_wanted(wanted, service) for service in host.services]
     if now.known == UNKNOWN:
@@ -136,7 +136,7 @@ def _there(service: Process, now: HostState) -> Process | None:
     return next((p for p in now.processes if p.node == service.node and p.runtime == service.runtime), None)
 
 
-def _retired(host: HostPlan, now: HostState) -> Iterator[Action]:
+def _retired(host: HostBlueprint, now: HostState) -> Iterator[Action]:
     """Units first, then containers, each by name. What changes its runtime is stopped as the one and started anew."""
     names = {service.name for service in host.services}
     nodes = [process for process in now.processes if not is_unit(process)]
