@@ -24,6 +24,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from fleetc.analysis import tickets
+from fleetc.analysis.prices import NodePrice, base_price, prices_of
 from fleetc.analysis.tickets import Amount, Backing, Chain, PriceLimit, PricePair, Terms, Ticket, simple
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
@@ -260,23 +261,33 @@ def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
     buyer = paying.settings
     assert isinstance(buyer, Buyer)  # noqa: S101  # gateways and signers are, for the type checker
     soft = isinstance(buyer, Gateway) and buyer.ignore_max_price_if_needed is True
-    base = buyer.max_price if isinstance(buyer.max_price, Price) and not soft else None
-    caps = Caps({}, {}, scale.cap(name, VIDEO, base, (*paying.path, "max_price")))
-    for key, price in sorted(buyer.max_model_prices.items()):
-        model = fleet.models.get(key)
-        goods = (model.pipeline, model.id) if model else (key, "")
-        entry = scale.cap(name, goods, None if soft else price, (*paying.path, "max_model_prices", key))
+    base = base_price(fleet, paying)
+    bound = base.price if base is not None and not soft else None
+    caps = Caps({}, {}, scale.cap(name, VIDEO, bound, (*paying.path, "max_price")))
+    for cap in sorted((cap for cap in prices_of(fleet, paying) if cap.work), key=_by_work):
+        model = fleet.models.get(cap.work)
+        goods = (model.pipeline, model.id) if model else (cap.work, "")
+        entry = scale.cap(name, goods, None if soft else cap.price, cap.path)
         if model:
             caps.models[goods] = entry
         else:
-            caps.pipelines[key] = entry
+            caps.pipelines[cap.work] = entry
     return caps
+
+
+def _by_work(price: NodePrice) -> str:
+    return price.work
+
+
+def _by_buyer(price: NodePrice) -> tuple[int, str]:
+    return price.at, price.to
 
 
 def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, PriceEntry | None]:
     """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
     found: dict[Goods, PriceEntry | None] = {}
     base, path, terms = orchestrator.price, (*node.path, "price"), terms_of(fleet, orchestrator)
+    own = {price.at: price for price in prices_of(fleet, node) if price.work and not price.to}
 
     def add(goods: Goods, price: Price | None, where: Path) -> None:
         """Of two entries for the same goods the node keeps the last. One without any price does not let it start."""
@@ -292,9 +303,9 @@ def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
         add(goods, base, path)
     for index, use in enumerate(orchestrator.models):
         model = fleet.models[use.use]
-        own = effective.model_price(fleet, node, index, use)
-        if own is not None and not (own.value.is_zero and base is not None):
-            add((model.pipeline, model.id), own.value, own.origin.paths[0])
+        asked = own.get(index)
+        if asked is not None and asked.price is not None and not (asked.price.is_zero and base is not None):
+            add((model.pipeline, model.id), asked.price, asked.path)
         else:
             add((model.pipeline, model.id), base, path)
     return found
@@ -316,24 +327,16 @@ def special_offers(
     The node knows accounts only: a price for one gateway is the price of all that share its wallet.
     """
     terms, base = terms_of(fleet, orchestrator), orchestrator.price
-
-    def entries(
-        prices: Mapping[str, Price], goods: Goods, *place: str | int
-    ) -> Iterator[tuple[str, Goods, PriceEntry | None]]:
-        for key, own in sorted(prices.items()):
-            price, path = own, (*node.path, *place, "gateway_prices", key)
-            if goods != VIDEO and own.is_zero and base is not None:
-                price, path = base, (*node.path, "price")
-            account = key if key.startswith("0x") else account_of(fleet, key)
-            if account:
-                yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, terms)
-
-    if effective.serves_video(node):
-        yield from entries(orchestrator.gateway_prices, VIDEO)
-    if effective.serves_ai(node):
-        for index, use in enumerate(orchestrator.models):
-            model = fleet.models[use.use]
-            yield from entries(use.gateway_prices, (model.pipeline, model.id), "models", index)
+    for special in sorted((price for price in prices_of(fleet, node) if price.to), key=_by_buyer):
+        model = fleet.models[special.work] if special.work else None
+        if special.price is None or not (effective.serves_ai(node) if model else effective.serves_video(node)):
+            continue
+        goods, price, path = (model.pipeline, model.id) if model else VIDEO, special.price, special.path
+        if model and price.is_zero and base is not None:
+            price, path = base, (*node.path, "price")
+        account = special.to if special.to.startswith("0x") else account_of(fleet, special.to)
+        if account:
+            yield str(account).lower(), goods, scale.offer(node.name, goods, price, path, terms)
 
 
 def backing_of(fleet: Fleet, node: Node) -> Backing:

@@ -14,11 +14,9 @@ from typing import NamedTuple
 from fleetc.analysis.acceptance import BUYS, UNKNOWN, VIDEO, Goods, Scale
 from fleetc.analysis.economics import Market, market_of
 from fleetc.analysis.funds import Funds, funds
+from fleetc.analysis.prices import prices_of
 from fleetc.analysis.tickets import Amount
-from fleetc.language import effective
 from fleetc.language.fleet import Fleet
-from fleetc.language.gateway import Buyer
-from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Price, Wei
 from fleetc.lower.common import account
 from fleetc.lower.market import hours_text, number_text, percent_text
@@ -64,26 +62,18 @@ def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
     found: dict[str, Quote] = {}
     if fleet is None or node is None:
         return found
-    settings = node.settings
-    if isinstance(settings, Buyer):
-        if settings.max_price is not None:
-            cap = settings.max_price if isinstance(settings.max_price, Price) else None
-            found["pays at most"] = Quote(cap, ("-maxPricePerUnit", "-pixelsPerUnit"))
-        for key, price in settings.max_model_prices.items():
-            found[f"pays at most for {key}"] = Quote(price, _leaf(fleet, key, "prices.json"))
-    elif isinstance(settings, Orchestrator):
-        if settings.price is not None:
-            found["asks"] = Quote(settings.price, ("-pricePerUnit", "-pixelsPerUnit"))
-        for key, price in settings.gateway_prices.items():
-            buyer = account(fleet, key)  # the node knows accounts only, so another account is another price
-            found[f"asks of account {buyer}"] = Quote(price, (f"prices.json: {buyer}", "prices.json"))
-        for index, use in enumerate(settings.models):
-            asked = effective.model_price(fleet, node, index, use)
-            hints = _leaf(fleet, use.use, "aiModels.json")
-            if asked is not None:
-                found[f"asks for {use.use}"] = Quote(asked.value, hints)
-            for key, price in use.gateway_prices.items():
-                found[f"asks for {use.use} of account {account(fleet, key)}"] = Quote(price, hints)
+    for one in prices_of(fleet, node):
+        what = "pays at most" if one.pays else "asks"
+        if one.work:
+            what += f" for {one.work}"
+            hints = _leaf(fleet, one.work, "prices.json" if one.pays else "aiModels.json")
+        else:
+            hints = ("-maxPricePerUnit" if one.pays else "-pricePerUnit", "-pixelsPerUnit")
+        if one.to:
+            buyer = account(fleet, one.to)  # the node knows accounts only, so another account is another price
+            what += f" of account {buyer}"
+            hints = hints if one.work else (f"prices.json: {buyer}", "prices.json")
+        found[what] = Quote(one.price, hints)
     return found
 
 

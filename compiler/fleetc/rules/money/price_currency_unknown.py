@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.language.asked import asked_prices
+from fleetc.analysis.prices import all_prices
 from fleetc.language.fleet import Fleet
 from fleetc.language.gateway import Buyer
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
@@ -47,14 +48,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _prices(fleet: Fleet) -> Iterator[tuple[Path, str, Price]]:
-    for asked in asked_prices(fleet):
-        if asked.settings.price_feed is None:
-            yield asked.path, asked.node.name, asked.price
-    for node in fleet.nodes:
-        buyer = node.settings
-        if not isinstance(buyer, Buyer) or buyer.price_feed is not None:
-            continue
-        if isinstance(buyer.max_price, Price):
-            yield (*node.path, "max_price"), node.name, buyer.max_price
-        for key, price in buyer.max_model_prices.items():
-            yield (*node.path, "max_model_prices", key), node.name, price
+    for found in all_prices(fleet):
+        settings = found.node.settings
+        if found.price is not None and isinstance(settings, Buyer | Orchestrator) and settings.price_feed is None:
+            yield found.path, found.node.name, found.price

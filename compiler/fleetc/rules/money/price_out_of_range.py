@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.analysis.acceptance import Scale, least_advertised, terms_of
-from fleetc.language.asked import asked_prices
+from fleetc.analysis.prices import asked_prices
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 

@@ -28,10 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.language.asked import asked_prices
+from fleetc.analysis.prices import all_prices
 from fleetc.language.fleet import Fleet
-from fleetc.language.gateway import Buyer
-from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 _SHOWN = 6
@@ -60,13 +58,7 @@ def _places(fleet: Fleet) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]
     """Where prices are asked and where they are paid, by currency, each place once."""
     asked: dict[str, dict[Path, None]] = {}
     paid: dict[str, dict[Path, None]] = {}
-    for entry in asked_prices(fleet):
-        asked.setdefault(entry.price.currency, {})[entry.path] = None
-    for node in fleet.nodes:
-        buyer = node.settings
-        if isinstance(buyer, Buyer):
-            if isinstance(buyer.max_price, Price):
-                paid.setdefault(buyer.max_price.currency, {})[(*node.path, "max_price")] = None
-            for key, price in buyer.max_model_prices.items():
-                paid.setdefault(price.currency, {})[(*node.path, "max_model_prices", key)] = None
-    return {unit: list(found) for unit, found in asked.items()}, {unit: list(found) for unit, found in paid.items()}
+    for found in all_prices(fleet):
+        if found.price is not None:
+            (paid if found.pays else asked).setdefault(found.price.currency, {})[found.path] = None
+    return {unit: list(places) for unit, places in asked.items()}, {unit: list(places) for unit, places in paid.items()}

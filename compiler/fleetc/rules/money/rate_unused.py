@@ -24,9 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.language.asked import asked_prices
+from fleetc.analysis.prices import all_prices
 from fleetc.language.fleet import Fleet
-from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
@@ -47,8 +46,4 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _currencies(fleet: Fleet) -> set[str]:
-    prices = [asked.price for asked in asked_prices(fleet)]
-    for buyer in (*fleet.gateways.values(), *fleet.remote_signers.values()):
-        prices += [buyer.max_price] if isinstance(buyer.max_price, Price) else []
-        prices += buyer.max_model_prices.values()
-    return {price.currency for price in prices} - {"wei"}
+    return {found.price.currency for found in all_prices(fleet) if found.price is not None} - {"wei"}

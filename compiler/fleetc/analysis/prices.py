@@ -1,0 +1,101 @@
+"""Every price of a node and where it is written: what a gateway or a signer pays at most, what an orchestrator asks.
+
+In: a sound `Fleet` and one of its nodes. Out: `NodePrice`s. The one list of prices: lowering, the market, the rules
+about money, reviews and FLEET.md read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Price
+from fleetc.places.diagnostic import Path
+
+
+class NodePrice(NamedTuple):
+    """One price of `node`: a cap where it `pays`, else what it asks. `price` is None where it pays any price.
+
+    `work` is the model or pipeline that it is for, by its key in the spec, or "" for the base price. `to` is the
+    gateway or account that alone it is for. `at` is the place in an orchestrator's list of models, -1 elsewhere.
+    """
+
+    node: Node
+    pays: bool
+    price: Price | None
+    path: Path
+    work: str = ""
+    to: str = ""
+    at: int = -1
+
+    @property
+    def is_base(self) -> bool:
+        """Whether it counts for everybody and all work that has no price of its own."""
+        return not self.work and not self.to
+
+
+@effective.once
+def prices_of(fleet: Fleet, node: Node) -> tuple[NodePrice, ...]:
+    """The prices of a node in the order of the spec, the base price first."""
+    if isinstance(node.settings, Buyer):
+        return tuple(_paid(node, node.settings))
+    if isinstance(node.settings, Orchestrator):
+        return tuple(_asked(fleet, node, node.settings))
+    return ()
+
+
+def base_price(fleet: Fleet, node: Node) -> NodePrice | None:
+    """The base price of a node, where it states one."""
+    return next((price for price in prices_of(fleet, node) if price.is_base), None)
+
+
+def all_prices(fleet: Fleet) -> Iterator[NodePrice]:
+    """The prices of all nodes of a fleet that count; none off-chain, where nobody pays."""
+    if fleet.on_chain:
+        for node in fleet.nodes:
+            serves_ai = effective.serves_ai(node)
+            yield from (price for price in prices_of(fleet, node) if serves_ai or price.at < 0)
+
+
+class Asked(NamedTuple):
+    """A price that an orchestrator asks; `model` is the model that it is for, or "" for its base price."""
+
+    node: Node
+    settings: Orchestrator
+    price: Price
+    path: Path
+    model: str
+
+
+def asked_prices(fleet: Fleet) -> Iterator[Asked]:
+    """The prices that orchestrators ask, node by node."""
+    for found in all_prices(fleet):
+        settings = found.node.settings
+        if isinstance(settings, Orchestrator) and found.price is not None:
+            yield Asked(found.node, settings, found.price, found.path, found.work)
+
+
+def _paid(node: Node, buyer: Buyer) -> Iterator[NodePrice]:
+    if buyer.max_price is not None:
+        base = buyer.max_price if isinstance(buyer.max_price, Price) else None
+        yield NodePrice(node, True, base, (*node.path, "max_price"))
+    for work, price in buyer.max_model_prices.items():
+        yield NodePrice(node, True, price, (*node.path, "max_model_prices", work), work)
+
+
+def _asked(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[NodePrice]:
+    if orchestrator.price is not None:
+        yield NodePrice(node, False, orchestrator.price, (*node.path, "price"))
+    for to, price in orchestrator.gateway_prices.items():
+        yield NodePrice(node, False, price, (*node.path, "gateway_prices", to), to=to)
+    for index, use in enumerate(orchestrator.models):
+        own = effective.model_price(fleet, node, index, use)
+        if own is not None:
+            yield NodePrice(node, False, own.value, own.origin.paths[0], use.use, at=index)
+        for to, price in use.gateway_prices.items():
+            path = (*node.path, "models", index, "gateway_prices", to)
+            yield NodePrice(node, False, price, path, use.use, to, index)
