@@ -76,6 +76,15 @@ class BlueprintFile(NamedTuple):
         return (self.origin,)
 
 
+class PriceLine(NamedTuple):
+    """A price of the process as people read it; the node `pays` it at most, or asks it."""
+
+    pays: bool
+    work: str
+    price: str
+    origin: Origin
+
+
 class Mount(NamedTuple):
     """A path of the host that a container sees under the same name."""
 
@@ -104,6 +113,7 @@ class Service:
     gpus: tuple[int, ...] | str | None
     manages_containers: bool
     monitored: bool
+    prices: tuple[PriceLine, ...] = ()
 
     @property
     def unit(self) -> str:

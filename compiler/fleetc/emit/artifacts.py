@@ -55,11 +55,6 @@ def tables_of(origins: Iterable[Origin], more: Iterable[str] = ()) -> tuple[str,
     return tuple(sorted(tables.union(more)))
 
 
-def argument_of(service: Service, flag: str) -> str | None:
-    """The value that a service's process gets for a flag, or None."""
-    return next((a.value for a in service.arguments if a.flag == flag), None)
-
-
 def release_origin(service: Service) -> Origin:
     """Where the release of a service's node may be written; the first place that is written wins."""
     return derived("the release of the node", (service.table, service.name, "node_release"), ("fleet", "node_release"))

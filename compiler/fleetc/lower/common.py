@@ -15,6 +15,7 @@ from fleetc.blueprint.blueprint import (
     Argument,
     BlueprintFile,
     Mount,
+    PriceLine,
     SecretVariable,
     Service,
     Variable,
@@ -24,7 +25,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.quantities import Listener, Price, parse_duration
+from fleetc.language.quantities import Listener, parse_duration
 from fleetc.language.signer import Redeemer, Signer
 from fleetc.language.signing import account_of, has_signer, talks_to_chain
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES, Planned, apply, planned, secret
@@ -111,20 +112,6 @@ def plain_number(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def price_text(price: Price) -> str:
-    """A price as the node's price flags take it: digits, and the currency when it is not wei."""
-    return plain_number(price.amount) + ("" if price.currency == "wei" else price.currency)
-
-
-def price_entry(price: Price) -> dict[str, object]:
-    """A price as the node's JSON files take it. Amount, pixels and currency always stand together."""
-    return {
-        "price_per_unit": json_number(price.amount),
-        "pixels_per_unit": price.pixels,
-        "currency": price.currency,
-    }
-
-
 def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener:
     """Where a node on a host reaches a signer or redeemer of this fleet."""
     listener = effective.reached_at(fleet, helper, settings, from_host)
@@ -152,6 +139,7 @@ def service(
     items: Iterable[Planned],
     files: tuple[BlueprintFile, ...] = (),
     containers: bool = False,
+    prices: tuple[PriceLine, ...] = (),
 ) -> Service:
     """Put a service together: everything sorted, so that equal specs give equal bytes."""
     arguments: list[Argument] = []
@@ -184,6 +172,7 @@ def service(
         gpus=effective.gpu_ids(fleet, node) or None,
         manages_containers=containers,
         monitored=settings.monitor is True,
+        prices=prices,
     )
 
 

@@ -12,14 +12,13 @@ from fleetc.blueprint.blueprint import Argument, BlueprintFile, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway, Webhook
-from fleetc.language.quantities import Price
 from fleetc.language.renditions import entries, gateway_rungs, rung_places
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned, planned
+from fleetc.lower.prices import price_arguments, price_file, price_lines
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, derived, given
+from fleetc.places.origin import derived, given
 
-PRICES_FILE = "prices.json"
 RENDITIONS_FILE = "transcoding.json"
 
 
@@ -31,13 +30,13 @@ def lower_gateway(fleet: Fleet, node: Node, gateway: Gateway) -> Service:
         *common.chain(fleet, node, gateway),
         *_listeners(node, gateway),
         *discovery(fleet, node, gateway),
-        *caps(node, gateway),
+        *price_arguments(fleet, node),
         *_signer(fleet, node, gateway),
         *_renditions(fleet, node),
         *_runner_versions(fleet, node, gateway),
     ]
-    files = (*price_file(fleet, node, gateway), *_renditions_file(fleet, node))
-    return common.service(fleet, node, "gateway", items, files)
+    files = (*price_file(fleet, node), *_renditions_file(fleet, node))
+    return common.service(fleet, node, "gateway", items, files, prices=price_lines(fleet, node))
 
 
 def _listeners(node: Node, gateway: Gateway) -> Iterator[Planned]:
@@ -82,36 +81,6 @@ def address_paths(fleet: Fleet, name: str) -> tuple[Path, ...]:
         return ()
     service = effective.service_address(fleet, Node("orchestrators", name, orchestrator), orchestrator)
     return service.origin.paths if service is not None else ()
-
-
-def caps(node: Node, gateway: Buyer) -> Iterator[Planned]:
-    """What a gateway or signer pays at most."""
-    path = (*node.path, "max_price")
-    if gateway.max_price == "any":
-        yield Argument("maxPricePerUnit", "0", derived('the node\'s word for "any"', path))
-    elif isinstance(gateway.max_price, Price):
-        yield Argument("maxPricePerUnit", common.price_text(gateway.max_price), given(*path))
-        yield Argument("pixelsPerUnit", str(gateway.max_price.pixels), derived("the pixels of the price", path))
-    if gateway.max_model_prices:
-        origin = derived("the caps by model", (*node.path, "max_model_prices"))
-        yield Argument("maxPricePerCapability", common.own_file(node, PRICES_FILE), origin)
-
-
-def price_file(fleet: Fleet, node: Node, gateway: Buyer) -> tuple[BlueprintFile, ...]:
-    """The caps by model and by pipeline."""
-    if not gateway.max_model_prices:
-        return ()
-    entries = []
-    places: dict[Path, Origin] = {}
-    for index, (name, price) in enumerate(sorted(gateway.max_model_prices.items())):
-        model_path = [("models", name)] if name in fleet.models else []
-        cap = derived("the cap for this work", (*node.path, "max_model_prices", name), *model_path)
-        places["capabilities_prices", index] = cap
-        model = fleet.models.get(name)
-        pipeline, model_id = (model.pipeline, model.id) if model else (name, "default")
-        entries.append({"pipeline": pipeline, "model_id": model_id, **common.price_entry(price)})
-    origin = derived("the caps by model", (*node.path, "max_model_prices"))
-    return (BlueprintFile(PRICES_FILE, {"capabilities_prices": entries}, origin, places),)
 
 
 def _signer(fleet: Fleet, node: Node, gateway: Gateway) -> Iterator[Planned]:

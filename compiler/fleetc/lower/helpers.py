@@ -10,7 +10,8 @@ from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.lower import common
-from fleetc.lower.gateway import caps, discovery, price_file
+from fleetc.lower.gateway import discovery
+from fleetc.lower.prices import price_arguments, price_file, price_lines
 
 
 def lower_signer(fleet: Fleet, node: Node, signer: Signer) -> Service:
@@ -22,9 +23,10 @@ def lower_signer(fleet: Fleet, node: Node, signer: Signer) -> Service:
         *common.chain(fleet, node, signer),
         Argument("httpAddr", str(http.value), http.origin),
         *discovery(fleet, node, signer),
-        *caps(node, signer),
+        *price_arguments(fleet, node),
     ]
-    return common.service(fleet, node, "remote-signer", items, price_file(fleet, node, signer))
+    files, prices = price_file(fleet, node), price_lines(fleet, node)
+    return common.service(fleet, node, "remote-signer", items, files, prices=prices)
 
 
 def lower_redeemer(fleet: Fleet, node: Node, redeemer: Redeemer) -> Service:

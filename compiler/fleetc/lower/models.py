@@ -9,12 +9,14 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.blueprint import Argument, BlueprintFile
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import AiSettings
-from fleetc.lower.common import account, own_file, price_entry
+from fleetc.lower.common import account, own_file
 from fleetc.lower.mapping import Planned
+from fleetc.lower.prices import price_entry, price_origin
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
 
@@ -40,13 +42,15 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
         return ()
     entries: list[dict[str, Any]] = []
     places: dict[Path, Origin] = {}
+    prices = {(price.at, price.to): price for price in prices_of(fleet, node) if price.work and priced}
     for index, use in enumerate(settings.models):
         model, own = fleet.models[use.use], (*node.path, "models", index)
         entry: dict[str, Any] = {"pipeline": model.pipeline, "model_id": model.id}
-        price = effective.model_price(fleet, node, index, use) if priced else None
-        if price is not None:
-            places |= {(len(entries), key): price.origin for key in ("price_per_unit", "pixels_per_unit", "currency")}
-            entry |= price_entry(price.value)
+        asked = prices.get((index, ""))
+        if asked is not None and asked.price is not None:
+            keys = ("price_per_unit", "pixels_per_unit", "currency")
+            places |= {(len(entries), key): price_origin(fleet, asked) for key in keys}
+            entry |= price_entry(asked.price)
         if use.warm:
             entry["warm"] = True
         if use.capacity is not None:
@@ -57,10 +61,13 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
             entry["optimization_flags"] = dict(sorted(model.optimization.items()))
         places |= _places(len(entries), entry, own, use.use)
         entries.append(entry)
-        for name, special in sorted(use.gateway_prices.items() if priced else ()):
-            only_price = {"pipeline": model.pipeline, "model_id": model.id, **price_entry(special)}
-            places[(len(entries),)] = derived("the price for one gateway", (*own, "gateway_prices", name))
-            entries.append({**only_price, "gateway": account(fleet, name)})
+        for at, to in sorted(prices):
+            special = prices[at, to]
+            if at != index or not to or special.price is None:
+                continue
+            only_price = {"pipeline": model.pipeline, "model_id": model.id, **price_entry(special.price)}
+            places[(len(entries),)] = price_origin(fleet, special)
+            entries.append({**only_price, "gateway": account(fleet, to)})
     paths = [("models", use.use) for use in settings.models]
     origin = derived("the models offered", (*node.path, "models"), *paths)
     return (BlueprintFile(MODELS_FILE, entries, origin, places),)

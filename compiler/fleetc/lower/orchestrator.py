@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import Argument, BlueprintFile, Service
+from fleetc.blueprint.blueprint import Argument, Service
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.lower import common
 from fleetc.lower.mapping import Planned
 from fleetc.lower.models import model_arguments, models_file
-from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, derived, given
-
-PRICES_FILE = "prices.json"
+from fleetc.lower.prices import price_arguments, price_file, price_lines
+from fleetc.places.origin import derived, given
 
 
 def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Service:
@@ -29,14 +27,14 @@ def lower_orchestrator(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> 
         *common.chain(fleet, node, orchestrator),
         *_listeners(fleet, node, orchestrator),
         *_work(fleet, node),
-        *_prices(fleet, node, orchestrator),
+        *price_arguments(fleet, node),
         *model_arguments(fleet, node, orchestrator, works_ai),
         *common.gpus(fleet, node),
         *_registry(fleet, node, orchestrator),
         *_redeemer(fleet, node, orchestrator),
     ]
-    files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *_price_file(fleet, node, orchestrator))
-    return common.service(fleet, node, "orchestrator", items, files, works_ai)
+    files = (*models_file(fleet, node, orchestrator, fleet.on_chain), *price_file(fleet, node))
+    return common.service(fleet, node, "orchestrator", items, files, works_ai, price_lines(fleet, node))
 
 
 def _listeners(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
@@ -57,39 +55,6 @@ def _work(fleet: Fleet, node: Node) -> Iterator[Planned]:
     runs_models = effective.runs_models(fleet, node)
     if runs_models.value:
         yield Argument("aiWorker", "true", runs_models.origin)
-
-
-def _prices(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:
-    path = (*node.path, "price")
-    if orchestrator.price is not None:
-        yield Argument("pricePerUnit", common.price_text(orchestrator.price), given(*path))
-        yield Argument("pixelsPerUnit", str(orchestrator.price.pixels), derived("the pixels of the price", path))
-    elif fleet.on_chain and (runners := effective.live_runners_alone(fleet, node)).value:
-        reason = "live runners have prices of their own, and the node does not start without one"
-        yield Argument("pricePerUnit", "0", derived(reason, *runners.origin.paths))
-    if orchestrator.gateway_prices:
-        origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
-        yield Argument("pricePerGateway", common.own_file(node, PRICES_FILE), origin)
-
-
-def _price_file(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> tuple[BlueprintFile, ...]:
-    if not orchestrator.gateway_prices:
-        return ()
-    entries = [
-        {
-            "ethaddress": common.account(fleet, name),
-            "priceperunit": common.json_number(price.amount),
-            "pixelsperunit": price.pixels,
-            "currency": price.currency,
-        }
-        for name, price in sorted(orchestrator.gateway_prices.items())
-    ]
-    origin = derived("the prices by gateway", (*node.path, "gateway_prices"))
-    names = sorted(orchestrator.gateway_prices)
-    places: dict[Path, Origin] = {
-        ("gateways", index): given(*node.path, "gateway_prices", name) for index, name in enumerate(names)
-    }
-    return (BlueprintFile(PRICES_FILE, {"gateways": entries}, origin, places),)
 
 
 def _registry(fleet: Fleet, node: Node, orchestrator: Orchestrator) -> Iterator[Planned]:

@@ -35,6 +35,7 @@ _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact
 
 LEFT_OUT: dict[str, str] = {
     "Service.name": "it is the key of all items of the service",
+    "Service.prices": "the arguments and files that carry them are items",
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
     "HostBlueprint.services": "each has items of its own",
