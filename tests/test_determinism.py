@@ -90,14 +90,14 @@ def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
 
 TRACED = """
 import sys
-from fleetc import backends
+from fleetc.emit import formats
 from fleetc.toml.document import Source
 from tests.support import compile_text, shipped
 
 text = sys.stdin.read()
 compiled = compile_text(text)
-assert compiled.plan is not None, compiled.checked.diagnostics
-for line in backends.trace(compiled.plan, "FLEET.md", *shipped(), [Source("fleet.toml", text)]):
+assert compiled.blueprint is not None, compiled.checked.diagnostics
+for line in formats.trace(compiled.blueprint, "FLEET.md", *shipped(), [Source("fleet.toml", text)]):
     print(line.text, line.origins, line.presence)
 """
 

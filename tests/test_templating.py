@@ -22,7 +22,7 @@ from tests.support_values import nasty_values
 
 @dataclass(frozen=True)
 class Service:
-    """A record such as the backends hand to templates."""
+    """A record such as the formats hand to templates."""
 
     name: Word
     image: str

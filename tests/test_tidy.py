@@ -142,7 +142,7 @@ def test_files_and_functions_stay_readable(path: Path) -> None:
             assert length <= 75, f"{node.name} has {length} lines"
 
 
-def test_every_template_is_rendered_by_a_backend_or_a_report() -> None:
+def test_every_template_is_rendered_by_a_format_or_a_report() -> None:
     makers = [path for name in ("emit", "review") for path in (PACKAGE / name).rglob("*.py")]
     code = "".join(p.read_text(encoding="utf-8") for p in makers)
     for template in sorted((ROOT / "templates").rglob("*.j2")):

@@ -58,7 +58,7 @@ def stage_table(spec: Path, out: Path) -> str:
         rules.check(fleet)
     with laps.lap("lowering"):
         plan = lower.lower(fleet)
-    with laps.lap("backends (rendering and digests)"):
+    with laps.lap("formats (rendering and digests)"):
         tree = formats.emit(plan, templates, playbooks, [read])
     with laps.lap("writing"):
         files.write_tree(tree, out)

@@ -1,1 +1,1 @@
-"""Tests of the backends: small plans, odd values, and the real programs that read the artifacts."""
+"""Tests of the formats: small plans, odd values, and the real programs that read the artifacts."""

@@ -1,4 +1,4 @@
-"""Finds and runs the real programs that read artifacts. Used by the tests of backends and playbooks."""
+"""Finds and runs the real programs that read artifacts. Used by the tests of formats and playbooks."""
 
 from __future__ import annotations
 

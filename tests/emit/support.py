@@ -1,4 +1,4 @@
-"""Small plans for the tests of backends, made by hand: lowering has no part in what is tested there.
+"""Small plans for the tests of formats, made by hand: lowering has no part in what is tested there.
 
 In: nothing, or the parts of a plan that a test cares for. Out: `Service`, `HostBlueprint`, `Blueprint` and the tree
 emitted from them. Used by `tests/emit` and `tests/playbooks`.

@@ -1,4 +1,4 @@
-"""What the backends share: paths of a service's files, spec tables behind a value, exact JSON text.
+"""What the formats share: paths of a service's files, spec tables behind a value, exact JSON text.
 
 In: plain values and origins. Out: text for artifacts. Called by the files of `emit/`, which import nothing of
 one another, and by other writers of JSON and numbers.

@@ -1,7 +1,7 @@
-"""Backends: from the blueprint to the artifacts, one format per file; no backend imports another.
+"""From the blueprint to artifacts, one format per file; no format imports another.
 
 In: a `Blueprint`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`. Called by
-`pipeline.py`. The backends of a host come first, then the digests of what they made, which name releases, then what
+`pipeline.py`. The formats of a host come first, then the digests of what they made, which name releases, then what
 stands on those digests, and last the manifest.
 """
 
@@ -34,7 +34,7 @@ from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
 
-HOST_BACKENDS: tuple[Callable[[HostBlueprint, Templates], Iterator[Artifact]], ...] = (
+HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Artifact]], ...] = (
     flags.emit,
     data_files.emit,
     env.emit,
@@ -76,8 +76,8 @@ def emit(
 
 def _of_host(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
     try:
-        for backend in HOST_BACKENDS:
-            yield from backend(host, templates)
+        for emit_format in HOST_FORMATS:
+            yield from emit_format(host, templates)
     except EncodingError as problem:
         raise UnfitError(host.name, _place(host, problem.subject), str(problem)) from None
 

@@ -1,7 +1,7 @@
 """Renders templates with the quoting of their target, which no template can forget.
 
 In: template texts by name ("systemd/service.j2"), read by `disk/files.py`, and for each rendering one view. Out:
-text. Called by the backends. The folder of a template decides its grammar, and every `{{ expression }}` in it
+text. Called by the formats. The folder of a template decides its grammar, and every `{{ expression }}` in it
 passes that grammar's encoder; only the template's own words are copied as they stand. A value that is already
 written in the target grammar comes as `Encoded`, a path or key that stands bare as `Word`.
 

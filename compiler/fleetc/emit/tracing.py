@@ -1,7 +1,7 @@
 """Renders a template again, slowly, and keeps for each line which values of the view made it.
 
 In: a template, its view, and the origins of the view in the same shape (`Marks`). Out: `TracedLine` values whose texts
-are those of the ordinary rendering. Asked for by `fleetc why` and never in a compile: backends keep views and origins
+are those of the ordinary rendering. Asked for by `fleetc why` and never in a compile: formats keep views and origins
 apart, so that a compile pays nothing for them.
 
 Templates hold text, `for` and `if` only (`templates.py` refuses the rest), so the interpreter here is complete.

@@ -1,6 +1,6 @@
 """Artifacts in memory, their digests and the manifest that lists them.
 
-In: artifacts made by the backends. Out: a `Tree`, sorted by path, with `manifest.json` as its last word.
+In: artifacts made by the formats. Out: a `Tree`, sorted by path, with `manifest.json` as its last word.
 `disk/files.py` writes and reads trees; diff, verify and drift compare two of them.
 """
 
@@ -50,7 +50,7 @@ class Tree:
 
 
 def tree_of(artifacts: Iterable[Artifact]) -> Tree:
-    """Sort artifacts into a tree. Raises ValueError when two share a path: that is a mistake of a backend."""
+    """Sort artifacts into a tree. Raises ValueError when two share a path: that is a mistake of a format."""
     ordered = tuple(sorted(artifacts, key=lambda a: a.path))
     for before, after in pairwise(ordered):
         if before.path == after.path:

@@ -2,7 +2,7 @@
 
 In: a string that came from the spec (data, whatever it looks like). Out: its one canonical spelling in the
 target grammar, or `EncodingError` when the grammar cannot hold the value exactly; nothing is ever dropped or
-altered to make it fit. Called by the backends and by `emit/templates.py`, hundreds of thousands of times in a
+altered to make it fit. Called by the formats and by `emit/templates.py`, hundreds of thousands of times in a
 large fleet: the hot encoders look at a clean value once and return.
 
 Two families. *Exact* encoders reject NUL and lone surrogates, and the target's parser returns the value as it
