@@ -2,8 +2,8 @@
 
 In: a node. Out: the rows of its table whose settings the spec gives (`settings_given`). Lowering writes flags from
 them, and a rule asks which of them a release lacks. Settings that need a decision (prices, listeners, rewards, workers)
-have no row: `DECIDED` names their flags, and `UNREACHED` those that no field reaches, each with its reason. A test
-holds all three lists against the model and against the flags of the node.
+have no row: `DECISIONS` has their flags and fields, `UNREACHED` the flags that no field reaches and `NO_FLAG` the
+fields that set no flag, each with its reason. A test holds these lists against the language and the flags of the node.
 """
 
 from __future__ import annotations
@@ -150,42 +150,72 @@ ROWS: tuple[Row, ...] = (
     Row(("ai_workers",), "serverless", "aiServerless", _boolean),
 )
 
-DECIDED: dict[str, str] = {
-    "network": "network of the fleet",
-    "cliAddr": "cli",
-    "dataDir": "data_dir",
-    "ethUrl": "rpc of the fleet",
-    "ethController": "controller of the fleet",
-    "ethAcctAddr": "address of the wallet",
-    "ethKeystorePath": "keystore of the wallet",
-    "ethPassword": "password of the wallet",
-    "reward": "reward_by of the wallet",
-    "pixelsPerUnit": "the pixels of a price",
-    "gateway": "a table under gateways",
-    "httpAddr": "http",
-    "rtmpAddr": "rtmp",
-    "orchAddr": "orchestrators, or orchestrator of a worker",
-    "orchWebhookUrl": "discovery",
-    "aiServiceRegistry": "discovery, or ai_registry of an orchestrator",
-    "maxPricePerUnit": "max_price",
-    "maxPricePerCapability": "max_model_prices",
-    "aiMinRunnerVersion": "min_runner_versions",
-    "orchestrator": "a table under orchestrators",
-    "serviceAddr": "service",
-    "pricePerUnit": "price",
-    "pricePerGateway": "gateway_prices",
-    "redeemerAddr": "redeemer",
-    "transcoder": "transcoding of an orchestrator, or a table under transcoders",
-    "aiWorker": "ai_work of an orchestrator, or a table under ai_workers",
-    "nvidia": "gpus",
-    "aiModels": "models",
-    "aiModelsDir": "models_dir",
-    "aiRunnerImageOverrides": "runner_image, or image of a model",
-    "aiRunnerImage": "runner_image",
-    "remoteSigner": "a table under remote_signers",
-    "redeemer": "a table under redeemers",
+
+class Decision(NamedTuple):
+    """A flag that code in `lower/` decides about, the fields of node tables that it goes by, and what else it goes
+    by."""
+
+    flag: str
+    fields: tuple[str, ...] = ()
+    words: str = ""
+
+
+DECISIONS = (
+    Decision("network", words="network of the fleet"),
+    Decision("cliAddr", ("cli",)),
+    Decision("dataDir", ("data_dir",)),
+    Decision("ethUrl", words="rpc of the fleet"),
+    Decision("ethController", words="controller of the fleet"),
+    Decision("ethAcctAddr", ("wallet",), "address of the wallet"),
+    Decision("ethKeystorePath", ("wallet",), "keystore of the wallet"),
+    Decision("ethPassword", ("wallet",), "password of the wallet"),
+    Decision("reward", ("wallet",), "reward_by of the wallet"),
+    Decision("pixelsPerUnit", words="the pixels of a price"),
+    Decision("gateway", words="a table under gateways"),
+    Decision("httpAddr", ("http", "http_tls"), "http"),
+    Decision("rtmpAddr", ("rtmp",)),
+    Decision("orchAddr", ("orchestrators", "orchestrator"), "orchestrators, or orchestrator of a worker"),
+    Decision("orchWebhookUrl", ("discovery",)),
+    Decision("aiServiceRegistry", ("discovery", "ai_registry"), "discovery, or ai_registry of an orchestrator"),
+    Decision("maxPricePerUnit", ("max_price",)),
+    Decision("maxPricePerCapability", ("max_model_prices",)),
+    Decision("aiMinRunnerVersion", ("min_runner_versions",)),
+    Decision("transcodingOptions", ("ladder",)),
+    Decision("orchestrator", ("mode",), "a table under orchestrators"),
+    Decision("serviceAddr", ("service",)),
+    Decision("pricePerUnit", ("price",)),
+    Decision("pricePerGateway", ("gateway_prices",)),
+    Decision("redeemerAddr", ("redeemer",)),
+    Decision("transcoder", ("transcoding",), "transcoding of an orchestrator, or a table under transcoders"),
+    Decision("aiWorker", ("ai_work",), "ai_work of an orchestrator, or a table under ai_workers"),
+    Decision("nvidia", ("gpus",)),
+    Decision("aiModels", ("models",)),
+    Decision("aiModelsDir", ("models_dir",)),
+    Decision("aiRunnerImageOverrides", ("runner_image",), "runner_image, or image of a model"),
+    Decision("aiRunnerImage", ("runner_image",)),
+    Decision("remoteSigner", words="a table under remote_signers"),
+    Decision("remoteSignerUrl", ("remote_signer.signer",)),
+    Decision("redeemer", words="a table under redeemers"),
+)
+
+DECIDED = {
+    decision.flag: decision.words or decision.fields[0]
+    for decision in DECISIONS
+    if decision.flag not in {row.flag for row in ROWS}
 }
-"""Flags that code in `lower/` decides about, and where the spec says what."""
+"""Where the spec says what of each flag that only code decides about."""
+
+NO_FLAG: dict[str, str] = {
+    "host": "where the process runs",
+    "node_release": "chooses the flag table, the image and the manifest entry",
+    "image": "the container image",
+    "extra_flags": "any flag that no field reaches",
+    "cli_exposed": "an acknowledgement for a rule",
+    "environment": "variables of the process",
+    "secret_environment": "secret variables of the process",
+    "expected_load": "what the report reckons costs with; the node has no such setting",
+}
+"""Fields of node tables that set no flag, and why."""
 
 UNREACHED: dict[str, str] = {
     "broadcaster": "deprecated name of -gateway",

@@ -1,7 +1,7 @@
-"""Lowers plain settings by the rows of `language/rows.py`, and names the settings that have no row.
+"""Lowers plain settings by the rows of `language/rows.py`.
 
 In: a node's settings. Out: arguments, variables and secret variables with their origins (`apply`). Settings that need a
-decision (prices, listeners, rewards, workers) are lowered by code in the file of their role; `NOT_FLAGS` names them.
+decision (prices, listeners, rewards, workers) are lowered by code in the file of their role.
 """
 
 from __future__ import annotations
@@ -12,33 +12,11 @@ from typing import Any
 from fleetc.blueprint.blueprint import Argument, SecretVariable, Variable
 from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Node
-from fleetc.language.rows import DECIDED, ROWS, UNREACHED, Row, as_text, settings_given
+from fleetc.language.rows import as_text, settings_given
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS
 
 Planned = Argument | Variable | SecretVariable
-
-NOT_FLAGS: dict[str, str] = {
-    "host": "where the process runs",
-    "node_release": "chooses the flag table, the image and the manifest entry",
-    "image": "the container image",
-    "extra_flags": "any flag that no field reaches",
-    "cli_exposed": "an acknowledgement for a rule",
-    "environment": "variables of the process",
-    "secret_environment": "secret variables of the process",
-    "mode": "decides the role flags",
-    "wallet": "names the account",
-    "expected_load": "what the report reckons costs with; the node has no such setting",
-    "http_tls": "part of -httpAddr",
-    "cli": "-cliAddr", "data_dir": "-dataDir", "http": "-httpAddr", "rtmp": "-rtmpAddr",
-    "max_price": "-maxPricePerUnit", "max_model_prices": "-maxPricePerCapability",
-    "orchestrators": "-orchAddr", "orchestrator": "-orchAddr", "discovery": "-aiServiceRegistry or -orchWebhookUrl",
-    "service": "-serviceAddr", "price": "-pricePerUnit", "gateway_prices": "-pricePerGateway",
-    "transcoding": "decides -transcoder of an orchestrator", "ai_work": "decides -aiWorker", "ai_registry":
-    "-aiServiceRegistry", "gpus": "-nvidia", "models": "-aiModels", "models_dir": "-aiModelsDir", "runner_image":
-    "-aiRunnerImageOverrides, or -aiRunnerImage before that", "redeemer": "-redeemerAddr", "ladder":
-    "-transcodingOptions", "min_runner_versions": "-aiMinRunnerVersion", "remote_signer.signer": "-remoteSignerUrl",
-}  # fmt: skip
 
 
 def apply(node: Node) -> Iterator[Planned]:
@@ -68,17 +46,3 @@ def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:
     if reference.kind == "host_file" and flag in _READ_AS_PATH:
         return Variable(env, reference.name, origin)
     return SecretVariable(env, reference.kind, reference.name, origin)
-
-
-__all__ = [
-    "DECIDED",
-    "NOT_FLAGS",
-    "ROWS",
-    "SECRET_PATH_VARIABLES",
-    "UNREACHED",
-    "Planned",
-    "Row",
-    "apply",
-    "planned",
-    "secret",
-]

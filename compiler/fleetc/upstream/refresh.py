@@ -160,6 +160,5 @@ def report(differences: Iterable[Difference], release: Release) -> str:
             "",
             f'[releases."{format_release(release)}"]',
             'date = ""',
-            f"adds = {_toml(new)}",
         ]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""What each release of the node brought: flags, deprecations, and changes that an operator notices.
+"""What each release of the node brought that an operator notices, beside its flags.
 
 In: `releases.toml` beside this file, read on the first question, because only `fleetc upgrade` asks one. Out:
 `releases()`, the oldest first.
@@ -38,17 +38,13 @@ class ReleaseChange:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """One release. `day` is its date, as 2026-08-12; `adds` and the three after it are names of flags.
+    """One release. `day` is its date, as 2026-08-12. Which flags it has is said by `FLAGS`.
 
     Of a `partial` one only single facts are known, and its day is "".
     """
 
     release: Release
     day: str
-    adds: tuple[str, ...]
-    deprecates: tuple[str, ...]
-    without_effect: tuple[str, ...]
-    removes: tuple[str, ...]
     changes: tuple[ReleaseChange, ...]
     partial: bool = False
 
@@ -75,10 +71,6 @@ def _facts(release: Release, row: dict[str, Any]) -> ReleaseFacts:
     return ReleaseFacts(
         release=release,
         day=row.get("date", ""),
-        adds=tuple(row.get("adds", ())),
-        deprecates=tuple(row.get("deprecates", ())),
-        without_effect=tuple(row.get("without_effect", ())),
-        removes=tuple(row.get("removes", ())),
         changes=tuple(_change(release, change) for change in row.get("changes", ())),
         partial=row.get("partial", False),
     )
