@@ -16,7 +16,7 @@ import yaml
 from fleetc.lower.avatar import HOST_SERVICES
 from tests.emit.programs import program
 from tests.playbooks.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
-from tests.support import ROOT
+from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
 STATED = f'''project_dir = "{CHECKOUT}"
@@ -179,7 +179,10 @@ def test_environment_files_hold_settings_and_secrets_for_their_owner_alone(fleet
         status = file.stat()
         assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o600, 1234)
     copied = [path for path in fleet.world.inside("/opt/fleetc").rglob("*") if path.is_file()]
-    assert len(copied) == 14
+    tree = compile_text(fleet.spec).tree
+    assert tree is not None
+    of_the_host = [path.split("/", 2)[2] for path in tree.as_mapping() if path.startswith("hosts/gpu-1/")]
+    assert sorted(str(path).partition("/releases/")[2].partition("/")[2] for path in copied) == sorted(of_the_host)
     assert [path for path in copied if "turn-user-1" in path.read_text()] == []
 
 

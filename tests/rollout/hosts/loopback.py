@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -22,14 +23,18 @@ import pytest
 
 from tests.support import ROOT
 
+_RUN = secrets.token_hex(4)
 CANARIES = {
-    "rpc": "CANARY-rpc-{{ 7 * 7 }}-value",
-    "vault": "CANARY-vault-77d20f3e-value",
-    "host": "CANARY-host-19ac83b5-value",
-    "password": "CANARY-password-c2f05d61",
-    "unrelated": "CANARY-unrelated-8806ee12",
+    "rpc": f"CANARY-rpc-{{{{ 7 * 7 }}}}-{_RUN}",
+    "vault": f"CANARY-vault-77d2-{_RUN}",
+    "host": f"CANARY-host-19ac-{_RUN}",
+    "password": f"CANARY-password-c2f0-{_RUN}",
+    "unrelated": f"CANARY-unrelated-8806-{_RUN}",
 }
-"""By what they are: a secret of each kind, the vault's password, and a variable that the spec does not name."""
+"""By what they are: a secret of each kind, the vault's password, and a variable that the spec does not name.
+
+They are this run's own: every process of the machine is searched for them, and another run may be going on.
+"""
 
 SPEC = """
 spec = 1
