@@ -98,9 +98,8 @@ def follow(world: Loopback, lines: int | None, seconds: float, left: list[Path])
     rollout = world.start()
     end = None
     while rollout.poll() is None and (end is None or time.monotonic() < end):
-        present = leftovers(world)
-        if set(present) - set(left):
-            assert not set(present) & set(left), "a directory of a dead rollout is still there"
+        if set(leftovers(world)) - set(left):  # its own is there, so from now on no other is
+            assert not set(leftovers(world)) & set(left), "a directory of a dead rollout is still there"
             assert processes_of(left) == []
             left = []
         look(world, rollout.pid)
