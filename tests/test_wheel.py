@@ -27,7 +27,7 @@ def test_wheel_holds_every_template_playbook_and_first_file(wheel: Path) -> None
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"fleetc/_{path.relative_to(ROOT).as_posix()}" in inside
-    assert "fleetc/upstream/node_flags.toml" in inside
+    assert {"fleetc/upstream/node_flags.toml", "fleetc/lower/alerts.toml", "fleetc/lower/panels.toml"} <= inside
 
 
 def test_installed_wheel_compiles_an_example_to_the_same_tree(wheel: Path, tmp_path: Path) -> None:

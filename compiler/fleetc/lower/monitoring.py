@@ -16,9 +16,8 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.lower.alerts import alerts
-from fleetc.lower.panels import panels
 from fleetc.lower.scope import Scope, reward_caller
+from fleetc.lower.watching import alert_rows, alerts, panel_rows, panels
 from fleetc.places.origin import Chosen, default, derived, given
 
 DEFAULT_INTERVAL = 30
@@ -42,7 +41,6 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
     settings = fleet.monitoring or monitoring.Monitoring()
     kept = ("fleet", "host", "node", "role", "region", *sorted(settings.labels))
     scope = Scope(fleet, settings, tuple(r for r in found if r.by != NOBODY), kept)
-    raised = tuple(alerts(scope))
     home = prometheus_host(fleet)
     interval = settings.scrape_interval
     return MonitoringBlueprint(
@@ -62,8 +60,8 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
         runbook=_given(str(settings.runbook) if settings.runbook else None, "runbook"),
         targets=tuple(_target(fleet, settings, r) for r in found if r.by == CENTRAL),
         agents=tuple(_agents(fleet, settings, found)),
-        alerts=raised,
-        panels=tuple(panels(scope, raised)),
+        alerts=tuple(alerts(scope, alert_rows())),
+        panels=tuple(panels(scope, panel_rows())),
         unwatched=tuple(_unwatched(fleet, found)),
     )
 

@@ -1,46 +1,49 @@
-"""Expressions of PromQL, put together from names of metrics and matchers of labels.
+"""Expressions of PromQL, made from texts with placeholders.
 
-In: names that `upstream/metrics.toml` lists, label names of ours, values as data. Out: text. Called by `alerts.py`,
-`panels.py` and `scope.py`.
-
-A node writes most counters at their first event, so the first value of such a counter is no increase to Prometheus:
-`rising` counts a series that is new as risen too.
+In: a text such as `up{fleet={fleet}} >= {threshold}`, and what its placeholders stand for. Out: PromQL. Called by
+`watching.py`. What stands for a placeholder is data, encoded for its type, unless it is PromQL itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
 from fleetc.text.encoders import promql_string
 
-
-def equals(label: str, value: str) -> str:
-    """A matcher for exactly one value."""
-    return f"{label}={promql_string(value)}"
-
-
-def differs(label: str, value: str) -> str:
-    """A matcher for every value but one."""
-    return f"{label}!={promql_string(value)}"
-
-
-def matches(label: str, pattern: str) -> str:
-    """A matcher for a regular expression of ours, which has to match the whole value."""
-    return f"{label}=~{promql_string(pattern)}"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+RISING = (
+    "sum by ({kept}) (increase({number}[{window}])) > 0 or "
+    "sum by ({kept}) ({number} unless {number} offset {window}) > 0"
+)
+"""Where a counter rose within a window at all. A node writes most counters at their first event, so the first value of
+such a counter is no increase to Prometheus: a series that is new has risen too.
+"""
 
 
-def series(metric: str, matchers: Iterable[str]) -> str:
-    """The series of a metric that all matchers agree with."""
-    return f"{metric}{{{', '.join(matchers)}}}"
+class PromQL(str):
+    """A piece of an expression that is ours. It stands in another one as it is."""
+
+    __slots__ = ()
 
 
-def summed(labels: Iterable[str], expression: str) -> str:
-    """The sum over all labels but those given."""
-    return f"sum by ({', '.join(labels)}) ({expression})"
+Value = str | Decimal | PromQL
 
 
-def rising(labels: Iterable[str], selected: str, window: str) -> str:
-    """How much counters rose within a window, and where they rose at all; a new counter has risen by its value."""
-    kept = tuple(labels)
-    new = f"{selected} unless {selected} offset {window}"
-    return f"{summed(kept, f'increase({selected}[{window}])')} > 0 or {summed(kept, new)} > 0"
+def fill(text: str, values: Mapping[str, Value]) -> str:
+    """An expression of ours with its placeholders filled. Raises KeyError for one that stands for nothing."""
+    return _PLACEHOLDER.sub(lambda found: _encoded(values[found[1]]), text)
+
+
+def chosen(variables: Iterable[str]) -> PromQL:
+    """Further matchers: the labels that a reader of the dashboard chose."""
+    return PromQL("".join(f", {name}=~{promql_string(f'${name}')}" for name in variables))
+
+
+def _encoded(value: Value) -> str:
+    if isinstance(value, PromQL):
+        return value
+    if isinstance(value, Decimal):  # in plain digits, which PromQL reads exactly as far as its floats go
+        return format(value.normalize(), "f")
+    return promql_string(value)

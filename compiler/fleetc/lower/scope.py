@@ -1,32 +1,29 @@
-"""What is watched, and the expressions that alerts and panels share, so that both show and judge the same numbers.
+"""What is watched, and the names that the tables of alerts and panels use for it: subjects and conditions.
 
-In: a fleet, its `monitoring` table and who reads what. Out: `Scope`, expressions of PromQL, and which nodes a topic
-concerns. Called by `alerts.py`, `panels.py` and `monitoring.py`.
+In: a fleet, its `monitoring` table and who reads what. Out: `Scope`; `SUBJECTS`, what a row is repeated over, by name;
+`CONDITIONS`, when it applies, by name. A condition answers with the origins of its being true, and with none when it
+is not. Called by `watching.py` and `monitoring.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.analysis.funds import payers
-from fleetc.analysis.scraping import Reading
+from fleetc.analysis.scraping import AGENT, Reading
+from fleetc.blueprint.monitoring import TargetLabel
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.lower.promql import equals, matches, series, summed
+from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
 
-JOB = "livepeer"
-NODES = equals("job", JOB)
-MEMORY = {
-    "dcgm": ("DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE"),
-    "nvidia-smi": ("nvidia_smi_memory_used_bytes", "nvidia_smi_memory_total_bytes"),
-}
-"""Two gauges of GPU memory by exporter: used and free of dcgm, used and total of nvidia-smi."""
+GWEI = Decimal(10**9)
 
 
 class Scope(NamedTuple):
@@ -37,92 +34,113 @@ class Scope(NamedTuple):
     readings: tuple[Reading, ...]
     kept: tuple[str, ...]
 
-    @property
-    def name(self) -> str:
-        """The matcher of the fleet."""
-        return equals("fleet", self.fleet.fleet.name)
-
     def origin(self, field: str) -> Origin:
         """Where a threshold comes from: the spec, or its documented default."""
         if field in self.settings.model_fields_set:
             return given("monitoring", field)
         return default(f"the default of {field}", ("monitoring",))
 
+    def written(self, field: str) -> str:
+        """A threshold as the spec writes it, or as its default reads. Raises KeyError where there is no such field."""
+        return str(dict(self.settings)[field])
+
     @property
-    def round_minutes(self) -> int:
-        """Length of a round in minutes."""
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes that are read."""
+        return tuple(r.node for r in self.readings if r.node is not None)
+
+    @property
+    def reward_round(self) -> str:
+        """Length of a round, as a duration of PromQL."""
         length = self.settings.reward_round
-        return 22 * 60 if length is None else length.whole_seconds // 60
+        minutes = 22 * 60 if length is None else length.whole_seconds // 60
+        return f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
 
 
-def percent(share: str) -> Decimal:
-    """A share of the spec as a fraction of one: "85%" is 0.85."""
-    return Decimal(share.removesuffix("%")) / 100
+class Subject(NamedTuple):
+    """One of what a row is repeated over. `words` are what its texts may say of it, `amounts` what they compare with.
+
+    `labels` are those of an alert, `origins` say why it is watched.
+    """
+
+    name: str
+    words: Mapping[str, str]
+    labels: tuple[TargetLabel, ...]
+    origins: tuple[Origin, ...]
+    amounts: Mapping[str, Decimal]
 
 
-def plain(number: Decimal) -> str:
-    """A number in plain digits, which PromQL reads exactly as far as its floats go."""
-    return format(number.normalize(), "f")
+# --- subjects ---------------------------------------------------------------------------------------
 
 
-def window(minutes: int) -> str:
-    """Minutes as a duration of PromQL."""
-    return f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
+def _fleet(scope: Scope) -> Iterator[Subject]:
+    yield Subject("", {}, (), (), {})
 
 
-def exporter_kinds(scope: Scope) -> tuple[str, ...]:
-    """The kinds of GPU exporters in the fleet, sorted."""
-    exporters = (scope.fleet.hosts[reading.host].gpu_exporter for reading in scope.readings if reading.job == "gpu")
-    return tuple(sorted({exporter.kind for exporter in exporters if exporter is not None}))
+def _hosts_with_agents(scope: Scope) -> Iterator[Subject]:
+    for host in sorted({r.host for r in scope.readings if r.by == AGENT}):
+        path = ("hosts", host)
+        label = TargetLabel("host", host, derived("the host that is silent", path))
+        yield Subject(host, {"host": host}, (label,), (derived("an agent reads this host", path),), {})
 
 
-def memory_share(scope: Scope, kind: str, *more: str) -> str:
-    """Used memory of each GPU as a fraction, by the exporter's own gauges; `more` are further matchers."""
-    used, other = (series(metric, (scope.name, *more)) for metric in MEMORY[kind])
-    return f"{used} / ({used} + {other})" if kind == "dcgm" else f"{used} / {other}"
+def _paying_wallets(scope: Scope) -> Iterator[Subject]:
+    for name in _payers(scope):
+        wallet, path = scope.fleet.wallets[name], ("wallets", name)
+        label = TargetLabel("wallet", name, derived("the wallet that is judged", path))
+        planned = {"deposit": wallet.deposit, "reserve": wallet.reserve}
+        known = {what: amount for what, amount in planned.items() if amount is not None}
+        yield Subject(
+            name,
+            {"wallet": name, **{what: str(amount) for what, amount in known.items()}},
+            (label,),
+            (derived("a node pays from this wallet", path),),
+            {what: Decimal(amount.wei) / GWEI for what, amount in known.items()},
+        )
 
 
-def paying_wallets(scope: Scope) -> tuple[str, ...]:
+def _kinds_of_exporters(scope: Scope) -> Iterator[Subject]:
+    read = [r for r in scope.readings if r.job == "gpu"]
+    origins = tuple(r.origin for r in read)
+    exporters = (scope.fleet.hosts[r.host].gpu_exporter for r in read)
+    for kind in sorted({exporter.kind for exporter in exporters if exporter is not None}):
+        label = TargetLabel("exporter", kind, derived("the kind of exporter", *(o.paths[0] for o in origins)))
+        yield Subject(kind, {"exporter": kind}, (label,), origins, {})
+
+
+Subjects = Callable[[Scope], Iterator[Subject]]
+
+SUBJECTS: dict[str, Subjects] = {
+    "fleet": _fleet,
+    "host with an agent": _hosts_with_agents,
+    "paying wallet": _paying_wallets,
+    "kind of GPU exporter": _kinds_of_exporters,
+}
+
+# --- conditions -------------------------------------------------------------------------------------
+
+
+def _payers(scope: Scope) -> tuple[str, ...]:
     """The wallets of nodes that pay and are read, sorted."""
-    read = {r.node.name for r in scope.readings if r.node is not None}
+    read = {node.name for node in scope.nodes}
     return tuple(sorted({wallet for wallet, node in payers(scope.fleet) if node.name in read}))
 
 
-def left(scope: Scope, wallet: str, what: str) -> str:
-    """What is left of the deposit or the reserve of a wallet, in gwei. It is one, however many nodes tell it."""
-    selected = series(f"livepeer_gateway_{what}", (scope.name, equals("wallet", wallet)))
-    return f"min by (fleet, wallet) ({selected})"
+def _video(scope: Scope) -> tuple[Node, ...]:
+    nodes = (node for node in scope.nodes if isinstance(node.settings, Gateway | Orchestrator))
+    return tuple(node for node in nodes if effective.serves_video(node))
 
 
-def sessions_share(scope: Scope, *more: str) -> str:
-    """Video sessions of gateways and orchestrators as a fraction of their limit; `more` are further matchers."""
-    roles = (scope.name, matches("role", "gateway|orchestrator"), matches("mode", "video|dual"), *more)
-    now, most = (series(f"livepeer_{which}_sessions_total", roles) for which in ("current", "max"))
-    return f"{summed(scope.kept, now)} / {summed(scope.kept, most)}"
+def _video_gateways(scope: Scope) -> tuple[Node, ...]:
+    return tuple(node for node in _video(scope) if isinstance(node.settings, Gateway))
 
 
-def without_orchestrator(scope: Scope, *more: str) -> str:
-    """The counter of segments that a gateway found no orchestrator for."""
-    found = (scope.name, equals("role", "gateway"), equals("error_code", "NoOrchestrators"), *more)
-    return series("livepeer_segment_transcode_failed_total", found)
+def _ai_gateways(scope: Scope) -> tuple[Node, ...]:
+    return tuple(n for n in scope.nodes if isinstance(n.settings, Gateway) and effective.serves_ai(n))
 
 
-def without_ai_orchestrator(scope: Scope, *more: str) -> str:
-    """The counter of AI requests that a gateway found no orchestrator for; the node's text goes on with a timeout."""
-    code = matches("error_code", "no orchestrators available.*")
-    return series("livepeer_ai_request_errors", (scope.name, equals("role", "gateway"), code, *more))
-
-
-def sellers_of_sessions(scope: Scope) -> tuple[Node, ...]:
-    """The gateways and orchestrators for video that are read."""
-    nodes = (r.node for r in scope.readings if r.node is not None)
-    return tuple(n for n in nodes if isinstance(n.settings, Gateway | Orchestrator) and effective.serves_video(n))
-
-
-def ai_gateways(scope: Scope) -> tuple[Node, ...]:
-    """The gateways for AI that are read."""
-    nodes = (r.node for r in scope.readings if r.node is not None)
-    return tuple(n for n in nodes if isinstance(n.settings, Gateway) and effective.serves_ai(n))
+def _runners(scope: Scope) -> tuple[Node, ...]:
+    return tuple(node for node in scope.nodes if effective.runs_models(scope.fleet, node).value)
 
 
 def reward_caller(fleet: Fleet, node: Node) -> Origin | None:
@@ -137,19 +155,46 @@ def reward_caller(fleet: Fleet, node: Node) -> Origin | None:
     return None
 
 
-def reward_origins(scope: Scope) -> tuple[Origin, ...]:
-    """Why each node that calls reward and is read does so."""
-    found = (reward_caller(scope.fleet, r.node) for r in scope.readings if r.node is not None)
+def _reward_callers(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
+    found = (reward_caller(scope.fleet, node) for node in scope.nodes)
     return tuple(origin for origin in found if origin is not None)
 
 
-def slots_answer(scope: Scope, *more: str) -> str:
-    """1 for each slot whose signaling server answers, 0 for the others."""
-    return series("probe_success", (scope.name, equals("job", "avatar"), equals("service", "signaling"), *more))
+def _planned(what: str) -> Condition:
+    return lambda scope, subject: (given("wallets", subject.name, what),) if what in subject.amounts else ()
 
 
-def health_answers(scope: Scope, *more: str) -> str:
-    """1 for each host whose orchestrator-health answers, 0 for the others."""
-    return series(
-        "probe_success", (scope.name, equals("job", "avatar"), equals("service", "orchestrator-health"), *more)
+def _some(reason: str, nodes: Callable[[Scope], Iterable[Node]]) -> Condition:
+    """The condition that there are such nodes."""
+    return lambda scope, subject: _together(reason, [node.path for node in nodes(scope)])
+
+
+def _together(reason: str, paths: Iterable[Path]) -> tuple[Origin, ...]:
+    unique = tuple(dict.fromkeys(paths))
+    return (derived(reason, *unique),) if unique else ()
+
+
+def _probes(of_slots: bool) -> Condition:
+    return lambda scope, subject: tuple(
+        r.origin for r in scope.readings if r.probe is not None and (r.probe.slot is not None) == of_slots
     )
+
+
+Condition = Callable[[Scope, Subject], tuple[Origin, ...]]
+
+CONDITIONS: dict[str, Condition] = {
+    "always": lambda scope, subject: subject.origins,
+    "nodes are read": _some("every node with monitor = true", lambda scope: scope.nodes),
+    "exporters are read": lambda scope, subject: tuple(r.origin for r in scope.readings if r.node is None),
+    "wallets pay": lambda scope, subject: _together("wallets that pay", (("wallets", name) for name in _payers(scope))),
+    "its deposit is planned": _planned("deposit"),
+    "its reserve is planned": _planned("reserve"),
+    "video is served": _some("nodes that serve video", _video),
+    "gateways serve video": _some("gateways for video", _video_gateways),
+    "gateways serve AI": _some("gateways for AI", _ai_gateways),
+    "gateways are read": _some("gateways", lambda scope: (*_video_gateways(scope), *_ai_gateways(scope))),
+    "models run": _some("nodes that run models", _runners),
+    "reward is called": _reward_callers,
+    "slots are asked": _probes(of_slots=True),
+    "health is asked": _probes(of_slots=False),
+}

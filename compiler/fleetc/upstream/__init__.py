@@ -1,6 +1,7 @@
 """Facts about the node that we configure, as data: flags by release, AI pipelines, networks; and about GPU models.
 
-In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk").
+In: the TOML files beside this one, read once at import (the single exception to "the core reads no disk"; `load` reads
+those of other rooms for them).
 Out: `FLAGS`, `ABILITIES`, `RELEASES`, `PIPELINES`, `LIVE_MODEL_IDS`, `NETWORKS`, `GAS_PRICE`, `RENDITIONS`,
 `gpu_model`. Rules and lowering ask here and hold no facts of their own. What each release changed is in `releases.py`,
 read when asked for.
@@ -101,9 +102,9 @@ def format_release(release: Release) -> str:
     return "v" + ".".join(map(str, release))
 
 
-def load(name: str) -> dict[str, Any]:
-    """The tables of a data file beside this one."""
-    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+def load(name: str, beside: str = __file__) -> dict[str, Any]:
+    """The tables of a data file of the package, which lies beside this module or another one."""
+    return tomllib.loads(Path(beside).with_name(name).read_text(encoding="utf-8"))
 
 
 def _flags() -> dict[str, Flag]:
