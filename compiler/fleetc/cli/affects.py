@@ -29,12 +29,17 @@ if TYPE_CHECKING:
 
 
 def affects(
-    place: Annotated[str, typer.Argument(help="Key path such as gateways.gate.max_price, or FILE:LINE of the spec.")],
+    place: Annotated[
+        str, typer.Argument(metavar="PLACE", help="Key path such as gateways.gate.max_price, or FILE:LINE of the spec.")
+    ],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     asked: ReportOption = ReportFormat.text,
 ) -> None:
-    """List every line of the tree that depends on a value of the spec, by trying another value."""
+    """List the lines of the tree that depend on a value of the spec.
+
+    It tries another value and compares.
+    """
     from fleetc.disk import files
     from fleetc.review import affects
 

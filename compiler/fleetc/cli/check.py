@@ -31,7 +31,10 @@ def check(
     ] = False,
     form: FormatOption = Format.text,
 ) -> None:
-    """Check a spec and print every problem with its place and what to write instead."""
+    """Check a spec: every problem, its line, and what to write.
+
+    Exits 1 when there is an error. --fix makes the repairs that are certain.
+    """
     from fleetc.pipeline import check_spec
 
     if explain_prices and form is not Format.text:

@@ -39,12 +39,16 @@ def deploy(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what Ansible would do.")] = False,
     limit: LimitOption = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="Carry out exactly this plan, or nothing when anything moved.")
+        Path | None,
+        typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing when anything moved."),
     ] = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
-    """Roll the compiled tree out to its hosts. The tree must be up to date with the spec."""
+    """Roll the compiled tree out to its hosts.
+
+    The tree must be up to date with the spec.
+    """
     from fleetc.disk import files
     from fleetc.rollout.hosts.deploy import DeployError, deploy_tree
     from fleetc.rollout.hosts.progress import progress

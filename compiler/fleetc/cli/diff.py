@@ -35,13 +35,19 @@ _NAMED = 10
 def diff(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
-    against: Annotated[str | None, typer.Option("--against", help="A tree, a spec, or a revision of git.")] = None,
-    max_impact: Annotated[str, typer.Option("--max-impact", help="Such as price=5%,exposure=none,restart=3.")] = "",
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="WHAT", help="A tree, a spec, or a revision of git.")
+    ] = None,
+    max_impact: Annotated[
+        str, typer.Option("--max-impact", metavar="LIMITS", help="Such as price=5%,exposure=none,restart=3.")
+    ] = "",
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 when anything would change.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write the report to.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
+    ] = None,
 ) -> None:
-    """Review what a spec would change: each change with the line that causes it and what it means."""
+    """Review what would change, which line causes it, what it means."""
     from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 def explain(
     code: Annotated[
         str | None,
-        typer.Argument(help="Code of a diagnostic, as printed in brackets, or a field such as gateways.max_price."),
+        typer.Argument(
+            metavar="CODE",
+            help="Code of a diagnostic, as printed in brackets, or a field such as gateways.max_price.",
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Print the whole reference, fields and codes, as Markdown.")
     ] = False,
 ) -> None:
-    """Print the page of a diagnostic code or of a field; without either, list all codes."""
+    """Print the page of a diagnostic code or of a field.
+
+    Without either, list all codes.
+    """
     from fleetc.messages import reference
     from fleetc.messages.explain import pages
     from fleetc.text.suggestions import did_you_mean

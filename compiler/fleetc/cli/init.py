@@ -30,12 +30,16 @@ def init(
     install_from: Annotated[
         str | None,
         typer.Option(
+            metavar="SOURCE",
             help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit, or sha256:HASH "
-            "of the published wheel of this version; by default the commit that this fleetc was installed from."
+            "of the published wheel of this version; by default the commit that this fleetc was installed from.",
         ),
     ] = None,
 ) -> None:
-    """Write a first spec, and with --ci workflows that check, review and deploy it. Nothing is ever overwritten."""
+    """Write a first spec, and with --ci the workflows for it.
+
+    The workflows check, review and deploy. Nothing is ever overwritten.
+    """
     from fleetc.cli import starter
     from fleetc.disk import files
     from fleetc.language.spec import json_schema

@@ -21,7 +21,10 @@ def merge_file(
     theirs: Annotated[Path, typer.Argument(help="The file as their side has it: %B.", show_default=False)],
     path: Annotated[str, typer.Argument(help="Its path in the repository: %P.", show_default=False)],
 ) -> None:
-    """Settle a file of a compiled tree in a merge; git starts this as the driver `fleetc`. Compile afterwards."""
+    """Settle a file of a compiled tree in a merge, for git.
+
+    git starts this as the driver `fleetc`. Compile afterwards.
+    """
     from fleetc.disk import files, git, merging
     from fleetc.disk.manifest import failure
     from fleetc.emit.tree import MANIFEST

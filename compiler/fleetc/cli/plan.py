@@ -33,20 +33,26 @@ _SHORTEST = timedelta(seconds=1)
 
 def plan(
     spec: Annotated[
-        Path, typer.Argument(help="Spec file, or a directory that holds a fleet.toml.", show_default=False)
+        Path,
+        typer.Argument(metavar="SPEC", help="Spec file, or a directory that holds a fleet.toml.", show_default=False),
     ] = Path(),
-    write: Annotated[Path | None, typer.Option("-o", "--write", help="File to write the plan to.")] = None,
+    write: Annotated[
+        Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the plan to.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Directory of the tree; by default rendered/ beside the spec.")
+        Path | None,
+        typer.Option("--output", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
     ] = None,
     overlay: Annotated[
-        list[Path] | None, typer.Option("--overlay", help="Overlay file laid over the spec; may be given again.")
+        list[Path] | None,
+        typer.Option("--overlay", metavar="FILE", help="Overlay file laid over the spec; may be given again."),
     ] = None,
     limit: LimitOption = None,
     against: Annotated[
         str | None,
         typer.Option(
             "--against",
+            metavar="WHAT",
             help="What was rolled out last, and what hosts are taken to run: a tree or a revision.",
         ),
     ] = None,
@@ -54,18 +60,26 @@ def plan(
         bool, typer.Option("--observe", help="Ask the hosts what they run; changes nothing there.")
     ] = False,
     expires: Annotated[
-        str | None, typer.Option("--expires", help="How long the plan is good, such as 90m or 2h; by default 24h.")
+        str | None,
+        typer.Option(
+            "--expires", metavar="DURATION", help="How long the plan is good, such as 90m or 2h; by default 24h."
+        ),
     ] = None,
     sign: Annotated[
-        Path | None, typer.Option("--sign", help="SSH key that signs the plan, into a file .sig beside it.")
+        Path | None,
+        typer.Option("--sign", metavar="KEY", help="SSH key that signs the plan, into a file .sig beside it."),
     ] = None,
     verify: Annotated[
-        Path | None, typer.Option("--verify", help="Make no plan: refuse this one when anything moved since.")
+        Path | None,
+        typer.Option("--verify", metavar="PLAN", help="Make no plan: refuse this one when anything moved since."),
     ] = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
-    """Decide a rollout and seal it: what happens on which host, from what, until when. Or verify such a plan."""
+    """Decide a rollout in advance and seal it, or verify a plan.
+
+    A plan says what happens on which host, from what, and until when.
+    """
 
     lifetime = _lifetime(_DAY if expires is None else expires)
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)

@@ -29,7 +29,7 @@ def schema(
         SchemaOf, typer.Option("--of", help="A spec, a stream or an error as the stream API answers it, or a review.")
     ] = SchemaOf.spec,
 ) -> None:
-    """Print a JSON Schema; editors use that of a spec for completion."""
+    """Print a JSON Schema, which editors use for completion."""
     if of is SchemaOf.stream:
         from fleetc.stream_api.resource import json_schema as found
     elif of is SchemaOf.stream_error:

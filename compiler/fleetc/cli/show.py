@@ -23,7 +23,10 @@ def show(
         bool, typer.Option("--resolved", help="Also write the defaults that are in force.")
     ] = False,
 ) -> None:
-    """Print a spec and its overlays as one spec, in one order and one spelling; secrets stay references."""
+    """Print a spec and its overlays as one spec.
+
+    It has one order and one spelling. Secrets stay references.
+    """
     from fleetc.language.resolved import as_toml
     from fleetc.pipeline import check_spec
 

@@ -26,20 +26,30 @@ _LIMIT = 16 * 1024 * 1024
 
 def streams(
     observed: Annotated[
-        Path, typer.Option("--observed", help="File with the JSON of GET /stream/{id}, or - for standard input.")
+        Path,
+        typer.Option(
+            "--observed", metavar="FILE", help="File with the JSON of GET /stream/{id}, or - for standard input."
+        ),
     ],
-    stream: Annotated[str, typer.Option("--stream", help="Name of the stream in the spec.")],
+    stream: Annotated[str, typer.Option("--stream", metavar="NAME", help="Name of the stream in the spec.")],
     spec: SpecArgument = HERE,
     status: Annotated[
-        int | None, typer.Option("--status", min=100, max=599, help="HTTP status of the answer, where it is known.")
+        int | None,
+        typer.Option(
+            "--status", metavar="NUMBER", min=100, max=599, help="HTTP status of the answer, where it is known."
+        ),
     ] = None,
     bindings: Annotated[
-        Path | None, typer.Option("--bindings", help="JSON file with the ids that the service gave to new targets.")
+        Path | None,
+        typer.Option("--bindings", metavar="FILE", help="JSON file with the ids that the service gave to new targets."),
     ] = None,
     overlay: OverlayOption = None,
     asked: ReportOption = ReportFormat.text,
 ) -> None:
-    """Compare a stream with what the stream API answered, and print what differs and the requests that mend it."""
+    """Compare a stream with what the stream API answered.
+
+    Prints what differs, and the requests that fix it.
+    """
     from fleetc.disk import files
     from fleetc.lower.streams import lower_streams
     from fleetc.messages.json import as_data

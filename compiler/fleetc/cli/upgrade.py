@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 
 def upgrade(
-    to: Annotated[str, typer.Option("--to", help="Release of the node to compare with, such as v0.9.1.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="RELEASE", help="Release of the node to compare with, such as v0.9.1.")
+    ],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
 ) -> None:
-    """Tell what another release of the node would mean; exit 1 when the spec must change for it."""
+    """Tell what another release of the node would mean.
+
+    Exits 1 when the spec must change for it.
+    """
     from fleetc.language.fields import read_release
     from fleetc.pipeline import check_spec
     from fleetc.review.reports.upgrade import as_json, as_text

@@ -32,17 +32,26 @@ if TYPE_CHECKING:
 
 
 def why(
-    line: Annotated[str, typer.Argument(help="FILE:LINE of a compiled tree, or the name of a node.")],
+    line: Annotated[
+        str, typer.Argument(metavar="FILE:LINE|NODE", help="FILE:LINE of a compiled tree, or the name of a node.")
+    ],
     flag: Annotated[
-        str | None, typer.Argument(help="With a node: one of its flags or variables, such as maxPricePerUnit.")
+        str | None,
+        typer.Argument(metavar="FLAG", help="With a node: one of its flags or variables, such as maxPricePerUnit."),
     ] = None,
     spec: Annotated[
-        Path, typer.Option("--spec", help="Spec to ask when FILE is no file of a tree; by default fleet.toml here.")
+        Path,
+        typer.Option(
+            "--spec", metavar="SPEC", help="Spec to ask when FILE is no file of a tree; by default fleet.toml here."
+        ),
     ] = HERE,
     overlay: OverlayOption = None,
     asked: ReportOption = ReportFormat.text,
 ) -> None:
-    """Tell why a line of the tree is what it is: the spec line, default or derivation behind it."""
+    """Tell why a line of the tree is what it is.
+
+    Prints the line of the spec, the default or the derivation behind it.
+    """
     from fleetc.disk import files
     from fleetc.review import why as provenance
 
