@@ -79,8 +79,8 @@ def found() -> dict[str, FlagRegistration]:
 
 def small_table(*names: str) -> str:
     """The real table with only these rows."""
-    head, rows = TEXT.split("[flags]\n")
-    return head + "[flags]\n" + "".join(row + "\n" for row in rows.splitlines() if row.split(" = ")[0] in names)
+    head, *rows = TEXT.split("\n[flags.")
+    return head + "".join(f"\n[flags.{row}" for row in rows if row.partition("]")[0] in names)
 
 
 def test_flags_are_found_with_their_types_and_defaults() -> None:
@@ -126,7 +126,7 @@ def test_flag_that_is_younger_than_the_source_is_not_missed_but_noticed() -> Non
 
 
 def test_flag_that_was_removed_is_not_missed() -> None:
-    table = small_table("region").replace(" }", ', removed = "v0.9.1" }')
+    table = small_table("region") + 'removed = "v0.9.1"\n'
     assert compare({}, table, (0, 9, 1)) == []
     assert [d.kind for d in compare({}, table, (0, 9, 0))] == ["vanished"]
 
@@ -254,7 +254,7 @@ def test_command_compares_and_writes(tmp_path: Path) -> None:
     assert "-brandNew: appeared, default false" in told.stdout
     assert "brandNew" not in table.read_text(encoding="utf-8")
     assert _run(source, "--release", "v0.9.2", "--table", table, "--write").returncode == 1
-    assert 'brandNew = { type = "bool"' in table.read_text(encoding="utf-8")
+    assert '[flags.brandNew]\ntype = "bool"\n' in table.read_text(encoding="utf-8")
     done = _run(source, "--release", "v0.9.2", "--table", table)
     assert (done.returncode, done.stdout) == (0, "no differences\n")
 

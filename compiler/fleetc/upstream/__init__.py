@@ -11,7 +11,8 @@ Source of every fact: the node's own source at release v0.9.1; `gpus.toml` names
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ Release = tuple[int, int, int]
 class Flag:
     """One command-line flag. `env` is the variable that sets it; `secret` values never stand on a command line.
 
-    `deprecated_since`, `no_effect_since` and `removed` are the first releases of which that is true.
+    `deprecated_since`, `no_effect_since` and `removed` are the first releases of which that is true. `impact` and
+    `says` are what a change of it means, as `impacts.py` reads it.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Flag:
     deprecated_since: Release | None = None
     no_effect_since: Release | None = None
     removed: Release | None = None
+    impact: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    says: dict[str, str] = field(default_factory=dict, compare=False)
 
     def known_to(self, release: Release) -> bool:
         """Whether a release has the flag; one without it stops at its start."""
@@ -121,6 +125,8 @@ def _flags() -> dict[str, Flag]:
             deprecated_since=_release(row, "deprecated_since"),
             no_effect_since=_release(row, "no_effect_since"),
             removed=_release(row, "removed"),
+            impact=row.get("impact", {}),
+            says=row.get("says", {}),
         )
         for name, row in _FLAG_DATA["flags"].items()
     }

@@ -1,16 +1,17 @@
-"""What a change of each flag of the node means, as data: `impacts.toml` beside this file says how to read it.
+"""What a change of a flag means, and of a variable, a secret or a field of a stream, as data.
 
-In: that file, read when this module is first imported. Out: `meaning_of` a flag, `passing` of one with its process.
-Asked by `review/impact/effects.py`.
+In: the rows of `FLAGS` and `impacts.toml` beside this file, read when this module is first imported. Out: `meaning_of`
+a flag, `passing` of one with its process. Asked by `review/impact/effects.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from fleetc.upstream import load
+from fleetc.upstream import FLAGS, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,7 @@ class Meaning:
 
 _FIELDS = ("computed", "none", "opens", "roles")
 _DATA = load("impacts.toml")
-ROWS: dict[str, dict[str, Any]] = {**_DATA["flags"], **{flag: {"none": why} for flag, why in _DATA["nothing"].items()}}
-"""The row of each flag as it is written."""
-
-_UNKNOWN = {
+_UNKNOWN: Mapping[str, Any] = {
     **dict.fromkeys(
         ("exposure", "price", "funds", "identity", "chain"), "fleetc does not know this flag, nor what it does"
     ),
@@ -45,7 +43,8 @@ _UNKNOWN = {
 @cache
 def meaning_of(flag: str, role: str = "") -> Meaning:
     """What a change of the flag means for a process in this role. A flag that is not known may do anything."""
-    row = ROWS.get(flag, _UNKNOWN)
+    known = FLAGS.get(flag)
+    row: Mapping[str, Any] = (known and known.impact) or _UNKNOWN
     return _meaning(flag, row.get("roles", {}).get(role, row))
 
 
@@ -70,11 +69,11 @@ def stream_meaning(field: str) -> Meaning:
     )
 
 
-def _meaning(thing: str, row: dict[str, Any]) -> Meaning:
+def _meaning(thing: str, row: Mapping[str, Any]) -> Meaning:
     return Meaning(
         {name: text for name, text in row.items() if name not in _FIELDS},
         tuple(row.get("computed", ())),
         row.get("none", ""),
         tuple(row.get("opens", ())),
-        _DATA["says"].get(thing, {}),
+        FLAGS[thing].says if thing in FLAGS else _DATA["says"].get(thing, {}),
     )

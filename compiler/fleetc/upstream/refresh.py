@@ -35,6 +35,7 @@ _FIELD = re.compile(r"^[ \t]*(\w+)[ \t]*:[ \t]*&(\w+),", re.MULTILINE)
 _COLUMNS = (
     *("type", "default", "roles", "group", "since", "secret"),
     *("replaced_by", "deprecated_since", "no_effect_since", "removed"),
+    *("impact", "says"),
 )
 
 
@@ -123,16 +124,17 @@ def rewritten(table_text: str, found: Mapping[str, FlagRegistration], release: R
         rows[name]["type"] = now.type
         if now.default is not None:
             rows[name]["default"] = now.default
-    head = table_text[: table_text.index("[flags]")]
-    return head + "[flags]\n" + "".join(_row(name, rows[name]) for name in sorted(rows))
+    head = table_text[: table_text.index("\n[flags.")]
+    return head + "".join(_row(name, rows[name]) for name in sorted(rows))
 
 
 def _row(name: str, row: Mapping[str, Any]) -> str:
-    columns = ", ".join(f"{key} = {_toml(row[key])}" for key in _COLUMNS if key in row)
-    return f"{name} = {{ {columns} }}\n"
+    return f"\n[flags.{name}]\n" + "".join(f"{key} = {_toml(row[key])}\n" for key in _COLUMNS if key in row)
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)  # its texts, numbers, booleans and lists are TOML's too
 
 

@@ -31,11 +31,15 @@ from fleetc.upstream import format_release
 _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the service, host or blueprint as a whole, and the value of the field."""
 
+_CARRIED = "the arguments and files that carry prices are items"
 _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
 
 LEFT_OUT: dict[str, str] = {
     "Service.name": "it is the key of all items of the service",
-    "Service.prices": "the arguments and files that carry them are items",
+    "Service.prices": _CARRIED,
+    "PriceLine.pays": _CARRIED,
+    "PriceLine.work": _CARRIED,
+    "PriceLine.price": _CARRIED,
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
     "HostBlueprint.services": "each has items of its own",
