@@ -143,7 +143,7 @@ def whole(target: Path) -> str:
     return ("old" if here == wanted_contents(OLD) else "new") + ("" if kept else " without the note")
 
 
-def mended(target: Path, tree: Tree) -> None:
+def fixed(target: Path, tree: Tree) -> None:
     """The next run succeeds and leaves nothing behind."""
     write_tree(tree, target)
     assert {path: content for path, content in contents(target).items() if path != NOTE} == wanted_contents(tree)
@@ -161,7 +161,7 @@ def kill_everywhere(directory: Path, chosen: list[Point], fresh: bool) -> Counte
         assert done.returncode in (-9, 137), (name, number, done.stderr)
         assert "/mark-begin" in (directory / "trace").read_text(), (name, number)
         seen[whole(target)] += 1
-        mended(target, (NEW, OLD)[turn % 2])
+        fixed(target, (NEW, OLD)[turn % 2])
         assert fresh or (target / NOTE).read_text() == "theirs\n"
     return seen
 
@@ -199,7 +199,7 @@ def test_killed_write_without_exchange_is_noticed_and_mended(tmp_path: Path, loo
             assert caught.value.code == "tree-interrupted"
         else:
             assert whole(target) in ("old", "new")
-        mended(target, (NEW, OLD)[turn % 2])
+        fixed(target, (NEW, OLD)[turn % 2])
         assert (target / NOTE).read_text() == "theirs\n"
     assert noticed > 3
 
@@ -242,7 +242,7 @@ def test_failing_call_is_named_and_leaves_the_old_tree(
             assert path.startswith(str(target)) and code, where
             if name != "unlinkat" and whole(target) != "new":
                 assert snapshot(place) == before, where
-        mended(target, NEW)
+        fixed(target, NEW)
     assert failed > 0
 
 

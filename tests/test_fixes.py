@@ -274,7 +274,7 @@ def test_message_tells_what_the_fix_writes() -> None:
     rendition = check_text(BASE + OVERLAY.replace('"P720p30', '"p720p30'))
     assert ' = fix: fleetc check --fix writes "P720p30fps16x9"\n' in rendition
     silence = check_text(BASE + OVERLAY + '[[silence]]\ncode = "zero-price"\nreason = "x"\n')
-    assert " = fix: fleetc check --fix takes this entry of silence away\n" in silence
+    assert " = fix: fleetc check --fix removes this entry of silence\n" in silence
 
 
 def test_text_that_looks_like_a_secret_is_repaired_without_being_shown(tmp_path: Path) -> None:

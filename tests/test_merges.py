@@ -85,7 +85,7 @@ TWO_REGIONS: dict[str, Edit] = {
         before("hosts.us-ai", host("us-gpu-3", 16, "systemd")),
         before("orchestrators.us-images-1", orchestrator("us-video-3", "us-gpu-3", *EARNS)),
     ),
-    "a node taken away": lambda text: re.sub(r"\[gateways\.eu-images\](?s:.*?)\n\n", "", text),
+    "a node removed": lambda text: re.sub(r"\[gateways\.eu-images\](?s:.*?)\n\n", "", text),
     "the rollout": put("canary = 1", "canary = 2"),
     "the release": put('node_release = "v0.9.1"', 'node_release = "v0.9.0"'),
     "words": put("# Two regions, three gateways", "# Two regions, with three gateways"),
@@ -199,7 +199,7 @@ MEETING = {
     ("two-regions", "a cap", "another cap"): {"FLEET.md"},
     ("dual-onchain", "a price", "a price of a model"): {"FLEET.md", "ansible/host_vars/gpu.json", "manifest.json"},
     ("two-regions", "a node in the east", "a node in the west"): {"FLEET.md", "manifest.json"},
-    ("two-regions", "a node taken away", "the release"): {
+    ("two-regions", "a node removed", "the release"): {
         "FLEET.md",
         "ansible/host_vars/eu-edge-2.json",
         "hosts/eu-edge-2/eu-images/compose.yaml",
@@ -277,7 +277,7 @@ def test_without_the_driver_a_compile_ends_the_conflict(pair: tuple[str, str, st
 def test_with_the_driver_a_merge_needs_a_compile_and_no_hand(pair: tuple[str, str, str], tmp_path: Path) -> None:
     name, mine, theirs = pair
     branches(tmp_path, name, mine, theirs, driver=True)
-    if mine == "a node taken away":  # git itself asks what becomes of a file that one side changed and one removed
+    if mine == "a node removed":  # git itself asks what becomes of a file that one side changed and one removed
         assert "CONFLICT (modify/delete)" in fails(tmp_path, "merge", mine.replace(" ", "-"))
     else:
         git(tmp_path, "merge", "--quiet", "-m", "both", mine.replace(" ", "-"))

@@ -10,7 +10,7 @@ SPEC = (ROOT / "inventories/dual-onchain/fleet.toml").read_text(encoding="utf-8"
 def test_reward_caller_with_another_wallet_is_named_with_both() -> None:
     shown = check_text(SPEC.replace('wallet = "earner"', 'wallet = "payer"'))
     assert (
-        "error[reward-caller-without-wallet]: orch shall call reward for wallet earner, and it uses wallet payer"
+        "error[reward-caller-without-wallet]: orch should call reward for wallet earner, and it uses wallet payer"
         in shown
     )
 

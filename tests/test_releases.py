@@ -224,7 +224,7 @@ def _check(raw: dict[str, Any]) -> Checked:
 
 
 def _take_away(raw: dict[str, Any], path: Path) -> None:
-    """Take a setting away, and what cannot be without it: a node without what makes it one, a table without keys."""
+    """Remove a setting, and what cannot be without it: a node without what makes it one, a table without keys."""
     if path[-1] in ("mode", "serverless") or len(path) == 2 or "remote_signer" in path:
         raw[str(path[0])].pop(path[1], None)
         return

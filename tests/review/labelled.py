@@ -2,7 +2,7 @@
 
 The labels say what the field means to the people who run the fleet; they were written from the documentation of the
 fields and of the node, not from what the review prints. A row is the table of the spec, what stands there, what is
-written instead, and the classes. Nothing before is a new line of the table; nothing after takes the line away.
+written instead, and the classes. Nothing before is a new line of the table; nothing after removes the line.
 """
 
 from __future__ import annotations

@@ -542,7 +542,7 @@ def test_whole_fleet_effects_are_told_once() -> None:
 
 
 def recorded(text: str, edit: dict[str, bytes] | None = None, without: str = " ") -> Side:
-    """The tree of a spec as it lies in a directory, some files edited by hand or taken away."""
+    """The tree of a spec as it lies in a directory, some files edited by hand or removed."""
     compiled = compiled_or_none(text)
     assert compiled is not None and compiled.tree is not None
     contents = {a.path: (edit or {}).get(a.path, a.content) for a in compiled.tree.artifacts}

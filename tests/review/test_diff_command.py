@@ -178,7 +178,7 @@ UNREADABLE = DEMO.replace("max_sessions = 4", "sessions_of_old = 4")
 
 
 def commit_base(folder: Path, text: str, keep_tree: bool) -> None:
-    """A base with this spec, and the tree of the fleet beside it or none at all; the spec of today mends it."""
+    """A base with this spec, and the tree of the fleet beside it or none at all; the spec of today fixes it."""
     (folder / "fleet.toml").write_text(text, encoding="utf-8")
     if not keep_tree:
         git_in(folder, "rm", "-r", "--quiet", "--cached", "rendered")

@@ -1,7 +1,7 @@
 """Checks spec texts the way `fleetc check` does, and writes the tables that most tests about rules need.
 
 In: spec texts, or settings as raw TOML. Out: the printed diagnostics (`flagged`), or the assurance that there are none
-(`silent`). Builders give a sound table; a keyword replaces or adds a setting, None takes it away.
+(`silent`). Builders give a sound table; a keyword replaces or adds a setting, None removes it.
 """
 
 from __future__ import annotations

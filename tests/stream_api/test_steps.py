@@ -1,4 +1,4 @@
-"""The requests that mend a stream: their order, and that a service with its habits accepts them and is in sync then.
+"""The requests that fix a stream: their order, and that a service with its habits accepts them and is in sync then.
 
 The service here is the stand-in of support.py.
 """

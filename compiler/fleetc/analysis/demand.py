@@ -12,7 +12,7 @@ How the node spreads its work, from its source (starting of runners, load balanc
 - A stream takes one encode session for each rendition that is made of it. How many that are is up to the gateway that
   sends it, which may be a stranger's. Counted is one session for each of `max_sessions` streams, the least that so many
   streams can take: a GPU that cannot carry this cannot keep the promise, whoever sends the streams.
-- An avatar slot draws and encodes on its one GPU: the memory that the stack reckons with, and one encode session unless
+- An avatar slot draws and encodes on its one GPU: the memory that the stack assumes, and one encode session unless
   the spec says more. A slot that sees every one of several GPUs falls to none of them: only all of them together can be
   compared with what such slots ask.
 

@@ -1,2 +1,2 @@
-"""What each host shall run, every value with its origin: the intermediate representation between lowering and
+"""What each host should run, every value with its origin: the intermediate representation between lowering and
 formats."""

@@ -107,7 +107,7 @@ class Checkout:
 
 
 def checkout_of(path: Path, revision: str = "HEAD") -> Checkout:
-    """The checkout that a file belongs to, which need not exist; `revision` is what it shall be compared with.
+    """The checkout that a file belongs to, which need not exist; `revision` is what it should be compared with.
 
     It is the one around the place as it is written. Where that one has nothing there, somebody made the link by hand,
     and the checkout that it leads to counts. Raises `FilesError` git-unavailable, git-checkout-nested;

@@ -285,7 +285,7 @@ def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         if swapping.is_half_applied(place):
             message = f"{shown(place.shown)} lies between two trees, because a run that wrote it was killed"
-            raise FilesError("tree-interrupted", message, path=place.shown, advice="compile again, which mends it")
+            raise FilesError("tree-interrupted", message, path=place.shown, advice="compile again, which fixes it")
         root = place.open()
         try:
             manifest = None if root is None else read_manifest(root, place.shown)

@@ -51,7 +51,7 @@ class FilesError(Exception):
     """A problem with a file or directory, told to the user.
 
     `code` is a stable slug, `message` one sentence, `help` what to do, `path` the place as the user wrote it.
-    `exit_code` is 1 for something the user can mend in his files and 3 when the machine or the tool failed.
+    `exit_code` is 1 for something the user can fix in his files and 3 when the machine or the tool failed.
     """
 
     def __init__(self, code: str, message: str, *, path: str, advice: str, exit_code: int = 1) -> None:

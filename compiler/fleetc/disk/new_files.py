@@ -17,7 +17,7 @@ def write_new(texts: Mapping[Path, str]) -> None:
     """Write each text to its path, making directories on the way.
 
     Raises `FilesError`: file-exists when something is at one of the paths, and what the system refuses. Files that were
-    written before the failure are taken away again.
+    written before the failure are removed again.
     """
     for path in texts:
         if os.path.lexists(path):

@@ -1,4 +1,4 @@
-"""Lets a new tree take the place of an old one, all at once, and mends what a killed run left.
+"""Lets a new tree take the place of an old one, all at once, and fixes what a killed run left.
 
 In: a target directory, locked as a `TreePlace`; a tree and its comparison with what is there. Out: the changed
 directory. Called by `files.py`; `staging.py` makes the new tree.
@@ -41,7 +41,7 @@ _NO_EXCHANGE = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 def is_half_applied(place: TreePlace) -> bool:
-    """True when a killed write left the target between two trees; the next write mends it."""
+    """True when a killed write left the target between two trees; the next write fixes it."""
     return _is_leftover(place, place.applying)
 
 
@@ -151,7 +151,7 @@ def _refuse_mount(place: TreePlace, root: int) -> None:
 
 
 def _finish(place: TreePlace, old: int, managed: Container[str]) -> None:
-    """Clear the old tree, or move the new one in file by file; a kill in here is mended by `recover`."""
+    """Clear the old tree, or move the new one in file by file; a kill in here is fixed by `recover`."""
     try:
         if is_half_applied(place):
             os.fsync(place.parent)

@@ -85,7 +85,7 @@ def _slot_count(value: Any) -> int:
     if type(value) is not int:
         raise refuse("slots is a number of slots or a list of them", form)
     if value < 1:
-        raise refuse("a stack without slots carries no avatar", f"{form}; without avatars take the table away")
+        raise refuse("a stack without slots carries no avatar", f"{form}; without avatars remove the table")
     if value > HIGHEST_SLOT + 1:
         raise refuse(f"ports end before slot {value - 1}", f"write a number from 1 to {HIGHEST_SLOT + 1}")
     return value
@@ -136,7 +136,7 @@ def _statistics_age(value: q.Duration) -> q.Duration:
 
 def _some_slots(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     if not slots:
-        raise refuse("a stack without slots carries no avatar", "list one, or take the table away")
+        raise refuse("a stack without slots carries no avatar", "list one, or remove the table")
     return slots
 
 
@@ -212,7 +212,7 @@ class Avatars(Base):
         True, description="Whether slots publish the command port of their game; nothing protects it but a firewall."
     )
     slot_memory: SlotMemory | None = Field(
-        None, description="GPU memory that a slot is reckoned to take; 8 GiB when left out."
+        None, description="GPU memory that a slot is assumed to take; 8 GiB when left out."
     )
     slot_encode_sessions: Integer = Field(
         1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, beside those of transcoding."

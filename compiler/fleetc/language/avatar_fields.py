@@ -140,7 +140,7 @@ def _slot_memory(value: Any) -> q.Bytes:
     if size.count < least * 2**20:
         default = LIMITS["upstream_slot_memory_mib"]
         raise q.QuantityError(
-            f"the stack takes less than {least} MiB for a mistake and reckons with {default}",
+            f"the stack takes less than {least} MiB for a mistake and assumes {default}",
             'write what a slot takes, such as "8192 MiB"',
         )
     return size

@@ -159,7 +159,7 @@ class Edge(Base):
         if (self.url is None) != (self.token is None):
             missing = "url" if self.url is None else "token"
             raise refuse(
-                "a control plane has an address and a token", f"add {missing}, or take the other one of the two away"
+                "a control plane has an address and a token", f"add {missing}, or remove the other one of the two"
             )
         return self
 

@@ -183,7 +183,7 @@ def slot_network(networks: IPv4Network, number: int) -> IPv4Network | None:
 
 
 def slot_memory(stack: Stack) -> Chosen[Bytes]:
-    """GPU memory that each slot is reckoned to take."""
+    """GPU memory that each slot is assumed to take."""
     if stack.settings.slot_memory is not None:
         return Chosen(stack.settings.slot_memory, given(*stack.path, "slot_memory"))
     return Chosen(DEFAULT_SLOT_MEMORY, default("the estimate of the stack", stack.path))

@@ -393,7 +393,7 @@ def _other_wallet(fleet: Fleet, name: str, caller: Node) -> Iterator[Diagnostic]
         return
     yield error(
         "reward-caller-without-wallet",
-        f"{caller.name} shall call reward for wallet {name}, and it uses {f'wallet {held}' if held else 'no wallet'}",
+        f"{caller.name} should call reward for wallet {name}, and it uses {f'wallet {held}' if held else 'no wallet'}",
         Label(("wallets", name, "reward_by"), "the reward caller"),
         [Label((*caller.path, "wallet") if held else caller.path, "the wallet it uses" if held else "no wallet here")],
         f'write wallet = "{name}" for {caller.name}, or name a node that has it, or "none"',

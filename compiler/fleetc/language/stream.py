@@ -75,7 +75,7 @@ def _context(value: Any) -> Any:
 
 def _context_table(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise refuse("webhookContext is a table", "write a table of what the webhook shall be told")
+        raise refuse("webhookContext is a table", "write a table of what the webhook should be told")
     return _context(value)
 
 
@@ -378,7 +378,7 @@ class Multistream(Base):
 
 
 class Stream(Base):
-    """One stream of the stream API, as it shall be; keys are spelled as the API spells them."""
+    """One stream of the stream API, as it should be; keys are spelled as the API spells them."""
 
     assigned: ClassVar[dict[str, str]] = SERVER_OWNED
     """Keys of the resource that the service writes alone, and what to do about one; `problems.py` asks here."""

@@ -77,7 +77,7 @@ def of_compiled(name: str, compiled: Compiled) -> Side:
 
 
 class _Digests(Mapping[str, str]):
-    """Digest and mode of each artifact by path, reckoned when asked for: few are ever compared."""
+    """Digest and mode of each artifact by path, computed when asked for: few are ever compared."""
 
     def __init__(self, tree: Tree) -> None:
         self._artifacts = tree.as_mapping()

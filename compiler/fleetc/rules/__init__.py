@@ -53,7 +53,7 @@ def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
 
 
 def _keys(diagnostic: Diagnostic) -> Iterator[tuple[str, str | None]]:
-    """The silences that would take a diagnostic away, as code and place.
+    """The silences that would remove a diagnostic, as code and place.
 
     For a warning: everywhere, its place, and each above that; for a doubted error, exactly its place; for others none.
     """
@@ -101,6 +101,6 @@ def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
                 "unused-silence",
                 f'nothing here gives the warning "{silence.code}" any more',
                 place,
-                help="take it away",
+                help="remove it",
                 fix=fix_remove(("silence", index)),
             )

@@ -27,7 +27,7 @@ NOTHING = _Nothing()
 
 
 class Drift(NamedTuple):
-    """One difference: a place of the resource, both values or `NOTHING`, and what mends it.
+    """One difference: a place of the resource, both values or `NOTHING`, and what fixes it.
 
     `action` is patch, patch_when_inactive, replace or manual. A profile stands in the path by its name, and a target by
     its profile and id. `secret` says that the observed value must not be shown.

@@ -157,7 +157,7 @@ def compare(
 
 
 def _as_ordered(drifts: Iterable[Drift], order: Iterable[Step]) -> Iterator[Drift]:
-    """Differences with the condition of the requests that mend them: targets may have to wait for their profiles."""
+    """Differences with the condition of the requests that fix them: targets may have to wait for their profiles."""
     waiting = {key for step in order if step.when == INACTIVE for key in step.body or ()}
     for drift in drifts:
         yield drift._replace(action=LATER) if drift.action == PATCH and drift.path[0] in waiting else drift
@@ -208,7 +208,7 @@ def _counted(declared: Mapping[str, Any], seen: Mapping[str, Any]) -> dict[str, 
 
 
 def _recording(found: Comparison, request: Mapping[str, Any], observed: Mapping[str, Any], later: str) -> None:
-    """Whether it is recorded and, if it shall be, into what; what is left of a former recording has no effect."""
+    """Whether it is recorded and, if it should be, into what; what is left of a former recording has no effect."""
     found.leaves(("record",), normal.record(request), normal.record(observed), later)
     if not normal.record(request):
         return

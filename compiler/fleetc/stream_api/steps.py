@@ -1,4 +1,4 @@
-"""Puts the requests that mend a stream into the order in which the service accepts them.
+"""Puts the requests that fix a stream into the order in which the service accepts them.
 
 In: the blueprint of a stream, what was observed, what differs, and which targets are known. Out: `Step`s. The service
 checks targets against the profiles that it has stored, refuses some fields while somebody sends, ignores null, and
@@ -24,7 +24,7 @@ _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 def steps(
     blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
 ) -> tuple[Step, ...]:
-    """The requests that mend all differences but those that are left to a person."""
+    """The requests that fix all differences but those that are left to a person."""
     if any(drift.action == REPLACE for drift in drifts):
         return tuple(_replace(blueprint, observed, wanted))
     return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
@@ -82,7 +82,7 @@ def _rest(
 
 
 def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting: str) -> Iterator[Step]:
-    """What is recorded. A spec cannot be taken away: an empty one leaves recordings to the service again."""
+    """What is recorded. A spec cannot be removed: an empty one leaves recordings to the service again."""
     spec = request.get("recordingSpec", {})
     if "record" in changed:
         body = {"record": request.get("record", False)}
@@ -135,6 +135,6 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _final(wanted: Wanted) -> list[dict[str, Any]]:
-    """The targets that shall be: by id where they have one, and by spec where they are sent for the first time."""
+    """The targets that should be: by id where they have one, and by spec where they are sent for the first time."""
     known = [target.row for target in (*wanted.known, *wanted.rivals)]
     return [*known, *(dict(pending.row) for pending in wanted.pending)]

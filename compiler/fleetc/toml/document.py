@@ -110,7 +110,7 @@ def read_document(sources: Sequence[Source]) -> tuple[Document | None, list[Diag
     """Read a base and its overlays. The document is None exactly when a diagnostic is an error.
 
     Overlays merge tables deeply and replace everything else; their top-level `remove = ["hosts.edge-1"]`
-    first takes keys away. Raises ValueError without sources.
+    first removes keys. Raises ValueError without sources.
     """
     if not sources:
         raise ValueError("no source to parse")
@@ -145,7 +145,7 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
                 f"{key} is {there} in {base.nearest(path).source} and {here} in the overlay",
                 Label(overlay.nearest(path, on_key=True), f"{here} here"),
                 (Label(base.nearest(path, on_key=True), f"{there} here"),),
-                f'give both the same shape, or take the old one away first: remove = ["{key}"]',
+                f'give both the same shape, or remove the old one first: remove = ["{key}"]',
             )
         )
     return Document((*base.sources, *overlay.sources), merged), diagnostics

@@ -56,7 +56,7 @@ def without_its_baseline(place: Workplace) -> None:
 
 
 def with_a_harmless_step(place: Workplace) -> None:
-    """A restart that people shall take for nothing."""
+    """A restart that people should take for nothing."""
     plan = place.read()
     step = plan.steps[0]
     actions = tuple(replace(action, do="keep", reason="") for action in step.actions)

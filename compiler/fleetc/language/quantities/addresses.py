@@ -258,7 +258,7 @@ def parse_listener(value: object) -> Listener:
     if "://" in text:
         raise QuantityError(
             f"{shown(text)} is a URL, and only a host and a port belong here",
-            'take the scheme and the path away, as in "127.0.0.1:8935"',
+            'remove the scheme and the path, as in "127.0.0.1:8935"',
         )
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]") or (":" in host and not host.startswith("[")):

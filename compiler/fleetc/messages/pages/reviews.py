@@ -19,26 +19,26 @@ REVIEW_PAGES: dict[str, Page] = {
         "Name a file with the JSON of the answer, or - for standard input.",
     ),
     "baseline-ambiguous": Page(
-        "What a spec shall be compared with is a path and a revision of git at once, or the name of several commits: a "
+        "What a spec should be compared with is a path and a revision of git at once, or names several commits: a "
         "tag may have the name of a branch, or of the beginning of an id, and git then takes the tag.",
         "a file or a tag under the name of a revision would let a change be reviewed against itself.",
         "Write ./NAME for the path, refs/heads/NAME for the branch, refs/tags/NAME for the tag, or the whole id of the "
         "commit.",
     ),
     "baseline-unknown": Page(
-        "What a spec shall be compared with is no tree, no spec and no revision of git.",
+        "What a spec should be compared with is no tree, no spec and no revision of git.",
         "a review against the wrong thing would be approved for what it does not show.",
         "Name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit that exists.",
     ),
     "baseline-unsound": Page(
-        "The spec that another one shall be compared with does not compile.",
+        "The spec that another one should be compared with does not compile.",
         "nothing can be said about the hosts of a fleet that was never a fleet.",
         "Compare with a state that compiled, or with the recorded tree. Of a revision of git that does not pass the "
         "checks of today, as much is compared as can be, with a note.",
     ),
     "bindings-invalid": Page(
         "A file of bindings does not say which id the service gave to which target.",
-        "a target could be made once more, or another one be taken away.",
+        "a target could be made once more, or another one be removed.",
         'Write a list: [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}].',
     ),
     "git-checkout-nested": Page(
@@ -67,7 +67,7 @@ REVIEW_PAGES: dict[str, Page] = {
         "Name a revision that has it, or compare with a directory or a spec file.",
     ),
     "git-unavailable": Page(
-        "A revision shall be compared with, and git or a repository is missing, or git does not read it.",
+        "A revision should be compared with, and git or a repository is missing, or git does not read it.",
         "what a spec was at a revision is known to git alone.",
         "Run it inside the repository with git installed, or compare with a directory or a spec file. Where git says "
         "that a repository belongs to somebody else, add it to safe.directory if you trust it. A git in the checkout "
@@ -119,7 +119,7 @@ REVIEW_PAGES: dict[str, Page] = {
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
     "plan-not-a-file": Page(
-        "What a plan shall be written to is there already, and is a directory, a link or a device.",
+        "What a plan should be written to is there already, and is a directory, a link or a device.",
         "a plan takes the place of what is there whole, and a device that is gone is missed by every program.",
         "Name a new file or a plan of before; without `-o` the plan is made and shown only.",
     ),
@@ -163,7 +163,7 @@ REVIEW_PAGES: dict[str, Page] = {
     "plan-signers-missing": Page(
         "The settings say who must have signed a plan, and not where the keys of the people who may sign are.",
         "a name alone proves nothing, and a plan that nobody looked at would pass for a signed one.",
-        "Set allowed_signers (`--allowed-signers FILE`) too, or take signer away.",
+        "Set allowed_signers (`--allowed-signers FILE`) too, or remove signer.",
     ),
     "plan-signers-unreadable": Page(
         "The allowed-signers file cannot be read.",

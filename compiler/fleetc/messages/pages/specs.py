@@ -26,7 +26,7 @@ SPEC_PAGES: dict[str, Page] = {
     "assigned-by-service": Page(
         "A declared stream has a field that the service writes.",
         "the service refuses the whole request, or would have to give away somebody else's key or id.",
-        "Take the field away; the help line says where its value is found.",
+        "Remove the field; the help line says where its value is found.",
     ),
     "avatar-release-missing": Page(
         "A host has avatars, and no release of the avatar stack is named.",
@@ -159,7 +159,7 @@ SPEC_PAGES: dict[str, Page] = {
     "overlay-conflict": Page(
         "An overlay writes a table where the base has a value, or the other way round.",
         "one would silently replace all of the other.",
-        'Give both the same shape, or take the old one away first: remove = ["gateways.gw-us"].',
+        'Give both the same shape, or remove the old one first: remove = ["gateways.gw-us"].',
     ),
     "overlay-remove": Page(
         "The list of what an overlay removes is not right.",
@@ -187,7 +187,7 @@ SPEC_PAGES: dict[str, Page] = {
         "Name a directory on a file system that can be written.",
     ),
     "reward-caller-without-wallet": Page(
-        "The node that shall call reward for a wallet uses another one.",
+        "The node that should call reward for a wallet uses another one.",
         "then no process calls reward for the wallet, and the rewards of every round are lost.",
         "Give that node the wallet, or name a node that has it as reward_by.",
     ),
@@ -210,7 +210,7 @@ SPEC_PAGES: dict[str, Page] = {
         "The spec silences an error.",
         "only warnings may be lived with: an error means a node that does not start, loses income or is in danger. The "
         "one exception is an inline-secret that may be a false alarm, silenced at exactly the place that it names.",
-        "Repair its cause and take the silence away.",
+        "Repair its cause and remove the silence.",
     ),
     "spec-bom": Page(
         "The spec file begins with a byte order mark.",
@@ -305,7 +305,7 @@ SPEC_PAGES: dict[str, Page] = {
     "tree-interrupted": Page(
         "A run that wrote the output directory was killed on the way.",
         "the directory lies between two trees.",
-        "Compile again, which mends it.",
+        "Compile again, which fixes it.",
     ),
     "tree-missing": Page(
         "The directory holds no tree that fleetc wrote.",
@@ -358,8 +358,8 @@ SPEC_PAGES: dict[str, Page] = {
     "unused-silence": Page(
         "The spec silences a warning that is not given any more.",
         "it would hide the next one of its kind.",
-        "Take the silence away.",
-        fix="by taking the entry away.",
+        "Remove the silence.",
+        fix="by removing the entry.",
     ),
     "value-unfit": Page(
         "A value cannot be written exactly in one of the output formats.",

@@ -23,7 +23,7 @@ from fleetc.lower.market import hours_text, number_text, percent_text
 from fleetc.review.impact.facts import Fact, node_of
 
 UNBOUNDED = Decimal(100)
-"""Percent that a limit reckons with where a price comes, goes, loses its bound or cannot be compared."""
+"""Percent that a limit counts where a price comes, goes, loses its bound or cannot be compared."""
 
 _PAIRS = 200_000
 """Up to so many pairs of gateway and orchestrator each is judged; beyond that only how much a gateway reaches."""

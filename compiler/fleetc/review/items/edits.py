@@ -33,7 +33,7 @@ _TABLE = 2
 
 
 class SpecEdit(NamedTuple):
-    """One value that was changed, added (`old` is None) or taken away (`new` is None): its path on either side.
+    """One value that was changed, added (`old` is None) or removed (`new` is None): its path on either side.
 
     The texts are the values; the tables and lists above a value are no edits of their own.
     """

@@ -1,4 +1,4 @@
-"""The picture of a fleet: hosts as boxes, nodes in them, connections, and what changes, with every place reckoned.
+"""The picture of a fleet: hosts as boxes, nodes in them, connections, and what changes, with every place computed.
 
 In: the boxes and edges of a `Review`. Out: a view for `templates/html/picture.svg.j2`. The layout is ours and depends
 on its input alone: hosts stand in columns, buyers left of those they buy from, and long columns are broken.

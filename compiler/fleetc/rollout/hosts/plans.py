@@ -281,7 +281,7 @@ def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
         return None
     if settings.allowed_signers is None:
         message = f"{visible(str(settings.signer))} must have signed the plan, and allowed_signers is not set: "
-        advice = "set allowed_signers to the file with the keys of the people who may sign, or take the signer away"
+        advice = "set allowed_signers to the file with the keys of the people who may sign, or remove the signer"
         raise PlanRefusedError(
             Refusal("plan-signers-missing", f"{message}whose signature it is cannot be told", advice)
         )

@@ -98,7 +98,7 @@ def wanted_states(inputs: Inputs) -> dict[str, HostState]:
 def batches_of(hosts: Sequence[str], canary: int, batch: int | str) -> tuple[tuple[str, ...], ...]:
     """The hosts in the steps in which Ansible takes them, given the `serial` of site.yml.
 
-    A share is one of all hosts, rounded down, and at least one host. Ansible reckons it in floating point, and so does
+    A share is one of all hosts, rounded down, and at least one host. Ansible computes it in floating point, and so does
     this.
     """
     size = batch if isinstance(batch, int) else int((int(batch.rstrip("%")) / 100.0) * len(hosts)) or 1

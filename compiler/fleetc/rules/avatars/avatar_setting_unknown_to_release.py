@@ -41,7 +41,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"{release.value} of {stack.name} does not read {setting.field}: it came with {setting.since}",
                     Label((*stack.path, *setting.field.split(".")), on_key=True),
                     [Label(release.origin.paths[0], "the release")],
-                    f"take it away, or write {setting.since} or a newer release",
+                    f"remove it, or write {setting.since} or a newer release",
                 )
 
 

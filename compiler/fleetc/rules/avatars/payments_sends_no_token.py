@@ -40,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{stack.name} asks callers for {what}, and the payments service sends none: {fails} fail",
                 Label(path, what, on_key=True),
                 [Label((*stack.path, "payments"), "the payments service", on_key=True)],
-                "take it away: the allowlist still guards the host; or silence the warning when yours sends it",
+                "remove it: the allowlist still guards the host; or silence the warning when yours sends it",
             )
 
 

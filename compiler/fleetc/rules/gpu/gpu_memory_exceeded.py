@@ -1,7 +1,7 @@
 """Warm models and avatar slots need more memory than their GPU has.
 
 Why: containers of warm models start with the node, in the order of the list, over its GPUs in turn, and stay loaded.
-When one of them runs out of GPU memory it never becomes healthy, and the node stops. An avatar slot is reckoned to
+When one of them runs out of GPU memory it never becomes healthy, and the node stops. An avatar slot is assumed to
 take `slot_memory`, 8 GiB when nothing is written, from the day it is started; slots that see every one of several GPUs
 are compared with what all of them have left. The message names the smallest set of models that is already too much,
 and single changes that were weighed again and fit.

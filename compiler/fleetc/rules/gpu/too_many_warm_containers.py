@@ -61,5 +61,5 @@ def _crowded(node: Node, settings: AiSettings, gpus: int, slots: int, warm: dict
         f"{node.name} keeps {total} containers warm and has {room}",
         Label(path, "here"),
         [Label((*path, index), f"{count} of them") for index, count in list(warm.items())[:6]],
-        f"take warm or capacity away from some, or give the node more GPUs{share}",
+        f"remove warm or capacity from some, or give the node more GPUs{share}",
     )

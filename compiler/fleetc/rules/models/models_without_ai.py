@@ -32,5 +32,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"orchestrator {name} has models and sells only video",
                 Label(("orchestrators", name, "models"), "never used"),
                 [Label(("orchestrators", name, "mode"), "video only")],
-                'write mode = "dual", or take the models away',
+                'write mode = "dual", or remove the models',
             )

@@ -43,5 +43,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     Label((*node.path, "models", index, "gateway_prices")),
                     help="write the prices at the orchestrator"
                     if worker
-                    else "let AI workers run the models, or take the prices away",
+                    else "let AI workers run the models, or remove the prices",
                 )

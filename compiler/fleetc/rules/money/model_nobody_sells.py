@@ -56,7 +56,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "model-nobody-sells",
                 f"no orchestrator sells model {name}",
                 Label(("models", name), "here"),
-                help=f'add {{ use = "{name}" }} to the models of an orchestrator, or take the model away',
+                help=f'add {{ use = "{name}" }} to the models of an orchestrator, or remove the model',
             )
     for node in gateways:
         if market.closed(node.name):
@@ -73,7 +73,7 @@ def _not_listed(fleet: Fleet, node: Node, offered: set[Goods]) -> Iterator[Diagn
                 f"gateway {node.name} has a cap for model {name}, and no orchestrator of its list sells it",
                 Label((*paying.path, "max_model_prices", name), on_key=True),
                 [Label((*finding.path, "orchestrators"), "the list")],
-                "list an orchestrator that offers the model, or take the cap away",
+                "list an orchestrator that offers the model, or remove the cap",
             )
 
 

@@ -53,5 +53,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"{node.name} has {key}, which an off-chain node ignores",
                     Label((*node.path, key)),
                     [Label(("fleet", "network"), "no chain")],
-                    f"take {key} away, or name the chain as network",
+                    f"remove {key}, or name the chain as network",
                 )

@@ -41,7 +41,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "rate-unused",
                 f"no price of this fleet is in {currency}" + ("" if fleet.on_chain else ", and off-chain none counts"),
                 Label(("rates", currency), on_key=True),
-                help=fleet.suggestions.did_you_mean(currency, others, "take the rate away"),
+                help=fleet.suggestions.did_you_mean(currency, others, "remove the rate"),
             )
 
 

@@ -59,5 +59,5 @@ def _clash(host: str, first: Node, where: Chosen[str], node: Node, inside: Chose
         message,
         Label(inside.origin.paths[0] if given else node.path, inside.value),
         [Label(where.origin.paths[0] if where.origin.kind == "given" else first.path, where.value)],
-        f"take data_dir away from {node.name if given else first.name}: it then gets a directory of its own",
+        f"remove data_dir from {node.name if given else first.name}: it then gets a directory of its own",
     )

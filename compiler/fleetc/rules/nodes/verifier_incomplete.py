@@ -32,5 +32,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "verifier-incomplete",
                 f"gateway {name} has a verifier and lacks {' and '.join(missing)}",
                 Label(("gateways", name, "verifier_url")),
-                help=f"write {' and '.join(missing)}, or take the verifier away",
+                help=f"write {' and '.join(missing)}, or remove the verifier",
             )

@@ -34,7 +34,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         path = (*node.path, "cli")
         message = f"everybody who reaches {listener} can administer {node.name} and {power}, without a password"
         if node.settings.cli_exposed:
-            related = [Label((*node.path, "cli_exposed"), "said aloud")]
+            related = [Label((*node.path, "cli_exposed"), "stated explicitly")]
             yield warning("cli-exposed", message, Label(path), related, "keep that port behind a firewall")
         else:
             yield error(

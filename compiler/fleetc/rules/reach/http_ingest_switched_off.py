@@ -40,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if settings.http_ingest is False and ai:
             yield error(
                 "http-ingest-switched-off",
-                f"gateway {node.name} serves AI, and http_ingest = false takes its AI endpoints away",
+                f"gateway {node.name} serves AI, and http_ingest = false removes its AI endpoints",
                 Label((*node.path, "http_ingest")),
                 [Label((*node.path, "mode"), "serves AI")],
                 'write http_ingest = true, or mode = "video"',

@@ -41,5 +41,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{node.name} is {_WHAT[node.table]}, and the fleet is off-chain",
                 Label(node.path, "needs a chain"),
                 [Label(("fleet", "network"), "no chain")],
-                f"take {node.name} away, or name the chain as network",
+                f"remove {node.name}, or name the chain as network",
             )

@@ -68,16 +68,16 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
             name, FLAGS, "names are those of the node, with their capitals"
         )
     if not flag.known_to(release):
-        return f"the node of {format_release(release)} has no flag {name}", "take it away, or run another release"
+        return f"the node of {format_release(release)} has no flag {name}", "remove it, or run another release"
     field = field_of(name, node.table)
     if newer_release and not _read_here(node, flag) and name not in DECIDED and name not in _ENDING and not flag.secret:
         return _of_type(flag, value)
     if field:
         return f"{name} has a field of its own", f"write {field} instead"
     if name in _ENDING:
-        return f"{name} gets past the checks, or ends the node", "take it away"
+        return f"{name} gets past the checks, or ends the node", "remove it"
     if flag.secret:
-        return f"{name} is a secret of the node", "a secret is never written into the spec: take it away"
+        return f"{name} is a secret of the node", "a secret is never written into the spec: remove it"
     newer = FLAGS.get(flag.replaced_by)
     if newer is not None and newer.known_to(release):
         return (
@@ -85,7 +85,7 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
             f"write {field_of(newer.name, node.table) or newer.name} instead",
         )
     if not _read_here(node, flag):
-        return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "take it away"
+        return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "remove it"
     return _of_type(flag, value)
 
 

@@ -48,7 +48,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"{node.name} runs {format_release(release.value)}, which has no {what}: it came with {wanted}",
                     Label(path),
                     [Label(release.origin.paths[0], "the release")],
-                    f'take it away, or write node_release = "{wanted}" or newer',
+                    f'remove it, or write node_release = "{wanted}" or newer',
                 )
 
 

@@ -25,7 +25,8 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the listeners of signers. It is a warning when said aloud, and in releases that start all the same."""
+    """Look at the listeners of signers. It is a warning when stated explicitly, and in releases that start all the
+    same."""
     for name, signer in sorted(fleet.remote_signers.items()):
         node = Node("remote_signers", name, signer)
         listener = effective.helper_http(node, signer).value
@@ -45,6 +46,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "signer-without-authentication",
             f"everybody who reaches {listener} can spend the deposit of signer {name}",
             Label((*node.path, "http")),
-            [Label((*node.path, "allow_no_auth"), "said aloud")] if aloud else [],
+            [Label((*node.path, "allow_no_auth"), "stated explicitly")] if aloud else [],
             advice,
         )

@@ -31,5 +31,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "frame-rate-denominator-unused",
                 f"rendition {rung.title} divides a frame rate that it does not have",
                 Label(rung.at("fpsDen")),
-                help="take fpsDen away, or write the frame rate: fps = 30000 and fpsDen = 1001 are 29.97",
+                help="remove fpsDen, or write the frame rate: fps = 30000 and fpsDen = 1001 are 29.97",
             )

@@ -57,7 +57,7 @@ def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
     if rung.fps is None:
         yield rung.path, "it has no fps", "write fps = 0 for the frame rate of the source"
     if rung.encoder not in (None, "H.264"):
-        yield rung.at("encoder"), f"its codec is {rung.encoder}, and live renditions are H.264", "take encoder away"
+        yield rung.at("encoder"), f"its codec is {rung.encoder}, and live renditions are H.264", "remove encoder"
     for key, value in (("colorDepth", rung.color_depth), ("chromaFormat", rung.chroma_format)):
         if value is not None:
-            yield rung.at(key), f"the API has no {key}", f"take {key} away"
+            yield rung.at(key), f"the API has no {key}", f"remove {key}"

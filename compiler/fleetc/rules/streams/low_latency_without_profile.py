@@ -1,7 +1,7 @@
 """A ladder for a node wants frequent key frames and names no H.264 profile.
 
 Why: without a profile encoders use frames that refer to later ones, three in a row in software, which costs the time
-that short key frame distances shall save. The service fills in H264ConstrainedHigh, which has none; a node does not.
+that short key frame distances should save. The service fills in H264ConstrainedHigh, which has none; a node does not.
 
 Example:
 

@@ -38,5 +38,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"stream {name}: {key} has no effect in a policy of type {policy.type}",
                     Label((*path, key)),
                     [Label((*path, "type"), "the type")],
-                    f'write type = "webhook", or take {key} away',
+                    f'write type = "webhook", or remove {key}',
                 )

@@ -34,6 +34,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"stream {name} has a recordingSpec and is not recorded",
                 Label((*path, "recordingSpec")),
                 [Label((*path, "record"), "not recorded")] if stream.record is False else (),
-                "write record = true, or take recordingSpec away",
+                "write record = true, or remove recordingSpec",
                 fix=fix_insert((*path, "record"), True) if stream.record is None else None,
             )

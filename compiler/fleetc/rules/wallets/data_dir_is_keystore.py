@@ -45,7 +45,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"the data directory of {node.name} on host {host} is a keystore, {chosen.value}",
                     Label(chosen.origin.paths[0] if given else node.path, chosen.value),
                     [Label(("wallets", wallets[chosen.value], "keystore"), "the keystore")],
-                    "take data_dir away: the node then gets a directory of its own"
+                    "remove data_dir: the node then gets a directory of its own"
                     if given
                     else f'write a data_dir of its own, such as data_dir = "{chosen.value}-node"',
                 )

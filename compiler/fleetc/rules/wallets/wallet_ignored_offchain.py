@@ -38,5 +38,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{node.name} has a wallet, which an off-chain fleet does not use",
                 Label((*node.path, "wallet")),
                 [Label(("fleet", "network"), "no chain")],
-                "take the wallet away, or name the chain as network",
+                "remove the wallet, or name the chain as network",
             )
