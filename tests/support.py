@@ -16,6 +16,7 @@ from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
 from fleetc.toml.document import Source
 
 ROOT = Path(__file__).parent.parent
+INVENTORIES = ROOT / "inventories"
 EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")
 
 
@@ -28,6 +29,17 @@ def shipped() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
 def sources_of(*paths: Path) -> list[Source]:
     """Spec files as sources, named by their file names."""
     return [files.read_source(path, path.name) for path in paths]
+
+
+def example_sources(name: str, *overlays: str) -> list[Source]:
+    """The spec of an example fleet, and overlays beside it by file name."""
+    return sources_of(*(INVENTORIES / name / file for file in ("fleet.toml", *overlays)))
+
+
+@cache
+def compiled_example(name: str, *overlays: str) -> Compiled:
+    """An example fleet, compiled once for each process."""
+    return compile_spec(example_sources(name, *overlays), *shipped())
 
 
 def compile_text(text: str, name: str = "fleet.toml") -> Compiled:
