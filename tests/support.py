@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import chdir
 from functools import cache
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
+from fleetc.__main__ import main
 from fleetc.disk import files
 from fleetc.messages.locate import locate
 from fleetc.messages.text import as_text
@@ -16,6 +21,7 @@ from fleetc.pipeline import Checked, Compiled, check_spec, compile_spec
 from fleetc.toml.document import Source
 
 ROOT = Path(__file__).parent.parent
+INVENTORIES = ROOT / "inventories"
 EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")
 
 
@@ -28,6 +34,17 @@ def shipped() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
 def sources_of(*paths: Path) -> list[Source]:
     """Spec files as sources, named by their file names."""
     return [files.read_source(path, path.name) for path in paths]
+
+
+def example_sources(name: str, *overlays: str) -> list[Source]:
+    """The spec of an example fleet, and overlays beside it by file name."""
+    return sources_of(*(INVENTORIES / name / file for file in ("fleet.toml", *overlays)))
+
+
+@cache
+def compiled_example(name: str, *overlays: str) -> Compiled:
+    """An example fleet, compiled once for each process."""
+    return compile_spec(example_sources(name, *overlays), *shipped())
 
 
 def compile_text(text: str, name: str = "fleet.toml") -> Compiled:
@@ -47,7 +64,39 @@ def check_text(text: str) -> str:
 
 
 def fleetc(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the real command in a fresh process. The environment is the test's own, plus `environment`."""
+    """Run the command as a process would, within this one: starting Python takes longer than most commands.
+
+    The environment is the test's own, plus `environment`.
+    """
+    words = [str(argument) for argument in arguments]
+    streams = {name: TextIOWrapper(BytesIO()) for name in ("stdin", "stdout", "stderr")}
+    own = {name: getattr(sys, name) for name in (*streams, "argv")}
+    code: object = 0
+    try:
+        with chdir(cwd or ROOT), patch.dict(os.environ, environment):
+            vars(sys).update(streams, argv=["fleetc", *words])
+            main()
+    except SystemExit as end:
+        code = end.code
+    finally:
+        vars(sys).update(own)
+        gc.enable()  # the command switches it off for a life that ends soon
+    return subprocess.CompletedProcess(
+        words,
+        code if isinstance(code, int) else int(code is not None),
+        _said(streams["stdout"]),
+        _said(streams["stderr"]),
+    )
+
+
+def _said(stream: TextIOWrapper) -> str:
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
+
+
+def fleetc_process(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a fresh process, where that is what a test is about."""
     return subprocess.run(
         [sys.executable, "-I", "-m", "fleetc", *map(str, arguments)],
         cwd=cwd or ROOT,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.version import __version__
-from tests.support import ROOT, fleetc
+from tests.support import ROOT, fleetc, fleetc_process
 
 DEMO = ROOT / "inventories" / "demo"
 VALID = (DEMO / "fleet.toml").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_version() -> None:
-    assert fleetc("--version").stdout == f"fleetc {__version__}\n"
+    assert fleetc_process("--version").stdout == f"fleetc {__version__}\n"
 
 
 def test_check_of_a_sound_spec_says_so() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.pipeline import compile_spec
-from tests.support import ROOT, compile_text, fleetc, shipped, sources_of
+from tests.support import ROOT, compile_text, fleetc_process, shipped, sources_of
 
 SPEC = ROOT / "inventories" / "two-regions"
 
@@ -83,7 +83,7 @@ def test_output_of_commands_does_not_depend_on_the_locale(command: str) -> None:
     arguments = [command, SPEC] if command == "check" else [command]
     runs = {
         (r.returncode, r.stdout, r.stderr)
-        for r in (fleetc(*arguments, LC_ALL="C"), fleetc(*arguments, LC_ALL="C.UTF-8"))
+        for r in (fleetc_process(*arguments, LC_ALL="C"), fleetc_process(*arguments, LC_ALL="C.UTF-8"))
     }
     assert len(runs) == 1
 

@@ -1,15 +1,28 @@
-"""Each example fleet: its whole tree as one text for each host, its committed tree, and its silence."""
+"""The example fleets against their committed trees, an overlay against its goldens, and the silence of all of them.
+
+In: the specs of `inventories/`. Out: nothing, or what differs. The snapshot of a fleet is its directory `rendered/`
+itself: `pytest --snapshot-update` writes and removes there what `fleetc compile` would.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
+from syrupy.data import SnapshotCollection, SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+from syrupy.types import SerializableData, SerializedData, SnapshotIndex
 
 from fleetc.disk import files
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
-from fleetc.pipeline import Compiled, compile_spec
-from tests.support import EXAMPLES, ROOT, printed, shipped, sources_of
+from tests.support import EXAMPLES, INVENTORIES, compiled_example, example_sources, printed, shipped
+
+CASES = {**{name: (name,) for name in EXAMPLES}, "two-regions-staging": ("two-regions", "staging.toml")}
+OVERLAY_HOSTS = ("eu-ai", "eu-edge-1", "eu-edge-2", "eu-gpu-1", "eu-gpu-2")
+BETWEEN = "\n=====\n"
 
 
 class JoinedTree(SingleFileSnapshotExtension):
@@ -19,21 +32,88 @@ class JoinedTree(SingleFileSnapshotExtension):
     _write_mode = WriteMode.TEXT
 
 
+class CommittedTree(SingleFileSnapshotExtension):
+    """The snapshot named for an example fleet is the directory with its committed tree."""
+
+    _write_mode = WriteMode.TEXT
+
+    @classmethod
+    def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
+        return str(INVENTORIES / str(index) / "rendered")
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
+        return Path(snapshot_location).is_relative_to(INVENTORIES)
+
+    def discover_snapshots(
+        self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
+    ) -> SnapshotCollections:
+        return SnapshotCollections()  # files that nothing makes differ in the text of the whole directory
+
+    def read_snapshot_data_from_location(
+        self, *, snapshot_location: str, snapshot_name: str, session_id: str
+    ) -> SerializableData | None:
+        return exact(on_disk(Path(snapshot_location)))
+
+    @classmethod
+    def write_snapshot_collection(
+        cls, *, snapshot_collection: SnapshotCollection, name_order: dict[str, int] | None = None
+    ) -> None:
+        target = Path(snapshot_collection.location)
+        done = files.write_tree(tree_of(target.parent.name), target, overwrite_edited=True)
+        assert done.foreign == (), f"{target} holds what fleetc did not write"
+
+    def diff_lines(self, serialized_data: SerializedData, snapshot_data: SerializedData) -> Iterator[str]:
+        """The names of the files that differ, then those files: whole trees, line by line, would take minutes."""
+        mine, theirs = ({*str(data).split(BETWEEN)} for data in (serialized_data, snapshot_data))
+        yield f"not as committed: {', '.join(sorted({part.split(' ')[0] for part in mine ^ theirs}))}"
+        yield from super().diff_lines(BETWEEN.join(sorted(mine - theirs)), BETWEEN.join(sorted(theirs - mine)))
+
+
+def exact(artifacts: Iterable[Artifact]) -> str:
+    """A tree as a text that is equal only for equal paths, bytes and rights to execute, as far as git keeps them."""
+    return BETWEEN.join(
+        f"{a.path} {'executable ' * bool(a.mode & 0o100)}{a.sha256}\n{a.content.decode(errors='backslashreplace')}"
+        for a in artifacts
+    )
+
+
+def on_disk(directory: Path) -> Iterator[Artifact]:
+    """Everything in a directory but its directories, sorted by path."""
+    for path in sorted(directory.rglob("*"), key=lambda path: path.relative_to(directory).as_posix()):
+        if path.is_symlink():
+            yield Artifact(path.relative_to(directory).as_posix(), b"a link")
+        elif not path.is_dir():
+            yield Artifact(path.relative_to(directory).as_posix(), path.read_bytes(), path.stat().st_mode)
+
+
+def tree_of(case: str) -> Tree:
+    tree = compiled_example(*CASES[case]).tree
+    assert tree is not None
+    return tree
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_committed_tree_is_what_the_spec_compiles_to(name: str, snapshot: SnapshotAssertion) -> None:
+    committed = snapshot.use_extension(CommittedTree)
+    assert exact(tree_of(name).artifacts) == committed(name=name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_example_compiles_without_a_warning(case: str) -> None:
+    checked = compiled_example(*CASES[case]).checked
+    assert checked.diagnostics == (), printed(checked, example_sources(*CASES[case]))
+
+
+# --- the overlay, whose tree nobody commits ----------------------------------------------------------
+
+
 @pytest.fixture
 def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(JoinedTree)
 
 
-CASES = {name: (f"{name}/fleet.toml",) for name in EXAMPLES} | {
-    "two-regions-staging": ("two-regions/fleet.toml", "two-regions/staging.toml")
-}
-
-
-def compiled(case: str) -> Compiled:
-    return compile_spec(sources_of(*[ROOT / "inventories" / name for name in CASES[case]]), *shipped())
-
-
-def joined(artifacts: list[Artifact], whole: bool = True) -> str:
+def joined(artifacts: Iterable[Artifact], whole: bool = True) -> str:
     parts = []
     for artifact in artifacts:
         parts.append(f"===== {artifact.path} {artifact.mode:04o} =====\n")
@@ -42,41 +122,17 @@ def joined(artifacts: list[Artifact], whole: bool = True) -> str:
     return "".join(parts)
 
 
-def tree_of(case: str) -> Tree:
-    tree = compiled(case).tree
-    assert tree is not None
-    return tree
-
-
-HOSTS = [(case, host.name) for case in CASES for host in (compiled(case).blueprint or pytest.fail(case)).hosts]
-
-
-@pytest.mark.parametrize(("case", "host"), HOSTS, ids=[f"{case}-{host}" for case, host in HOSTS])
-def test_host_artifacts(case: str, host: str, golden: SnapshotAssertion) -> None:
+@pytest.mark.parametrize("host", OVERLAY_HOSTS)
+def test_host_artifacts_of_the_overlay(host: str, golden: SnapshotAssertion) -> None:
     prefix = (f"hosts/{host}/", f"ansible/host_vars/{host}.json")
-    found = [a for a in tree_of(case).artifacts if a.path.startswith(prefix)]
-    assert joined(found) == golden
+    assert joined(a for a in tree_of("two-regions-staging").artifacts if a.path.startswith(prefix)) == golden
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_fleet_artifacts(case: str, golden: SnapshotAssertion) -> None:
+def test_fleet_artifacts_of_the_overlay(golden: SnapshotAssertion) -> None:
     static = {f"ansible/{path}" for path in shipped()[1]}
     per_host = ("hosts/", "ansible/host_vars/")
-    mine = [a for a in tree_of(case).artifacts if not a.path.startswith(per_host) and a.path not in static]
-    assert [a.path for a in mine if a.path == MANIFEST] == [MANIFEST]
+    tree = tree_of("two-regions-staging").artifacts
+    assert {a.path.split("/")[1] for a in tree if a.path.startswith("hosts/")} == {*OVERLAY_HOSTS}
     # The manifest repeats the digests of what stands in the other goldens.
-    text = joined([a for a in mine if a.path != MANIFEST])
-    listing = joined([a for a in tree_of(case).artifacts if a.path in static], whole=False)
-    assert text + listing == golden
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_example_compiles_without_a_warning(case: str) -> None:
-    sources = sources_of(*[ROOT / "inventories" / name for name in CASES[case]])
-    checked = compile_spec(sources, *shipped()).checked
-    assert checked.diagnostics == (), printed(checked, sources)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_committed_tree_is_what_the_spec_compiles_to(name: str) -> None:
-    assert files.stale(tree_of(name), ROOT / "inventories" / name / "rendered") == ()
+    mine = [a for a in tree if not a.path.startswith(per_host) and a.path not in static and a.path != MANIFEST]
+    assert joined(mine) + joined((a for a in tree if a.path in static), whole=False) == golden

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from fleetc.cli import app as command_line
 from fleetc.cli.app import app
 from fleetc.settings import WHERE, Settings
-from tests.support import ROOT, fleetc
+from tests.support import ROOT, fleetc, fleetc_process
 
 DEMO = ROOT / "inventories" / "demo" / "fleet.toml"
 VALUES = {
@@ -163,7 +163,7 @@ def test_a_file_of_ansible_or_of_variables_in_the_working_directory_counts_nothi
         (checkout / name / "trap.py").write_text(f"import os\nos.system('{checkout}/trap')\n")
     (checkout / "yaml.py").write_text(f"import os\nos.system('{checkout}/trap')\n")
     for command in (("deploy", "--check"), ("plan", "--observe"), ("deploy",)):
-        done = fleetc(*command, cwd=checkout, FLEETC_CONNECT_TIMEOUT="2")
+        done = fleetc_process(*command, cwd=checkout, FLEETC_CONNECT_TIMEOUT="2")
         assert "unreachable" in done.stdout + done.stderr or "could not be reached" in done.stdout, done.stderr
     assert not (tmp_path / "ran").exists()
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.pipeline import compile_spec
 from fleetc.text.encoders import go_template_text, promql_string
-from tests.monitoring.support import RULES_TEST, SPEC, lay_out, promtool, watched, whole
-from tests.support import EXAMPLES, ROOT, compile_text, shipped, sources_of
+from tests.monitoring.support import REWARD_TEST, RULES_TEST, SPEC, files, lay_out, promtool, watched, whole
+from tests.support import EXAMPLES, compile_text, compiled_example
 
 
 @pytest.fixture
@@ -34,42 +33,45 @@ def test_rules_pass_the_linter(folder: Path) -> None:
 
 
 def test_rules_fire_as_their_unit_tests_say(folder: Path) -> None:
-    shutil.copy(RULES_TEST, folder)
-    assert "SUCCESS" in promtool("test", "rules", folder / RULES_TEST.name)
+    for tests in (RULES_TEST, REWARD_TEST):
+        shutil.copy(tests, folder)
+        assert "SUCCESS" in promtool("test", "rules", folder / tests.name)
 
 
 def test_every_alert_has_a_unit_test() -> None:
-    text = RULES_TEST.read_text(encoding="utf-8")
+    text = RULES_TEST.read_text(encoding="utf-8") + REWARD_TEST.read_text(encoding="utf-8")
     patterns = re.findall(r'alertname=~?"([^"]+)"', text)
     for alert in watched().alerts:
         assert any(re.fullmatch(pattern, alert.name) for pattern in patterns), alert.name
 
 
 @pytest.mark.parametrize(
-    ("change", "other"),
+    ("change", "other", "tests"),
     [
-        ('deposit = "0.5 ETH"', 'deposit = "0.500000004 ETH"'),
-        ('reserve = "0.3 ETH"', 'reserve = "0.300000002 ETH"'),
-        ("[monitoring]", '[monitoring]\nsessions_high = "80%"'),
-        ("[monitoring]", '[monitoring]\ngpu_memory_high = "84%"'),
-        ("[monitoring]", "[monitoring]\nrestarts_high = 2"),
-        ("[monitoring]", '[monitoring]\nreward_round = "30h"'),
-        ('name = "stage"', 'name = "other"'),
-        ("slots = 2", "slots = 1\nhealth_port = 9191"),
+        ('deposit = "0.5 ETH"', 'deposit = "0.500000004 ETH"', RULES_TEST),
+        ('reserve = "0.3 ETH"', 'reserve = "0.300000002 ETH"', RULES_TEST),
+        ("[monitoring]", '[monitoring]\nsessions_high = "80%"', RULES_TEST),
+        ("[monitoring]", '[monitoring]\ngpu_memory_high = "84%"', RULES_TEST),
+        ("[monitoring]", "[monitoring]\nrestarts_high = 2", RULES_TEST),
+        ("[monitoring]", '[monitoring]\nreward_round = "30h"', REWARD_TEST),
+        ('name = "stage"', 'name = "other"', RULES_TEST),
     ],
 )
-def test_another_threshold_is_noticed_by_the_unit_tests(change: str, other: str, tmp_path: Path) -> None:
-    """All but the last: how many slots there are stands in the targets, not in the rules."""
+def test_another_threshold_is_noticed_by_the_unit_tests(change: str, other: str, tests: Path, tmp_path: Path) -> None:
     assert change in SPEC
     folder = lay_out(compile_text(SPEC.replace(change, other, 1)), tmp_path)
-    shutil.copy(RULES_TEST, folder)
-    promtool("test", "rules", folder / RULES_TEST.name, fine=change == "slots = 2")
+    shutil.copy(tests, folder)
+    promtool("test", "rules", folder / tests.name, fine=False)
+
+
+def test_number_of_slots_stands_not_in_the_rules() -> None:
+    fewer = files(compile_text(SPEC.replace("slots = 2", "slots = 1\nhealth_port = 9191", 1)))
+    assert fewer["alerts.yml"] == files(whole())["alerts.yml"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_pass(name: str, tmp_path: Path) -> None:
-    compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
-    folder = lay_out(compiled, tmp_path)
+    folder = lay_out(compiled_example(name), tmp_path)
     promtool("check", "config", folder / "prometheus.yml")
     promtool("check", "rules", "--lint=all", "--lint-fatal", folder / "alerts.yml")
     for path in (folder / "agents").glob("*.yml"):
@@ -77,9 +79,7 @@ def test_examples_pass(name: str, tmp_path: Path) -> None:
 
 
 def test_example_with_avatars_watches_all_that_no_message_tells() -> None:
-    compiled = compile_spec(sources_of(ROOT / "inventories/avatar-stage/fleet.toml"), *shipped())
-    assert compiled.tree is not None
-    (rules,) = (a.content.decode() for a in compiled.tree.artifacts if a.path == "monitoring/alerts.yml")
+    rules = files(compiled_example("avatar-stage"))["alerts.yml"]
     assert set(re.findall(r"alert: (\w+)", rules)) >= {
         *("DepositLow", "ReserveLow", "PaymentErrors", "SessionsNearLimit", "NoOrchestrator", "GpuMemoryHigh"),
         *("RewardNotCalled", "AvatarSignalingSilent", "NodeRestarting"),

@@ -14,7 +14,7 @@ from fleetc import lower
 from fleetc.emit import formats
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.fixes import apply
-from fleetc.pipeline import Compiled, check_spec, compile_spec
+from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import fix_set
 from fleetc.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
 from fleetc.review.data import Line
@@ -22,14 +22,13 @@ from fleetc.review.lines import changed_tree_lines
 from fleetc.toml.document import Source, value_at
 from fleetc.toml.edits import toml_value
 from tests.mutating import Mutation, mutations
-from tests.support import EXAMPLES, ROOT, fleetc, shipped, sources_of
+from tests.support import EXAMPLES, ROOT, compiled_example, example_sources, fleetc, shipped
 
 SHIPPED = Shipped(*shipped())
 
 
 def loaded(name: str) -> tuple[list[Source], Compiled]:
-    sources = sources_of(ROOT / "inventories" / name / "fleet.toml")
-    return sources, compile_spec(sources, *shipped())
+    return example_sources(name), compiled_example(name)
 
 
 def same_kind(before: object, after: object) -> bool:
@@ -104,7 +103,7 @@ def check_measure(count: int) -> None:
 
 
 def test_named_lines_are_those_that_change() -> None:
-    check_measure(60)
+    check_measure(30)
 
 
 @pytest.mark.slow

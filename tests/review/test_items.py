@@ -9,7 +9,6 @@ import pytest
 
 from fleetc.blueprint import blueprint, monitoring
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
-from fleetc.pipeline import compile_spec
 from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
 from fleetc.review.impact.meanings import FUNDS, HOST, KINDS, meaning
@@ -18,7 +17,7 @@ from fleetc.review.items.item import Item, ItemPlace, by_its_looks, entries_of, 
 from fleetc.review.items.of_blueprint import items_of
 from fleetc.upstream import FLAGS, load
 from fleetc.upstream.impacts import meaning_of, passing
-from tests.support import EXAMPLES, ROOT, shipped, sources_of
+from tests.support import EXAMPLES, compiled_example
 
 HANDLED = {
     Service: of_blueprint.SERVICE,
@@ -115,7 +114,7 @@ def test_field_that_nobody_describes_is_taken_apart_all_the_same() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_keys_are_unique_and_every_item_has_an_origin(name: str) -> None:
-    compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
+    compiled = compiled_example(name)
     assert compiled.blueprint is not None
     found = items_of(compiled.blueprint)
     assert sum(len(service.arguments) for host in compiled.blueprint.hosts for service in host.services) == sum(
@@ -148,7 +147,7 @@ def test_every_flag_has_its_classes_or_a_reason() -> None:
 def test_every_kind_of_item_has_its_classes_or_a_reason() -> None:
     kinds = {"argument", "variable", "secret", "host", "funds", "spec"} | set(KINDS)
     for name in EXAMPLES:
-        compiled = compile_spec(sources_of(ROOT / "inventories" / name / "fleet.toml"), *shipped())
+        compiled = compiled_example(name)
         assert compiled.blueprint is not None
         assert {item.kind for item in items_of(compiled.blueprint).values()} <= kinds
     for row in (*KINDS.values(), *HOST.values(), *FUNDS.values()):

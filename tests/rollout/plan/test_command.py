@@ -26,7 +26,7 @@ from fleetc.rollout.plan.make import effects_in
 from fleetc.version import __version__
 from tests.rollout.plan.support import DAY, NOW, Workplace
 from tests.rollout.plan.test_refusals import edit, refused
-from tests.support import fleetc
+from tests.support import fleetc_process
 
 
 def without_digests(text: str) -> str:
@@ -302,12 +302,12 @@ def test_a_device_is_no_plan(place: Workplace) -> None:
 
 
 def test_the_command_in_a_process_of_its_own(place: Workplace) -> None:
-    made = fleetc("plan", place.spec, "--overlay", place.overlay, "-o", place.plan, "--expires", "1s")
+    made = fleetc_process("plan", place.spec, "--overlay", place.overlay, "-o", place.plan, "--expires", "1s")
     assert made.returncode == 0, made.stderr
     plan: SealedPlan = place.read()
     assert plan.created < plan.expires
     time.sleep(1.1)
-    held = fleetc("plan", place.spec, "--overlay", place.overlay, "--verify", place.plan)
+    held = fleetc_process("plan", place.spec, "--overlay", place.overlay, "--verify", place.plan)
     assert held.returncode == 1
     assert "error[plan-expired]" in held.stderr
 
