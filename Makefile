@@ -4,10 +4,16 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test test-hosts test-all lint format render bench lock clean
+QUICK := tests/rules tests/emit tests/test_golden.py tests/test_tidy.py tests/test_lowering.py tests/test_mapping.py tests/test_slots.py \
+  tests/test_signers.py tests/test_live_runners.py tests/test_language_codes.py tests/test_quantities.py tests/test_references.py \
+  tests/test_addresses.py tests/test_unit_errors.py tests/test_streams.py tests/test_avatar_language.py tests/test_avatar_lowering.py
+
+.PHONY: help demo quick test test-hosts test-all lint format render bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@echo
+	@echo "While you work: make quick, under 30 seconds on two cores."
 
 $(INSTALLED): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
@@ -24,8 +30,17 @@ demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, say what was w
 	@echo "The page for people:           demo/FLEET.md"
 	@echo "What fleetc says of a mistake: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
 
-test: $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
+quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without tests that start programs
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python -m pytest -q -n 2 -m "not slow and not process" $(QUICK)
+
+test: announce $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+.PHONY: announce
+announce:
+	@echo "Linter, types and contracts of imports, then about 10,000 tests in two processes: about five minutes on two quiet cores."
+	@echo "Not among them: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
 
 test-hosts: $(INSTALLED) ## Deploy to real test hosts, all but the slow ones (root; network namespaces, systemd-nspawn, sshd, Docker)
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -m "not slow" tests/hosts
@@ -33,10 +48,11 @@ test-hosts: $(INSTALLED) ## Deploy to real test hosts, all but the slow ones (ro
 test-all: $(INSTALLED) lint ## Everything
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest
 
-lint: $(INSTALLED) ## Linter, formatter and types, changing nothing
+lint: $(INSTALLED) ## Linter, formatter, types and who imports whom, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 format: $(INSTALLED) ## Let the formatter and the linter mend what they can
 	$(BIN)/ruff check --fix .

@@ -11,7 +11,6 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -224,14 +223,9 @@ def _at(raw: Any, path: Path) -> Any:
     return raw
 
 
-@cache
-def _language() -> Schema:
-    return json_schema()
-
-
 def mutations(raw: Raw, fleet: Raw) -> list[Mutation]:
     """Every change of a spec or an overlay. References go to the names of `fleet`, the whole spec."""
-    found = _Walk(fleet).table(_language(), raw, ())
+    found = _Walk(fleet).table(json_schema(), raw, ())
     unique = {mutation.name: mutation for mutation in found}
     return [unique[name] for name in sorted(unique)]
 
@@ -368,7 +362,7 @@ class _Walk:
 def _options(schema: Schema) -> list[Schema]:
     """The types that a value may have, references followed."""
     if "$ref" in schema:
-        return _options(_language()["$defs"][schema["$ref"].rpartition("/")[2]])
+        return _options(json_schema()["$defs"][schema["$ref"].rpartition("/")[2]])
     if "anyOf" in schema:
         return [option for part in schema["anyOf"] for option in _options(part)]
     return [schema]

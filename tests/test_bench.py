@@ -11,6 +11,8 @@ from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.bench import fleetgen, measure, review
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture(params=[50, 100])
 def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Path:

@@ -22,6 +22,8 @@ from tests.outside_tools import node_package, program
 from tests.support import ROOT, fleetc
 from tests.test_init import ci, git
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
 FLEETC = Path(sys.executable).parent / "fleetc"
 COMMANDS = fleetc("--help").stdout

@@ -18,6 +18,8 @@ from tests.support import ROOT, fleetc
 from tests.test_ci_files import Runner, commit, first, project, scripts
 from tests.test_init import git
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 __all__ = ["first", "project"]
 
 

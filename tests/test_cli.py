@@ -47,6 +47,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
+@pytest.mark.usefixtures("processes")
 def test_version() -> None:
     assert fleetc_process("--version").stdout == f"fleetc {__version__}\n"
 
@@ -222,11 +223,13 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.usefixtures("processes")
 def test_full_disk(small_disk: Path) -> None:
     assert "No space left" in refused(fleetc("compile", DEMO, "-o", small_disk / "out"), 3)
     assert list(small_disk.iterdir()) == []
 
 
+@pytest.mark.usefixtures("processes")
 def test_read_only_output(small_disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     refused(fleetc("compile", DEMO, "-o", small_disk / "out"), 3)

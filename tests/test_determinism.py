@@ -14,6 +14,8 @@ import pytest
 from fleetc.pipeline import compile_spec
 from tests.support import ROOT, compile_text, fleetc_process, shipped, sources_of
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 SPEC = ROOT / "inventories" / "two-regions"
 
 ENVIRONMENTS = [

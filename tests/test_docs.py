@@ -14,6 +14,8 @@ import pytest
 from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, check_text, fleetc
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md"))]
 FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

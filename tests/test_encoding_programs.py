@@ -24,6 +24,8 @@ from fleetc.text import encoders
 from tests.support_values import has_noncharacter, nasty_values, unescape_c
 from tests.test_encoding import PageReader
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 VALUES = nasty_values()
 SYSTEMD_VALUES = tuple(value for value in VALUES if not has_noncharacter(value))
 ENVIRONMENT_GENERATOR = Path("/usr/lib/systemd/user-environment-generators/30-systemd-environment-d-generator")

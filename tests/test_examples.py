@@ -17,6 +17,8 @@ from fleetc.disk import files
 from fleetc.pipeline import Compiled
 from tests.support import EXAMPLES, ROOT, compiled_example
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 BIN = Path(sys.executable).parent
 
 

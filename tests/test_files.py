@@ -561,6 +561,7 @@ def test_deep_foreign_directory_is_kept_although_it_cannot_be_carried(out: Path)
     assert names(out.parent) == ["out"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_foreign_mount_inside_the_target_is_kept(out: Path) -> None:
     with mounted(out / "data", "-t", "tmpfs", "tmpfs") as data:
         (data / "note").write_text("theirs")
@@ -708,6 +709,7 @@ def test_manifest_that_is_no_file_is_refused_without_waiting(out: Path, outside:
     assert snapshot(out) == before
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("bind", [False, True])
 def test_mount_point_is_refused(tmp_path: Path, bind: bool) -> None:
     (tmp_path / "real").mkdir()
@@ -723,6 +725,7 @@ def test_mount_point_is_refused(tmp_path: Path, bind: bool) -> None:
 # Full, read-only and layered file systems
 
 
+@pytest.mark.usefixtures("processes")
 def test_full_disk_leaves_the_old_tree(tmp_path: Path) -> None:
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "size=64k", "tmpfs") as small:
         write_tree(OLD, small / "out")
@@ -735,6 +738,7 @@ def test_full_disk_leaves_the_old_tree(tmp_path: Path) -> None:
         assert snapshot(small) == before
 
 
+@pytest.mark.usefixtures("processes")
 def test_no_inode_left_leaves_the_old_tree(tmp_path: Path) -> None:
     with mounted(tmp_path / "small", "-t", "tmpfs", "-o", "nr_inodes=20", "tmpfs") as small:
         write_tree(OLD, small / "out")
@@ -744,6 +748,7 @@ def test_no_inode_left_leaves_the_old_tree(tmp_path: Path) -> None:
         assert snapshot(small) == before
 
 
+@pytest.mark.usefixtures("processes")
 def test_read_only_file_system_is_named(tmp_path: Path) -> None:
     with mounted(tmp_path / "ro", "-t", "tmpfs", "tmpfs") as ro:
         write_tree(OLD, ro / "out")
@@ -759,6 +764,7 @@ def test_read_only_file_system_is_named(tmp_path: Path) -> None:
         assert snapshot(ro) == before
 
 
+@pytest.mark.usefixtures("processes")
 def test_directory_from_a_lower_layer_is_changed_file_by_file(tmp_path: Path) -> None:
     with mounted(tmp_path / "layers", "-t", "tmpfs", "tmpfs") as layers:
         for name in ("lower", "upper", "work"):
@@ -791,6 +797,7 @@ for turn in range(15):
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_two_writers_and_a_reader_never_see_a_mixed_tree(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_tree(fleet_tree({f"f{n}": "start" for n in range(20)}), out)

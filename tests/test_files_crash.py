@@ -23,6 +23,8 @@ from fleetc.disk.files import FilesError, read_tree, stale, write_tree
 from fleetc.emit.tree import Tree
 from tests.test_files import contents, fleet_tree, names, snapshot, wanted_contents
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 OLD = fleet_tree({"FLEET.md": "same\n", "hosts/a/x": "same\n", "hosts/a/y": "old\n", "gone/z": "old\n"})
 NEW = fleet_tree({"FLEET.md": "same\n", "hosts/a/x": "same\n", "hosts/a/y": "new\n", "hosts/b/n": "new\n"})
 NOTE = "hosts/note"  # somebody else's file

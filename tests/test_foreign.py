@@ -25,6 +25,8 @@ from tests.review.support import example
 from tests.review.test_diff_command import git_in
 from tests.support import compile_text
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 DEMO = example("demo")
 PLUGIN = """
 import os

@@ -107,6 +107,7 @@ def test_forms_as_they_are_printed(form: str, snapshot: SnapshotAssertion) -> No
 # ------------------------------------------------------------------------------------------------------ SARIF
 
 
+@pytest.mark.usefixtures("processes")
 def test_every_log_is_valid_by_the_published_schema(tmp_path: Path) -> None:
     for name in TEXTS:
         (tmp_path / f"{name}.sarif").write_text(json.dumps(log_of(name)), encoding="utf-8")
@@ -121,6 +122,7 @@ def test_every_log_is_valid_by_the_published_schema(tmp_path: Path) -> None:
     assert bad.returncode != 0, "the schema accepts anything"
 
 
+@pytest.mark.usefixtures("processes")
 def test_validator_of_the_format_finds_nothing_but_a_missing_home_page(tmp_path: Path) -> None:
     tool = str(node_package("@microsoft/sarif-multitool-linux") / "Sarif.Multitool")
     for name in TEXTS:
@@ -264,6 +266,7 @@ PATHS = [
 ]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", PATHS, ids=ascii)
 def test_names_of_files_come_back(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

@@ -15,6 +15,8 @@ from fleetc.version import __version__
 from tests.outside_tools import program
 from tests.support import ROOT, fleetc
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes"]
 WORKFLOWS = {
     "github": [

@@ -15,6 +15,7 @@ from tests.test_docs import README, blocks
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("processes")
 def test_example_of_the_readme_prints_the_page_and_the_changes(tmp_path: Path) -> None:
     ((_, script),) = blocks(README, "python")
     (tmp_path / "before.toml").write_text(DEMO, encoding="utf-8")
@@ -33,6 +34,7 @@ def test_all_names_are_there_and_no_others() -> None:
         getattr(fleetc, "frobnicate")  # noqa: B009  # mypy knows that it is not there
 
 
+@pytest.mark.usefixtures("processes")
 def test_importing_the_package_imports_nothing_else() -> None:
     script = "import sys, fleetc; print([name for name in sys.modules if name.startswith(('fleetc.', 'pydantic'))])"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)

@@ -27,6 +27,8 @@ from tests.emit.programs import program
 from tests.support import ROOT, fleetc, shipped
 from tests.test_init import git
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 Edit = Callable[[str], str]
 
 

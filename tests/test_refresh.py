@@ -245,6 +245,7 @@ def _run(*words: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.usefixtures("processes")
 def test_command_compares_and_writes(tmp_path: Path) -> None:
     table, source = tmp_path / "table.toml", tmp_path / "flags.go"
     table.write_text(small_table("network"), encoding="utf-8")
@@ -259,6 +260,7 @@ def test_command_compares_and_writes(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "no differences\n")
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     ("words", "told"),
     [

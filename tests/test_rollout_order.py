@@ -79,6 +79,7 @@ def test_a_host_that_runs_nothing_is_last() -> None:
     assert plan_of(TWO.replace("[wallets.payer]", host + "[wallets.payer]", 1)).order == (*ORDER_OF_TWO, "a-spare")
 
 
+@pytest.mark.usefixtures("processes")
 def test_ansible_takes_the_hosts_in_this_order_and_a_plan_states_it(tmp_path: Path) -> None:
     from ansible.inventory.manager import InventoryManager
     from ansible.parsing.dataloader import DataLoader

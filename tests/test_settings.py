@@ -18,6 +18,8 @@ from fleetc.cli.app import app
 from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, fleetc, fleetc_process
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 DEMO = ROOT / "inventories" / "demo" / "fleet.toml"
 VALUES = {
     "overlay": '"trial.toml"',

@@ -21,6 +21,8 @@ from tests.node import StartupError, broken_rules, read
 from tests.node.parsing import node_flags, variable_of
 from tests.standin import gcc_words, header
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 INVENTORIES = Path(__file__).parent.parent / "inventories"
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 

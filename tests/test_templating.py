@@ -214,6 +214,7 @@ def test_template_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parsed == ["yaml/a.j2", "yaml/b.j2"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_jinja_is_not_imported_before_the_first_rendering() -> None:
     program = (
         "import sys; from fleetc.emit.templates import Templates; t = Templates({'yaml/a.j2': 'x'});"

@@ -11,6 +11,8 @@ import pytest
 
 from tests.support import ROOT, fleetc
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

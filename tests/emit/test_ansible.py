@@ -43,6 +43,7 @@ def test_every_string_of_the_spec_is_marked() -> None:
     assert all(set(text) <= set("0123456789abcdef") for text in bare if len(text) == 64)
 
 
+@pytest.mark.usefixtures("processes")
 def test_ansible_gives_every_odd_reference_back_and_runs_none(tmp_path: Path) -> None:
     listing = program("ansible-inventory")
     project = support.written(support.emitted(odd_plan()), tmp_path) / "ansible"

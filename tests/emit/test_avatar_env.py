@@ -148,6 +148,7 @@ def files() -> dict[str, Artifact]:
     return found
 
 
+@pytest.mark.usefixtures("processes")
 @readers
 def test_every_reader_takes_every_file_for_the_same(reader: Reader, tmp_path: Path) -> None:
     assert len(files()) >= 9
@@ -160,6 +161,7 @@ def test_every_reader_takes_every_file_for_the_same(reader: Reader, tmp_path: Pa
         assert reader(path) == written, name
 
 
+@pytest.mark.usefixtures("processes")
 @readers
 @settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.from_regex(r"[A-Za-z0-9_./:@%+=,?\[\]-]{0,40}", fullmatch=True), min_size=150, max_size=300))
@@ -170,6 +172,7 @@ def test_every_reader_gives_any_accepted_value_back(reader: Reader, tmp_path: Pa
     assert reader(path) == wanted
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", ["dash", "bash"])
 @pytest.mark.parametrize(("host", "prefix"), [("gpu-1", "AVATAR"), ("gpu-2", "EMBODY")])
 def test_shell_of_a_person_exports_the_switches_of_the_command_line(
@@ -201,6 +204,7 @@ def test_what_some_reader_would_misread_is_refused_with_its_name() -> None:
         encoders.env_shared([("NAME", "1"), ("OTHER", "1"), ("NAME", "1")])
 
 
+@pytest.mark.usefixtures("processes")
 def test_each_kind_of_refused_value_is_really_misread(tmp_path: Path) -> None:
     """The refusals are no caution: for each there is a reader that sees something else."""
     path = tmp_path / "read.env"

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.emit.programs import program, run
 from tests.playbooks.avatar_world import SLOT_COMPOSE
 from tests.support import ROOT, compile_text
@@ -45,6 +47,7 @@ def published(service: dict[str, Any]) -> list[tuple[str, int]]:
     return [(port["published"], port["target"]) for port in service["ports"]]
 
 
+@pytest.mark.usefixtures("processes")
 def test_slot_gets_its_project_ports_network_gpu_and_arguments(tmp_path: Path) -> None:
     found = model(tmp_path, SPEC, "slot-03")
     assert found["name"] == "vtuber-mira"
@@ -59,6 +62,7 @@ def test_slot_gets_its_project_ports_network_gpu_and_arguments(tmp_path: Path) -
     assert services["vtuber-script-runner"]["image"] == "runner:v1.3.6"
 
 
+@pytest.mark.usefixtures("processes")
 def test_slot_starts_from_what_the_spec_chooses(tmp_path: Path) -> None:
     services = model(tmp_path, SPEC, "slot-03")["services"]
     digest = {"unreal-signaling": "embody-signaling@sha256:1", "unreal-game": "embody-ue-ps@sha256:2"}
@@ -73,6 +77,7 @@ def test_slot_starts_from_what_the_spec_chooses(tmp_path: Path) -> None:
     assert mounted["/opt/embody/Engine.ini"] == str(config / "Engine.ini")
 
 
+@pytest.mark.usefixtures("processes")
 def test_slot_that_chooses_nothing_starts_from_what_the_checkout_has(tmp_path: Path) -> None:
     start, end = SPEC.index("[avatars.stage.game_files]"), SPEC.index("[avatars.solo]")
     spec = SPEC[:start] + SPEC[end:]
@@ -99,6 +104,7 @@ for item in data["instances"]:
 """A stand-in for the way in which the stack's command line reads its file of slots."""
 
 
+@pytest.mark.usefixtures("processes")
 def test_command_line_finds_each_slot_with_its_gpu(tmp_path: Path) -> None:
     tree = compile_text(SPEC).tree
     assert tree is not None
@@ -111,10 +117,12 @@ def test_command_line_finds_each_slot_with_its_gpu(tmp_path: Path) -> None:
     assert 'export AVATAR_CLUSTER_FILE="/opt/fleetc/current/avatar/cluster.json"' in exported
 
 
+@pytest.mark.usefixtures("processes")
 def test_slot_without_command_port_publishes_none(tmp_path: Path) -> None:
     assert published(model(tmp_path, SPEC, "slot-01")["services"]["unreal-game"]) == [("9878", 9877)]
 
 
+@pytest.mark.usefixtures("processes")
 def test_slot_beyond_the_public_design_takes_no_network_of_another(tmp_path: Path) -> None:
     spec = SPEC.replace("slot = 3,", "slot = 300,")
     spec += '\n[[silence]]\ncode = "slot-beyond-public-design"\nreason = "our own design"\n'
@@ -123,6 +131,7 @@ def test_slot_beyond_the_public_design_takes_no_network_of_another(tmp_path: Pat
     assert "config" not in (found["networks"]["default"].get("ipam") or {})
 
 
+@pytest.mark.usefixtures("processes")
 def test_systemd_accepts_the_unit_that_loads_the_rules(tmp_path: Path) -> None:
     unit = ROOT / "playbooks/roles/fleet_avatar/files/fleetc-avatar-firewall.service"
     program("nft")

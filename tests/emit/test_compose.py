@@ -38,6 +38,7 @@ def project(directory: Path, service: Service, env_files: bool = False) -> dict[
     return parsed
 
 
+@pytest.mark.usefixtures("processes")
 def test_compose_gives_every_odd_argument_and_variable_back(tmp_path: Path) -> None:
     service = support.odd_service("gw-eu")
     parsed = project(tmp_path, replace(service, secrets=()), env_files=True)["services"]["gw-eu"]
@@ -47,6 +48,7 @@ def test_compose_gives_every_odd_argument_and_variable_back(tmp_path: Path) -> N
     assert found == {variable.name: variable.value for variable in service.variables}
 
 
+@pytest.mark.usefixtures("processes")
 def test_project_runs_one_container_that_always_comes_back(tmp_path: Path) -> None:
     parsed = project(tmp_path, support.service("gw-eu"))
     (service,) = parsed["services"].values()
@@ -60,6 +62,7 @@ def test_project_runs_one_container_that_always_comes_back(tmp_path: Path) -> No
     assert "deploy" not in service
 
 
+@pytest.mark.usefixtures("processes")
 def test_only_the_data_directory_is_made_when_it_is_missing(tmp_path: Path) -> None:
     volumes = project(tmp_path, support.service("gw-eu"))["services"]["gw-eu"]["volumes"]
     found = {v["source"]: (v["target"], v.get("read_only", False)) for v in volumes}
@@ -72,11 +75,13 @@ def test_only_the_data_directory_is_made_when_it_is_missing(tmp_path: Path) -> N
     assert [source for source, create in made.items() if create] == ["/var/lib/livepeer/gw-eu"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_file_of_secrets_is_named_only_when_there_are_some(tmp_path: Path) -> None:
     files = project(tmp_path, support.service("gw-eu", secrets=()))["services"]["gw-eu"]["env_file"]
     assert [file["path"] for file in files] == ["/opt/fleetc/current/gw-eu/node.env"]
 
 
+@pytest.mark.usefixtures("processes")
 def test_gpus_are_reserved_by_id_or_all_of_them(tmp_path: Path) -> None:
     def devices(gpus: tuple[int, ...] | str) -> dict[str, Any]:
         service = project(tmp_path, support.service("gw-eu", gpus=gpus))["services"]["gw-eu"]
@@ -88,6 +93,7 @@ def test_gpus_are_reserved_by_id_or_all_of_them(tmp_path: Path) -> None:
     assert devices("all") == {"driver": "nvidia", "capabilities": ["gpu"], "count": -1}
 
 
+@pytest.mark.usefixtures("processes")
 def test_name_that_yaml_takes_for_something_else_stays_a_name(tmp_path: Path) -> None:
     for name in ("no", "true", "on"):
         assert list(project(tmp_path, support.service(name))["services"]) == [name]
@@ -102,6 +108,7 @@ def lowered(text: str, name: str) -> Service:
     return next(s for h in lower.lower(fleet).hosts for s in h.services if s.name == name)
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -39,6 +39,7 @@ def needs_root() -> None:
         pytest.skip("network namespaces need root")
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("path", FILES)
 def test_nft_accepts_the_rules(path: str, tmp_path: Path) -> None:
     needs_root()
@@ -70,28 +71,33 @@ def network() -> Iterator[Network]:
         yield made
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("port", ["tcp/8083", "tcp/9880", "tcp/9090", "tcp/3478", "udp/3478", "udp/49160", "udp/49200"])
 def test_only_the_allowlist_reaches_a_port_of_the_stack(network: Network, port: str) -> None:
     assert network.reaches("friend", port)
     assert not network.reaches("stranger", port)
 
 
+@pytest.mark.usefixtures("processes")
 def test_nobody_outside_reaches_the_command_port_of_a_game(network: Network) -> None:
     assert not network.reaches("friend", "tcp/7780")
     assert not network.reaches("stranger", "tcp/7780")
 
 
+@pytest.mark.usefixtures("processes")
 def test_nobody_outside_reaches_a_container_past_its_published_ports(network: Network) -> None:
     for port in ("tcp/7777", "tcp/80"):
         assert not network.reaches("friend", port, CONTAINER)
         assert network.reaches("host", port, CONTAINER), "the host itself does"
 
 
+@pytest.mark.usefixtures("processes")
 def test_what_the_stack_does_not_own_is_left_alone(network: Network) -> None:
     assert network.reaches("stranger", "tcp/22")
     assert network.reaches("stranger", "udp/49201")
 
 
+@pytest.mark.usefixtures("processes")
 def test_containers_call_out_and_call_their_host(network: Network) -> None:
     """A matchmaker listens on 8889, and that is the port of a recorder here: what leaves the host is not for it."""
     for port in ("tcp/8889", "tcp/7780"):
@@ -99,6 +105,7 @@ def test_containers_call_out_and_call_their_host(network: Network) -> None:
     assert network.reaches("container", "tcp/3478")
 
 
+@pytest.mark.usefixtures("processes")
 def test_loading_again_leaves_one_table_and_its_neighbours(network: Network) -> None:
     before = network.inside("host", "nft", "--stateless", "list", "ruleset")
     network.inside("host", "nft", "--file", "-", stdin=rules())
@@ -109,6 +116,7 @@ def test_loading_again_leaves_one_table_and_its_neighbours(network: Network) -> 
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_caller_that_leaves_the_allowlist_is_cut_off(network: Network) -> None:
     network.inside("host", "nft", "--file", "-", stdin=rules().replace("203.0.113.77/32", "203.0.113.79/32"))
     try:

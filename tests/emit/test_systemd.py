@@ -54,6 +54,7 @@ def command_line(unit: str) -> list[str]:
     return [unescape_c(word).replace("$$", "$").replace("%%", "%") for word in words]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize(
     "service",
     [
@@ -67,6 +68,7 @@ def test_systemd_has_nothing_to_say_about_a_unit(service: Service, tmp_path: Pat
     assert checked(tmp_path, f"{service.unit}.service", unit_of(service)) == "status 0"
 
 
+@pytest.mark.usefixtures("processes")
 def test_systemd_would_notice_a_misspelt_setting(tmp_path: Path) -> None:
     text = unit_of(support.service("gw-eu")).replace("Restart=always", "Restart=alwys")
     assert "alwys" in checked(tmp_path, "livepeer-gw-eu.service", text)
@@ -115,6 +117,7 @@ def test_path_that_would_end_its_line_is_refused() -> None:
         unit_of(support.service("gw-eu", data_dir="/a\nExecStartPre=/bin/x"))
 
 
+@pytest.mark.usefixtures("processes")
 def test_every_directory_that_the_node_writes_to_is_writable(tmp_path: Path) -> None:
     models, socket = Mount("/home/ai/models", False, support.HERE), Mount(DOCKER_SOCKET, False, support.HERE)
     base = support.service("gw-eu", manages_containers=True)

@@ -20,6 +20,8 @@ from tests.farm import Farm, Host, Process
 from tests.support import ROOT, shipped, sources_of
 from tests.support_values import nasty_values
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 SECRET = "s3cret \"quoted\" $HOME `id` \\ 'x' %h #é"
 CANARY = "CANARY-7f3a-9c1e"
 

@@ -13,7 +13,7 @@ from tests.farm import STANDIN_IMAGE, Farm, FarmError, Host, HostSpec
 from tests.farm_image import compile_standin
 from tests.farm_system import cgroup_hierarchies
 
-pytestmark = pytest.mark.hosts
+pytestmark = [pytest.mark.hosts, pytest.mark.usefixtures("processes")]
 
 # Each word holds something that a unit file, a shell, Compose or a log would gladly read as its own.
 NASTY = [

@@ -18,6 +18,8 @@ from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
 from tests.hosts.test_deploy import CANARY, SECRET, Rollout, toml_text
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 MARKERS = "/var/lib/fleetc/running"
 SECRETS = (CANARY, SECRET, "hunter2")
 

@@ -99,6 +99,7 @@ def test_limits_move_with_the_spec() -> None:
     assert panels_["Deposit of payer"]["steps"][1]["value"] == 50_000_000
 
 
+@pytest.mark.usefixtures("processes")
 def test_prometheus_reads_every_expression(tmp_path: Path) -> None:
     expressions = [target["expr"] for panel in drawn(loaded()) for target in panel["targets"]]
     rules = [{"record": f"panel:{index}", "expr": expression} for index, expression in enumerate(expressions)]

@@ -13,6 +13,8 @@ from fleetc.text.encoders import go_template_text, promql_string
 from tests.monitoring.support import REWARD_TEST, RULES_TEST, SPEC, files, lay_out, promtool, watched, whole
 from tests.support import EXAMPLES, compile_text, compiled_example
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -16,8 +16,12 @@ from urllib.error import URLError
 from urllib.parse import parse_qs, quote, urlsplit
 from urllib.request import urlopen
 
+import pytest
+
 from tests.monitoring.support import lay_out, program
 from tests.support import compile_text
+
+pytestmark = pytest.mark.usefixtures("processes")
 
 SPEC = """
 spec = 1

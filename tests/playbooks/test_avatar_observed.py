@@ -17,7 +17,7 @@ from tests.support import compile_text
 
 __all__ = ["bare"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
 
 _ANSWER = re.compile(r"^TASK \[fleet_observe : (.*)\] \*+\n(?:ok|changed): \[gpu-1\] => (\{.*\})$", re.MULTILINE)
 

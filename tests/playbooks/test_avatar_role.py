@@ -29,7 +29,7 @@ VAULT = "fleet_vault: {turn_user: turn-user-1, ops_secret: ops-secret-1, runner_
 SECRETS = ("turn-user-1", "ops-secret-1", "runner-token-1", "edge-token-1", "turn-password-", "recordings-9c1e")
 PROJECTS = ["vtuber-luna", "vtuber-orin", "vtuber-mira"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("processes")]
 
 
 class Fleet:

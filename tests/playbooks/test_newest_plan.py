@@ -20,6 +20,8 @@ from fleetc.rollout.hosts.observe import NEWEST, newest_plan
 from fleetc.rollout.hosts.runner import RunOptions, RunResult, run_playbook
 from fleetc.rollout.plan.data import NewestPlan
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 A, B = "a" * 64, "b" * 64
 OLD, NOW, LATER = "2026-03-01T11:00:00Z", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"
 FAR = "2999-01-01T00:00:00Z"

@@ -19,7 +19,7 @@ from tests import outside_tools
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 from tests.support import shipped
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("processes")]
 
 TOOLS = outside_tools.TOOLS / "node_modules"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

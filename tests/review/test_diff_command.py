@@ -21,6 +21,8 @@ from tests.mutating import mutations, spread
 from tests.review.support import example, side
 from tests.support import ROOT, fleetc, shipped
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 DEMO = example("demo")
 EDITED = DEMO.replace("max_sessions = 4", "max_sessions = 3")
 

@@ -15,7 +15,7 @@ from tests.review.git_support import NEW, OLD, before, change, commit, git_in, n
 from tests.review.support import example
 from tests.support import fleetc
 
-pytestmark = pytest.mark.usefixtures("nobodys_settings")
+pytestmark = [pytest.mark.usefixtures("nobodys_settings"), pytest.mark.usefixtures("processes")]
 
 
 def forge(spec: Path, place: Path, ways: str = "") -> None:

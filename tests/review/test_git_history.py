@@ -14,7 +14,7 @@ from fleetc.disk import git
 from fleetc.disk.manifest import FilesError
 from tests.review.git_support import NEW, OLD, before, commit, git_in, new_repository, refusal
 
-pytestmark = pytest.mark.usefixtures("nobodys_settings")
+pytestmark = [pytest.mark.usefixtures("nobodys_settings"), pytest.mark.usefixtures("processes")]
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parent.parent / "data/encode_vectors.json").read_text())
 BLOCKS = {"h3", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre", "details", "summary"}
 TAGS = BLOCKS | {"strong", "code", "wbr"}

@@ -143,6 +143,7 @@ def test_kinds(spec: Path, answer: object, status: str | None, kind: str) -> Non
     assert done.stdout.startswith(f"stream main: {kind}: ")
 
 
+@pytest.mark.usefixtures("processes")
 def test_answer_from_standard_input(spec: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-m", "fleetc", "streams", str(spec), "--observed", "-", "--stream", "main"],

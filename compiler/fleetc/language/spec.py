@@ -6,6 +6,7 @@ that lead somewhere, so rules and lowering need no defensive code.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -44,8 +45,9 @@ def _newer_language(version: object) -> list[Diagnostic]:
     return [error("invalid-value", message, Label(("spec",)), help=advice)]
 
 
+@cache
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a spec file, with a description for every key."""
+    """The JSON Schema of a spec file, with a description for every key. It is built once: nobody changes it."""
     schema = Fleet.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "fleetc spec, version 1"

@@ -55,13 +55,8 @@ class Table(NamedTuple):
     fields: tuple[Field, ...]
 
 
-@cache
-def _schema() -> dict[str, Any]:
-    return json_schema()
-
-
 def _definition(name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _schema()["$defs"][name] if name else _schema()
+    found: Mapping[str, Any] = json_schema()["$defs"][name] if name else json_schema()
     return found
 
 

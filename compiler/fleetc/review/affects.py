@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 from fleetc import lower
@@ -122,7 +121,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None  # noqa: S101  # the caller has seen no errors
     value = value_at(document.raw, path)
-    chosen = choices(document.raw, value, words(_schema(), path))
+    chosen = choices(document.raw, value, words(json_schema(), path))
     found: list[Affected] = []
     for candidate in (*chosen, *alternatives(value)):
         if len(found) == CHOICES or (found and candidate not in chosen):
@@ -133,11 +132,6 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
             found.append(Affected(path, _shown(value), _shown(candidate), lines))
     by_origin = Affected(path, _shown(value), "", ())
     return tuple(found) or (replace(by_origin, lines=tuple(_traced(compiled, sources, path, shipped))),)
-
-
-@cache
-def _schema() -> dict[str, Any]:
-    return json_schema()
 
 
 def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:

@@ -8,6 +8,7 @@ description, version 1.0.0; `readOnly`, `writeOnly`, `deprecated` and `default` 
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -274,11 +275,13 @@ class SeenErrors(Seen):
     errors: Annotated[list[StrictStr], Field(min_length=1)] = _must("What went wrong, in sentences for people.")
 
 
+@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a stream as the API describes it; `observed.py` reads more, and notes it."""
     return _schema(SeenStream, "stream", "stream of the stream API, as answered")
 
 
+@cache
 def error_schema() -> dict[str, Any]:
     """The JSON Schema of what the API answers in the place of a stream."""
     return _schema(SeenErrors, "error", "error of the stream API")

@@ -16,6 +16,8 @@ import pytest
 
 from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback, spellings, texts_below
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 __all__ = ["loopback"]
 
 SPELLINGS = spellings()

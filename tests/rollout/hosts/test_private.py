@@ -100,6 +100,7 @@ with private_directory() as work:
 """
 
 
+@pytest.mark.usefixtures("processes")
 def test_sweep_takes_what_the_dead_left_and_nothing_else(temporary: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(temporary)]
     holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -138,6 +139,7 @@ def test_sweep_takes_what_the_dead_left_and_nothing_else(temporary: Path) -> Non
     ]
 
 
+@pytest.mark.usefixtures("processes")
 def test_sweep_kills_what_does_not_end(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "_TERM_SECONDS", 0.2)
     dead = Path(tempfile.mkdtemp(prefix="fleetc-private-", dir=temporary))
@@ -155,6 +157,7 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("processes")
 def test_program_with_the_password_of_the_vault_runs_with_all_variables_and_its_word_goes_into_no_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

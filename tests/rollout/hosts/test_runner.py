@@ -14,6 +14,7 @@ from fleetc.rollout.hosts.runner import RunOptions, _environment
 NAMES = ["known_hosts", "known hosts", 'kn"own', "kno'wn", "known%h", "back\\slash", "two  spaces #1"]
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("name", NAMES)
 def test_known_hosts_file_of_any_name_reaches_ssh(name: str, tmp_path: Path) -> None:
     if shutil.which("ssh") is None:

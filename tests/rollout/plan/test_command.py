@@ -28,6 +28,8 @@ from tests.rollout.plan.support import DAY, NOW, Workplace
 from tests.rollout.plan.test_refusals import edit, refused
 from tests.support import fleetc_process
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 def without_digests(text: str) -> str:
     """The text with every digest taken out, so that another template is no other snapshot."""

@@ -15,6 +15,8 @@ from fleetc.disk.reading import read_playbooks
 from tests.rollout.plan.support import DAY, NOW, Workplace
 from tests.support import fleetc
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 PLACES, REPLAYS = 500, 200
 SAMPLED_PLACES, SAMPLED_REPLAYS = 60, 20
 

@@ -12,6 +12,8 @@ from fleetc.rollout.hosts.plans import LONGEST
 from tests.rollout.plan.support import NOW, SIGNER, Workplace, make_key
 from tests.rollout.plan.test_refusals import refused, resealed, verified
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 
 @pytest.mark.parametrize("options", [(), ("--check",), ("--limit", "eu-ai"), ("--check", "--limit", "eu-ai")])
 @pytest.mark.parametrize("variable", ["FLEETC_ALLOWED_SIGNERS", "FLEETC_SIGNER"])

@@ -17,6 +17,8 @@ from fleetc.rollout.plan.data import FORMAT, OBSERVED, RECORDED, UNKNOWN, Baseli
 from fleetc.rollout.plan.document import encode
 from tests.rollout.plan.support import DAY, NOW, Answer, Workplace, make_key
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 
 

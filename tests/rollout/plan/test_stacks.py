@@ -33,6 +33,8 @@ from tests.rollout.plan.support import NOW, Workplace
 from tests.rollout.plan.test_refusals import edit
 from tests.support import ROOT, shipped
 
+pytestmark = pytest.mark.usefixtures("processes")
+
 SPEC = ROOT / "inventories" / "avatar-stage" / "fleet.toml"
 
 

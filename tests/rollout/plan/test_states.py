@@ -129,6 +129,7 @@ class Play:
         self.serial = serial
 
 
+@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("hosts", [1, 2, 3, 7, 10, 29, 97, 100])
 def test_batches_are_those_of_ansible(hosts: int, tmp_path: Path) -> None:
     """Asked of Ansible's own function, with an inventory and a site.yml as they are emitted."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
@@ -114,6 +115,7 @@ def _file(file: FileChange) -> dict[str, Any]:
 # --- the schema -----------------------------------------------------------------------------------
 
 
+@cache
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of what `as_json` writes; every name has its sentence."""
     return {
