@@ -338,3 +338,31 @@ def test_a_uuid_that_the_host_does_not_list_is_refused() -> None:
     found = printed(_with_uuids(free_orchestrator(host='"box"', gpus=f'[0, "{unknown}"]')))
     assert f'there is no GPU of host box with the UUID "{unknown}"' in found and "unknown-reference" in found
     assert "this is not a list of GPUs" in printed(_with_uuids(free_orchestrator(host='"box"', gpus='["GPU-1"]')))
+
+
+def test_prices_are_told_with_their_unit_and_whom_they_are_for() -> None:
+    caps = '{ realvis = "0.5 USD / pixel", llm = "0.41 USD / terapixel" }'
+    special = '{ gate = "7 wei / 10 pixels" }'
+    text = onchain(
+        model_table(),
+        gateway(mode='"dual"', max_price='"any"', max_model_prices=caps),
+        orchestrator(
+            mode='"dual"',
+            price='"0.5 wei / pixel"',
+            gateway_prices=special,
+            models='[{ use = "realvis", price = "4768371 wei / pixel", gateway_prices = { gate = "1 wei / pixel" } }]',
+        ),
+    )
+    account = "0x1111111111111111111111111111111111111111"
+    realvis = "text-to-image SG161222/RealVisXL_V4.0_Lightning"
+    assert [line[:3] for line in service(text, "gate").prices] == [
+        (True, "base price", "any price"),
+        (True, "llm default", "0.41 USD / 1000000000000 pixels"),
+        (True, realvis, "0.5 USD / pixel"),
+    ]
+    assert [line[:3] for line in service(text, "orch").prices] == [
+        (False, "base price", "0.5 wei / pixel"),
+        (False, realvis, "4768371 wei / pixel"),
+        (False, f"{realvis} gateway {account}", "1 wei / pixel"),
+        (False, f"gateway {account}", "7 wei / 10 pixels"),
+    ]

@@ -7,15 +7,14 @@ import re
 from markdown_it import MarkdownIt
 
 from fleetc.blueprint.blueprint import (
-    Argument,
     Assumed,
     Blueprint,
-    BlueprintFile,
     Connection,
     FundsRow,
     MarketRow,
     MarketSummary,
     MarketTables,
+    PriceLine,
     SecretVariable,
 )
 from fleetc.language.effective import BoundPort
@@ -69,25 +68,17 @@ def test_ports_say_from_where_they_are_reached() -> None:
     ]
 
 
-def test_prices_come_from_arguments_and_files_with_their_unit() -> None:
-    assert table(page_of(support.plan()), "Prices")[:4] == [
-        ["gw-eu", "pays at most", "base price", "1500 wei / pixel"],
-        ["gw-eu", "pays at most", "text-to-image Org/Model", "0.5 USD / pixel"],
-        ["orch-a", "asks", "base price", "0.5 USD / pixel"],
-        ["orch-a", "asks", "text-to-image Org/Model", "4768371 wei / pixel"],
-    ]
-
-
-def test_zero_cap_is_told_as_any_price_and_gateway_prices_name_the_gateway() -> None:
-    entry = {"ethaddress": "0xab", "priceperunit": 7, "pixelsperunit": 10, "currency": "wei"}
-    service = support.service(
-        "gw-eu",
-        arguments=(Argument("maxPricePerUnit", "0", support.HERE),),
-        files=(BlueprintFile("prices.json", {"gateways": [entry]}, support.HERE),),
+def test_prices_of_processes_are_rows_in_their_order() -> None:
+    lines = (
+        PriceLine(True, "base price", "any price", support.HERE),
+        PriceLine(False, "gateway 0xab", "7 wei / 10 pixels", support.HERE),
+        PriceLine(True, "odd | work", "1 wei / pixel", support.HERE),
     )
-    assert table(page_of(support.plan(support.host("edge-1", service))), "Prices") == [
+    page = page_of(support.plan(support.host("edge-1", support.service("gw-eu", prices=lines))))
+    assert table(page, "Prices") == [
         ["gw-eu", "pays at most", "base price", "any price"],
         ["gw-eu", "asks", "gateway 0xab", "7 wei / 10 pixels"],
+        ["gw-eu", "pays at most", "odd | work", "1 wei / pixel"],
     ]
 
 
