@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fleetc.emit import manifest
+from fleetc.emit.draft import text_of
+from fleetc.emit.traced import Line
 
 PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
 """What stands for a file whose lines conflict. It is neither JSON nor YAML, so that Ansible stops at it."""
@@ -43,7 +45,7 @@ def settle_manifest(base: bytes, ours: bytes, theirs: bytes) -> Settled:
                 entries.append(_written(found))
         keys = [key for key in mine if key != "files"]
         members = {key: _chosen(before.get(key), mine.get(key), yours.get(key)) or mine[key] for key in keys}
-        return Settled(manifest.written(members, entries).content, is_open)
+        return Settled(text_of(manifest.written(members, entries)).encode(), is_open)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Settled(PLACEHOLDER, True)
 
@@ -61,6 +63,6 @@ def _chosen(base: Any, ours: Any, theirs: Any) -> Any:
     return None
 
 
-def _written(entry: _Entry) -> str:
+def _written(entry: _Entry) -> Line:
     origins = [str(origin) for origin in entry.get("origins", [])]
-    return manifest.entry(str(entry["path"]), str(entry["mode"]), origins, str(entry.get("sha256", "")))
+    return manifest.entry(str(entry["path"]), str(entry["mode"]), origins, str(entry.get("sha256", ""))), ()

@@ -1,4 +1,4 @@
-"""What the formats share: paths of a service's files, spec tables behind a value, exact JSON text.
+"""What the formats share: spec tables behind a value, origins of releases and images, exact JSON text.
 
 In: plain values and origins. Out: text for artifacts. Called by the files of `emit/`, which import nothing of
 one another, and by other writers of JSON and numbers.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
+from itertools import chain
 from json.encoder import encode_basestring
-from typing import NamedTuple
+from operator import attrgetter, itemgetter
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostBlueprint, Service, StackBlueprint
-from fleetc.emit.tree import Artifact
+from fleetc.blueprint.blueprint import Service
+from fleetc.emit.traced import Line, Origins
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import HIDDEN
@@ -23,36 +25,20 @@ _SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "silence"})
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 
 
-class Releases(NamedTuple):
-    """Hex digests of all files of a host, by host; of the files of a service, by service; of each file, by path."""
-
-    hosts: dict[str, str]
-    services: dict[str, str]
-    files: dict[str, str]
-
-
-def service_file(host: HostBlueprint, service: Service, name: str, text: str, origins: Iterable[Origin]) -> Artifact:
-    """A file of a service, with the spec tables that it came from: its host, its node and those of the origins."""
-    place = f"hosts/{host.name}/{service.name}/{name}"
-    own = {f"hosts.{host.name}", f"{service.table}.{service.name}"}
-    return Artifact(place, text.encode(), origins=tables_of(origins, own))
-
-
-def avatar_file(
-    host: HostBlueprint, avatar: StackBlueprint, name: str, text: str, origins: Iterable[Origin]
-) -> Artifact:
-    """A file of the avatar stack of a host, with the spec tables that it came from."""
-    place = f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}"
-    own = {f"hosts.{host.name}", f"avatars.{avatar.name}"}
-    return Artifact(place, text.encode(), origins=tables_of(origins, own))
-
-
 def tables_of(origins: Iterable[Origin], more: Iterable[str] = ()) -> tuple[str, ...]:
     """The spec tables that origins lie in, such as "hosts.edge", and those in `more`, sorted."""
-    # Most origins lie in few tables: those are told apart first and written out once.
-    heads = {path[:2] for origin in origins for path in origin.paths}
-    tables = {str(h[0]) if h[0] in _SINGLE_TABLES or len(h) == 1 else f"{h[0]}.{h[1]}" for h in heads}
-    return tuple(sorted(tables.union(more)))
+    # Most origins lie in few tables: those are told apart first, without a step of the interpreter for each path.
+    heads = set(map(_head, chain.from_iterable(map(_paths, origins))))
+    return tuple(sorted({*map(_table, heads), *more}))
+
+
+_paths = attrgetter("paths")
+_head = itemgetter(slice(2))
+
+
+@lru_cache(maxsize=65536)
+def _table(head: Path) -> str:
+    return str(head[0]) if head[0] in _SINGLE_TABLES or len(head) == 1 else f"{head[0]}.{head[1]}"
 
 
 def release_origin(service: Service) -> Origin:
@@ -89,10 +75,33 @@ def json_document(value: object) -> str:
 
     Raises TypeError for a float or any other type, ValueError for a Decimal that is no number.
     """
-    return without_hidden(_pretty(value, "\n")) + "\n"
+    lines: list[tuple[str, Path]] = []
+    _add_lines(lines, value, (), "", "", "")
+    return without_hidden("".join([f"{text}\n" for text, _ in lines]))
 
 
-def _pretty(value: object, line: str) -> str:
+def json_lines(value: object) -> list[tuple[str, Path]]:
+    """The lines of the same file, each with the key path of what stands on it; brackets stand for their container."""
+    lines: list[tuple[str, Path]] = []
+    _add_lines(lines, value, (), "", "", "")
+    return [(without_hidden(text), place) for text, place in lines]
+
+
+def _add_lines(lines: list[tuple[str, Path]], value: object, place: Path, indent: str, key: str, comma: str) -> None:
+    if isinstance(value, Mapping | list | tuple) and value:
+        table = isinstance(value, Mapping)
+        members = [(k, f"{encode_basestring(k)}: ", v) for k, v in value.items()] if isinstance(value, Mapping) else []
+        items = members or [(index, "", item) for index, item in enumerate(value)]
+        lines.append((f"{indent}{key}{'{' if table else '['}", place))
+        for number, (name, label, item) in enumerate(items, 1):
+            _add_lines(lines, item, (*place, name), f"{indent}  ", label, "," if number < len(items) else "")
+        lines.append((f"{indent}{'}' if table else ']'}{comma}", place))
+    else:
+        lines.append((f"{indent}{key}{_scalar(value)}{comma}", place))
+
+
+def _scalar(value: object) -> str:
+    """A value that stands on one line: also an empty table or list."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -103,24 +112,34 @@ def _pretty(value: object, line: str) -> str:
         return plain_decimal(value)
     if isinstance(value, int):
         return str(value)
-    inner = line + "  "
-    if isinstance(value, Mapping):
-        members = [f"{encode_basestring(key)}: {_pretty(item, inner)}" for key, item in value.items()]
-        return f"{{{inner}{f',{inner}'.join(members)}{line}}}" if members else "{}"
-    if isinstance(value, list | tuple):
-        items = [_pretty(item, inner) for item in value]
-        return f"[{inner}{f',{inner}'.join(items)}{line}]" if items else "[]"
+    if isinstance(value, Mapping | list | tuple):
+        return "{}" if isinstance(value, Mapping) else "[]"
     raise TypeError(f"{type(value).__name__} has no exact form in JSON")
 
 
-def json_places(value: object, path: Path = ()) -> Iterator[Path]:
-    """For each line of `json_document(value)` the key path of what stands on it; a bracket stands for its container."""
-    yield path
-    if isinstance(value, Mapping | list | tuple) and value:
-        items = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, item in items:
-            yield from json_places(item, (*path, key))
-        yield path
+Member = tuple[str, str | list[Line], Origins]
+"""A member of a JSON object: its key, its value and where it comes from; items of a list have origins of their own."""
+
+
+def json_members(members: Sequence[Member], frame: Origins = ()) -> list[Line]:
+    """The lines of a JSON object with a member on each line, and for a member that is a list an item on each line.
+
+    Values and items are JSON text by `json_line`; `frame` are the origins of the object's own braces. Differences and
+    merges of such a file show which member or item changed.
+    """
+    lines: list[Line] = [("{", frame)]
+    last = len(members) - 1
+    for number, (key, value, origins) in enumerate(members):
+        comma = "," if number < last else ""
+        if isinstance(value, list) and value:
+            lines.append((f'  "{key}": [', origins))
+            lines += [(f"    {item},", behind) for item, behind in value[:-1]]
+            lines.append((f"    {value[-1][0]}", value[-1][1]))
+            lines.append((f"  ]{comma}", origins))
+        else:
+            lines.append((f'  "{key}": {value or "[]"}{comma}', origins))
+    lines.append(("}", frame))
+    return lines
 
 
 def without_hidden(text: str) -> str:

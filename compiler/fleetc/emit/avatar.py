@@ -9,7 +9,8 @@ stand in none of them; a rollout adds them on the host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from fleetc.blueprint.blueprint import (
     GAME_SERVICE,
@@ -21,11 +22,10 @@ from fleetc.blueprint.blueprint import (
     StackBlueprint,
     Variable,
 )
-from fleetc.emit.artifacts import avatar_file, json_document
-from fleetc.emit.templates import Encoded, Templates, Word
-from fleetc.emit.tracing import Marks, TracedLine, file_lines, trace_template, traced
-from fleetc.emit.tree import Artifact
-from fleetc.places.origin import Origin, given
+from fleetc.emit.draft import Draft, JsonFile, Lines, avatar_file
+from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
+from fleetc.emit.traced import Line, Mark
+from fleetc.places.origin import given
 from fleetc.text.encoders import compose_string, env_shared
 
 HOST_FILE = "host.env"
@@ -36,81 +36,64 @@ _SLOT = "compose/slot.yaml.j2"
 _PROFILE = "env/profile.sh.j2"
 
 
-def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     """The files of the host's stack; nothing for a host without one."""
     avatar = host.avatar
     if avatar is None:
         return
-    for name, variables in ((HOST_FILE, avatar.host_variables), (TURN_FILE, avatar.turn_variables)):
-        yield avatar_file(host, avatar, name, _text(variables), _origins(variables))
-    profile = templates.render(_PROFILE, _profile(avatar))
-    yield avatar_file(host, avatar, PROFILE, profile, _origins(avatar.shell_variables))
-    cluster = avatar.cluster
-    yield avatar_file(host, avatar, cluster.name, json_document(cluster.content), [cluster.origin])
-    turn = avatar.pinned(TURN_SERVICE)
-    if turn:
-        yield avatar_file(host, avatar, HOST_COMPOSE, templates.render(_HOST, {"turn": turn}), _image_origins(avatar))
+    yield _environment_file(host, avatar, HOST_FILE, avatar.host_variables)
+    yield _environment_file(host, avatar, TURN_FILE, avatar.turn_variables)
+    shell = avatar.shell_variables
+    profile = Rendered(templates, _PROFILE, partial(_profile, shell))
+    yield avatar_file(host, avatar, PROFILE, profile, [variable.origin for variable in shell])
+    yield avatar_file(host, avatar, avatar.cluster.name, JsonFile(avatar.cluster), [avatar.cluster.origin])
+    images = [image.origin for image in avatar.images]
+    if avatar.pinned(TURN_SERVICE):
+        turn = Rendered(templates, _HOST, partial(_host_view, avatar))
+        yield avatar_file(host, avatar, HOST_COMPOSE, turn, images)
     for slot in avatar.slots:
-        yield avatar_file(host, avatar, f"slots/{slot.name}.env", _text(slot.variables), _origins(slot.variables))
-        text = templates.render(_SLOT, _view(avatar, slot))
-        origins = [slot.origin, *_image_origins(avatar)]
-        yield avatar_file(host, avatar, f"slots/{slot.name}.compose.yaml", text, origins)
+        yield _environment_file(host, avatar, f"slots/{slot.name}.env", slot.variables)
+        arguments = Rendered(templates, _SLOT, partial(_view, avatar, slot))
+        yield avatar_file(host, avatar, f"slots/{slot.name}.compose.yaml", arguments, [slot.origin, *images])
     for allowlist in avatar.allowlists:
-        lines = "".join(f"{text}\n" for text in allowlist.texts)
-        yield avatar_file(host, avatar, f"allow/{allowlist.file}", lines, [e.origin for e in allowlist.entries])
+        allowed = [(entry.text, (entry.origin,)) for entry in allowlist.entries]
+        body = Lines(partial(iter, allowed))
+        yield avatar_file(host, avatar, f"allow/{allowlist.file}", body, [e.origin for e in allowlist.entries])
 
 
-def _text(variables: Iterable[Variable]) -> str:
-    return env_shared((variable.name, variable.value) for variable in variables)
+def _environment_file(host: HostBlueprint, avatar: StackBlueprint, name: str, variables: Sequence[Variable]) -> Draft:
+    body = Lines(partial(_environment, variables))
+    return avatar_file(host, avatar, name, body, [variable.origin for variable in variables])
 
 
-def _origins(variables: Iterable[Variable]) -> list[Origin]:
-    return [variable.origin for variable in variables]
+def _environment(variables: Sequence[Variable]) -> Iterator[Line]:
+    lines = env_shared((variable.name, variable.value) for variable in variables)
+    for line, variable in zip(lines, variables, strict=True):
+        yield line, (variable.origin,)
 
 
-def _image_origins(avatar: StackBlueprint) -> list[Origin]:
-    return [image.origin for image in avatar.images]
+def _profile(variables: Sequence[Variable], mark: Mark) -> View:
+    return {"variables": [mark((Word(variable.name), variable.value), variable.origin) for variable in variables]}
 
 
-def _profile(avatar: StackBlueprint) -> dict[str, object]:
-    return {"variables": [(Word(variable.name), variable.value) for variable in avatar.shell_variables]}
+def _host_view(avatar: StackBlueprint, mark: Mark) -> View:
+    return {"turn": _image(avatar, TURN_SERVICE, mark)}
 
 
-def _view(avatar: StackBlueprint, slot: AvatarSlot) -> dict[str, object]:
+def _image(avatar: StackBlueprint, service: str, mark: Mark) -> object:
+    """The image that a service is pinned to, "" where it is not."""
+    return mark(avatar.pinned(service), *(image.origin for image in avatar.images if image.service == service))
+
+
+def _view(avatar: StackBlueprint, slot: AvatarSlot, mark: Mark) -> View:
+    game = given("avatars", avatar.name, "game_args")
     return {
         # Inside the quotes of the template, behind variables that Compose puts in.
-        "signaling": Encoded(compose_string(slot.arguments)[1:-1]),
-        "signaling_image": avatar.pinned(SIGNALING_SERVICE),
-        "game_image": avatar.pinned(GAME_SERVICE),
-        "game": avatar.game_arguments,
-        "game_variable": Word(f"{avatar.prefix}_EXTRA_ARGS"),
-        "hidden": "game" not in dict(slot.ports),
-        "unnumbered": not slot.network,
+        "signaling": mark(Encoded(compose_string(slot.arguments)[1:-1]), slot.origin),
+        "signaling_image": _image(avatar, SIGNALING_SERVICE, mark),
+        "game_image": _image(avatar, GAME_SERVICE, mark),
+        "game": mark(avatar.game_arguments, game),
+        "game_variable": mark(Word(f"{avatar.prefix}_EXTRA_ARGS"), game),
+        "hidden": mark("game" not in dict(slot.ports), slot.origin),
+        "unnumbered": mark(not slot.network, slot.origin),
     }
-
-
-def trace(avatar: StackBlueprint, name: str, templates: Templates) -> list[TracedLine] | None:
-    """The lines of one file of the stack with their origins; None when it has no such file."""
-    environments = {HOST_FILE: avatar.host_variables, TURN_FILE: avatar.turn_variables}
-    environments |= {f"slots/{slot.name}.env": slot.variables for slot in avatar.slots}
-    if name in environments:
-        return [traced(f"{variable.name}={variable.value}", [variable.origin]) for variable in environments[name]]
-    if name == PROFILE:
-        marks: dict[str, Marks] = {"variables": _origins(avatar.shell_variables)}
-        return trace_template(templates, _PROFILE, _profile(avatar), marks)
-    images = {image.service: image.origin for image in avatar.images}
-    if name == avatar.cluster.name:
-        return file_lines(avatar.cluster)
-    if name == HOST_COMPOSE and avatar.pinned(TURN_SERVICE):
-        return trace_template(templates, _HOST, {"turn": avatar.pinned(TURN_SERVICE)}, {"turn": images[TURN_SERVICE]})
-    for listed in avatar.allowlists:
-        if name == f"allow/{listed.file}":
-            return [traced(entry.text, [entry.origin]) for entry in listed.entries]
-    for slot in avatar.slots:
-        if name == f"slots/{slot.name}.compose.yaml":
-            view = _view(avatar, slot)
-            marks = dict.fromkeys(view, slot.origin)
-            marks |= {"signaling_image": images[SIGNALING_SERVICE], "game_image": images[GAME_SERVICE]}
-            marks["game"] = marks["game_variable"] = given("avatars", avatar.name, "game_args")
-            return trace_template(templates, _SLOT, view, marks)
-    return None

@@ -7,61 +7,42 @@ is docker. Needs Compose 2.24 or newer on the host, which knows the long form of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
-from fleetc.emit.artifacts import image_origin, service_file
-from fleetc.emit.templates import Templates
-from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
-from fleetc.emit.tree import Artifact
+from fleetc.emit.artifacts import image_origin
+from fleetc.emit.draft import Draft, file_of_runtime
+from fleetc.emit.templates import Rendered, Templates, View
+from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
 
 FILE = "compose.yaml"
 _TEMPLATE = "compose/compose.yaml.j2"
 
 
-def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     """One project for each service of a docker host."""
     if host.runtime != "docker":
         return
     for service in host.services:
-        text = templates.render(_TEMPLATE, _view(service))
+        body = Rendered(templates, _TEMPLATE, partial(_view, service))
         origins = [*(a.origin for a in service.arguments), *(m.origin for m in service.mounts)]
-        yield service_file(host, service, FILE, text, origins)
+        yield file_of_runtime(host, service, FILE, body, origins)
 
 
-def _view(service: Service) -> dict[str, object]:
-    gpus = service.gpus
-    return {
-        "name": service.name,
-        "unit": service.unit,
-        "image": service.image,
-        "arguments": [argument.text for argument in service.arguments],
-        "env_file": f"{service.directory}/node.env",
-        "secret_file": service.secret_file if service.secrets else "",
-        # Only the data directory may be made when it is missing; an absent keystore or password must be noticed.
-        "mounts": [(mount.path, mount.read_only, mount.path == service.data_dir) for mount in service.mounts],
-        "all_gpus": gpus == "all",
-        "gpus": [str(gpu) for gpu in gpus] if isinstance(gpus, tuple) else [],
-    }
-
-
-def trace(service: Service, templates: Templates) -> list[TracedLine]:
-    """The lines of the file, each with the origins of what stands on it."""
-    return trace_template(templates, _TEMPLATE, _view(service), _marks(service))
-
-
-def _marks(service: Service) -> dict[str, Marks]:
+def _view(service: Service, mark: Mark) -> View:
     table = given(service.table, service.name)
     gpus = derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
-    secrets = Together(secret.origin for secret in service.secrets)
+    listed = service.gpus if isinstance(service.gpus, tuple) else ()
     return {
-        "name": table,
-        "unit": table,
-        "image": image_origin(service),
-        "arguments": [argument.origin for argument in service.arguments],
-        "env_file": table,
-        "secret_file": secrets,
-        "mounts": [mount.origin for mount in service.mounts],
-        "all_gpus": gpus,
-        "gpus": [gpus] * (len(service.gpus) if isinstance(service.gpus, tuple) else 0),
+        "name": mark(service.name, table),
+        "unit": mark(service.unit, table),
+        "image": mark(service.image, image_origin(service)),
+        "arguments": [mark(argument.text, argument.origin) for argument in service.arguments],
+        "env_file": mark(f"{service.directory}/node.env", table),
+        "secret_file": mark(service.secret_file if service.secrets else "", *(s.origin for s in service.secrets)),
+        # Only the data directory may be made when it is missing; an absent keystore or password must be noticed.
+        "mounts": [mark((m.path, m.read_only, m.path == service.data_dir), m.origin) for m in service.mounts],
+        "all_gpus": mark(service.gpus == "all", gpus),
+        "gpus": [mark(str(gpu), gpus) for gpu in listed],
     }

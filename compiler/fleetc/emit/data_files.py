@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import HostBlueprint
-from fleetc.emit.artifacts import json_document, service_file
+from fleetc.emit.draft import Draft, JsonFile, service_file
 from fleetc.emit.templates import Templates
-from fleetc.emit.tree import Artifact
 
 
-def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Draft]:
     """The planned files of each service of the host."""
     for service in host.services:
         for file in service.files:
-            yield service_file(host, service, file.name, json_document(file.content), [file.origin])
+            yield service_file(host, service, file.name, JsonFile(file), [file.origin])

@@ -7,19 +7,19 @@ markup, a mention or a link. The parts are in `fleet_page/`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.emit.draft import Draft
+from fleetc.emit.fleet_page import streams
 from fleetc.emit.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
-from fleetc.emit.fleet_page.cells import cell, word
-from fleetc.emit.fleet_page.hosts import SecretRow, host_marks, host_row, node_marks, node_row, port_rows
-from fleetc.emit.fleet_page.market import market_marks, market_view
-from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole, picture_marks
-from fleetc.emit.fleet_page.prices import price_rows
-from fleetc.emit.fleet_page.streams import stream_row
-from fleetc.emit.fleet_page.watching import monitoring_marks, monitoring_view
-from fleetc.emit.templates import Encoded, Templates, Word
-from fleetc.emit.tracing import ByLine, Marks, Together, TracedLine, trace_template
-from fleetc.emit.tree import Artifact
+from fleetc.emit.fleet_page.cells import cell
+from fleetc.emit.fleet_page.hosts import host_row, node_row, port_rows, price_rows, secret_rows
+from fleetc.emit.fleet_page.market import market_view
+from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole
+from fleetc.emit.fleet_page.watching import monitoring_view
+from fleetc.emit.templates import Rendered, Templates, View, Word
+from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
 from fleetc.upstream import format_release
 
@@ -27,101 +27,43 @@ FILE = "FLEET.md"
 _TEMPLATE = "docs/fleet.md.j2"
 
 
-def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Artifact]:
+def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
     """The one document."""
-    yield Artifact(FILE, templates.render(_TEMPLATE, _view(blueprint, templates)).encode(), origins=("fleet",))
+    yield Draft(FILE, Rendered(templates, _TEMPLATE, partial(_view, blueprint, templates)), tables=("fleet",))
 
 
-def trace(blueprint: Blueprint, templates: Templates) -> list[TracedLine]:
-    """The lines of the document, each with the origins of what stands on it."""
-    return trace_template(templates, _TEMPLATE, _view(blueprint, templates), _marks(blueprint, templates))
-
-
-def _view(blueprint: Blueprint, templates: Templates) -> dict[str, object]:
+def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
     pairs = [(host, service) for host in blueprint.hosts for service in host.services]
     stacks = [(host, host.avatar) for host in blueprint.hosts if host.avatar is not None]
-    slots = [slot_row(host, slot) for host, avatar in stacks for slot in avatar.slots]
-    template, picture = drawing(blueprint)
-    return {
-        "fleet": cell(blueprint.fleet),
-        "network": cell(blueprint.network),
-        "release": Word(format_release(blueprint.release)),
-        "host_count": len(blueprint.hosts),
-        "node_count": len(pairs),
-        "stacks": [stack_row(host, avatar) for host, avatar in stacks],
-        "slots": slots,
-        "slot_count": len(slots),
-        "stack_images": [row for _, avatar in stacks for row in image_rows(avatar)],
-        "callers": [row for host, avatar in stacks for row in caller_rows(host, avatar)],
-        "drawn_whole": drawn_whole(blueprint),
-        "picture_limit": PICTURE_LIMIT,
-        "picture": Encoded(templates.render(template, picture)),
-        "hosts": [host_row(host) for host in blueprint.hosts],
-        "nodes": [node_row(host, service) for host, service in pairs],
-        "ports": [row for host in blueprint.hosts for row, _ in port_rows(host)],
-        "prices": [row for _, service in pairs for row, _ in price_rows(service)],
-        **market_view(blueprint),
-        "streams": [stream_row(stream) for stream in blueprint.streams],
-        "stream_secrets": [
-            (cell(stream.name), word(s.kind), cell(s.reference), cell(".".join(map(str, s.place))))
-            for stream in blueprint.streams
-            for s in stream.secrets
-        ],
-        **monitoring_view(blueprint),
-        "secrets": [
-            SecretRow(word(s.kind), cell(s.reference), cell(s.name), cell(owner), cell(host.name))
-            for host in blueprint.hosts
-            for owner, secrets in host.secrets()
-            for s in sorted(secrets)
-        ],
-        "silenced": [
-            {"code": cell(c), "at": cell(at) if at else "", "reason": cell(r)} for c, at, r in blueprint.silenced
-        ],
-    }
-
-
-def _marks(blueprint: Blueprint, templates: Templates) -> dict[str, Marks]:
-    pairs = [(host, service) for host in blueprint.hosts for service in host.services]
+    slots = [slot_row(host, slot, mark) for host, avatar in stacks for slot in avatar.slots]
     hosts = derived("the hosts of the fleet", ("hosts",))
-    nodes = Together([hosts, *(given(service.table, service.name) for _, service in pairs)])
-    stacks = [(host, host.avatar) for host in blueprint.hosts if host.avatar is not None]
-    template, picture = drawing(blueprint)
-    drawn = trace_template(templates, template, picture, picture_marks(blueprint))
+    nodes = (hosts, *(given(service.table, service.name) for _, service in pairs))
+    counted = (hosts, *(given("avatars", avatar.name) for _, avatar in stacks))
     return {
-        "fleet": given("fleet", "name"),
-        "network": given("fleet", "network"),
-        "release": given("fleet", "node_release"),
-        "host_count": hosts,
-        "node_count": nodes,
-        "stacks": [given("avatars", avatar.name) for _, avatar in stacks],
-        "slots": [slot.origin for _, avatar in stacks for slot in avatar.slots],
-        "slot_count": Together([nodes[0], *(given("avatars", avatar.name) for _, avatar in stacks)]),
-        "stack_images": [
-            Together([given("avatars", avatar.name), image.origin]) for _, avatar in stacks for image in avatar.images
+        "fleet": mark(cell(blueprint.fleet), given("fleet", "name")),
+        "network": mark(cell(blueprint.network), given("fleet", "network")),
+        "release": mark(Word(format_release(blueprint.release)), given("fleet", "node_release")),
+        "host_count": mark(len(blueprint.hosts), hosts),
+        "node_count": mark(len(pairs), *nodes),
+        "stacks": [stack_row(host, avatar, mark) for host, avatar in stacks],
+        "slots": slots,
+        "slot_count": mark(len(slots), *counted),
+        "stack_images": [found for _, avatar in stacks for found in image_rows(avatar, mark)],
+        "callers": [found for host, avatar in stacks for found in caller_rows(host, avatar, mark)],
+        "drawn_whole": mark(drawn_whole(blueprint), *nodes),
+        "picture_limit": mark(PICTURE_LIMIT, *nodes),
+        "picture": drawing(blueprint, templates),
+        "hosts": [host_row(host, mark) for host in blueprint.hosts],
+        "nodes": [node_row(host, service, mark) for host, service in pairs],
+        "ports": [found for host in blueprint.hosts for found in port_rows(host, mark)],
+        "prices": [found for _, service in pairs for found in price_rows(service, mark)],
+        **market_view(blueprint, mark),
+        "streams": [streams.stream_row(stream, mark) for stream in blueprint.streams],
+        "stream_secrets": [found for stream in blueprint.streams for found in streams.secret_rows(stream, mark)],
+        **monitoring_view(blueprint, mark),
+        "secrets": [found for host in blueprint.hosts for found in secret_rows(host, mark)],
+        "silenced": [
+            mark((cell(code), cell(at) if at else "", cell(reason)), given("silence", index))
+            for index, (code, at, reason) in enumerate(blueprint.silenced)
         ],
-        "callers": [given("avatars", avatar.name, "allow") for h, avatar in stacks for _ in caller_rows(h, avatar)],
-        "drawn_whole": nodes,
-        "picture_limit": nodes,
-        "picture": ByLine((*line.origins, *line.presence) for line in drawn),
-        "hosts": [host_marks(host) for host in blueprint.hosts],
-        "nodes": [node_marks(host, service) for host, service in pairs],
-        "ports": [Together([origin, given("hosts", h.name)]) for h in blueprint.hosts for _, origin in port_rows(h)],
-        "prices": [
-            Together([given(service.table, service.name), *origins])
-            for _, service in pairs
-            for _, origins in price_rows(service)
-        ],
-        **market_marks(blueprint),
-        "secrets": [
-            Together([s.origin, given("hosts", host.name)])
-            for host in blueprint.hosts
-            for _, secrets in host.secrets()
-            for s in sorted(secrets)
-        ],
-        **monitoring_marks(blueprint),
-        "streams": [Together([given("streams", s.name), s.request.origin]) for s in blueprint.streams],
-        "stream_secrets": [
-            Together([given("streams", s.name), x.origin]) for s in blueprint.streams for x in s.secrets
-        ],
-        "silenced": [given("silence", index) for index in range(len(blueprint.silenced))],
     }

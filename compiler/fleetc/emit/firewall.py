@@ -6,70 +6,48 @@ newer on the host.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from fleetc.blueprint.blueprint import FirewallRow, HostBlueprint, StackBlueprint
-from fleetc.emit.artifacts import avatar_file
-from fleetc.emit.templates import Encoded, Templates, Word
-from fleetc.emit.tracing import Marks, TracedLine, trace_template
-from fleetc.emit.tree import Artifact
+from fleetc.emit.draft import Draft, avatar_file
+from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
+from fleetc.emit.traced import Mark
 from fleetc.text.encoders import visible
 
 FILE = "nftables.conf"
 _TEMPLATE = "nftables/avatar.conf.j2"
 
 
-def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     """The rules of the host's stack; nothing for a host without one."""
     avatar = host.avatar
     if avatar is None:
         return
-    callers = avatar.callers()
-    text = templates.render(_TEMPLATE, _view(avatar))
-    origins = [*(row.origin for row in avatar.firewall), *(entry.origin for entry in callers.entries)]
-    yield avatar_file(host, avatar, FILE, text, origins)
+    origins = [*(r.origin for r in avatar.firewall), *(entry.origin for entry in avatar.callers().entries)]
+    yield avatar_file(host, avatar, FILE, Rendered(templates, _TEMPLATE, partial(_view, avatar)), origins)
 
 
-def _view(avatar: StackBlueprint) -> dict[str, object]:
-    callers = avatar.callers()
+def _view(avatar: StackBlueprint, mark: Mark) -> View:
+    callers = avatar.callers().entries
+    slots = {slot.network: slot.origin for slot in avatar.slots}
     return {
-        "ip4": [text for text in callers.texts if ":" not in text],
-        "ip6": [text for text in callers.texts if ":" in text],
-        "slots": list(avatar.networks),
-        "tcp": list(_verdicts(row for row in avatar.firewall if row.protocol == "tcp")),
-        "udp": list(_verdicts(row for row in avatar.firewall if row.protocol == "udp")),
+        "ip4": [mark(entry.text, entry.origin) for entry in callers if ":" not in entry.text],
+        "ip6": [mark(entry.text, entry.origin) for entry in callers if ":" in entry.text],
+        "slots": [mark(network, slots[network]) for network in avatar.networks],
+        "tcp": [_verdict(r, mark) for r in avatar.firewall if r.protocol == "tcp" and r.reach != "everyone"],
+        "udp": [_verdict(r, mark) for r in avatar.firewall if r.protocol == "udp" and r.reach != "everyone"],
         "everyone": [
-            (Word(row.protocol), _ports(row), Encoded(visible(row.purpose)))
-            for row in avatar.firewall
-            if row.reach == "everyone"
+            mark((Word(r.protocol), _ports(r), Encoded(visible(r.purpose))), r.origin)
+            for r in avatar.firewall
+            if r.reach == "everyone"
         ],
     }
 
 
-def _verdicts(rows: Iterable[FirewallRow]) -> Iterator[tuple[Word, Word, Encoded]]:
-    for row in rows:
-        if row.reach != "everyone":
-            yield _ports(row), Word(row.reach), Encoded(visible(row.purpose))
+def _verdict(rule: FirewallRow, mark: Mark) -> object:
+    return mark((_ports(rule), Word(rule.reach), Encoded(visible(rule.purpose))), rule.origin)
 
 
-def _ports(row: FirewallRow) -> Word:
-    return Word(str(row.first) if row.first == row.last else f"{row.first}-{row.last}")
-
-
-def trace(avatar: StackBlueprint, templates: Templates) -> list[TracedLine]:
-    """The lines of the file, each with the origins of the networks and ports on it."""
-    entries = avatar.callers().entries
-    slots = {slot.network: slot.origin for slot in avatar.slots}
-    rows = {
-        kind: [row.origin for row in avatar.firewall if row.protocol == kind and row.reach != "everyone"]
-        for kind in ("tcp", "udp")
-    }
-    marks: dict[str, Marks] = {
-        "ip4": [entry.origin for entry in entries if ":" not in entry.text],
-        "ip6": [entry.origin for entry in entries if ":" in entry.text],
-        "slots": [slots[network] for network in avatar.networks],
-        "tcp": rows["tcp"],
-        "udp": rows["udp"],
-        "everyone": [row.origin for row in avatar.firewall if row.reach == "everyone"],
-    }
-    return trace_template(templates, _TEMPLATE, _view(avatar), marks)
+def _ports(rule: FirewallRow) -> Word:
+    return Word(str(rule.first) if rule.first == rule.last else f"{rule.first}-{rule.last}")

@@ -1,15 +1,15 @@
 """From the blueprint to artifacts, one format per file; no format imports another.
 
-In: a `Blueprint`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`. Called by
-`pipeline.py`. The formats of a host come first, then the digests of what they made, which name releases, then what
-stands on those digests, and last the manifest.
+In: a `Blueprint`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`, or the lines of one
+of its files with their origins: two readings of the same drafts. Called by `pipeline.py` and `review/`. The formats of
+a host come first, then what stands on their digests, and last the manifest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit import (
     ansible,
     avatar,
@@ -21,20 +21,18 @@ from fleetc.emit import (
     flags,
     manifest,
     monitoring,
-    release,
     source_copy,
     streams,
     systemd,
 )
+from fleetc.emit.draft import Draft
 from fleetc.emit.templates import Templates
-from fleetc.emit.tracing import TracedLine, file_lines, together
-from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
+from fleetc.emit.tree import Artifact, Tree, tree_of
 from fleetc.places.diagnostic import Path
-from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import EncodingError
 from fleetc.toml.document import Source
 
-HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Artifact]], ...] = (
+HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Draft]], ...] = (
     flags.emit,
     data_files.emit,
     env.emit,
@@ -58,26 +56,68 @@ class UnfitError(ValueError):
         self.path = path
 
 
+class Drafts:
+    """The files of the tree of a blueprint. Nothing is rendered before somebody reads it."""
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        templates: Mapping[str, str],
+        playbooks: Mapping[str, bytes],
+        sources: Sequence[Source],
+    ) -> None:
+        self._blueprint = blueprint
+        self._templates = Templates(templates)
+        self._playbooks = playbooks
+        self._sources = sources
+        self._of_hosts: dict[str, list[Draft]] = {}
+
+    def of_host(self, host: HostBlueprint) -> list[Draft]:
+        """The files below `hosts/<host>/`."""
+        if host.name not in self._of_hosts:
+            made = (emit_format(host, self._templates) for emit_format in HOST_FORMATS)
+            self._of_hosts[host.name] = [draft for drafts in made for draft in drafts]
+        return self._of_hosts[host.name]
+
+    def of_fleet(self) -> list[Draft]:
+        """All other files, the manifest last."""
+        drafts = [
+            *ansible.emit(self._blueprint, self.of_host, self._templates, self._playbooks),
+            *streams.emit(self._blueprint),
+            *monitoring.emit(self._blueprint, self._templates),
+            *docs.emit(self._blueprint, self._templates),
+            *source_copy.emit(self._sources),
+        ]
+        return [*drafts, manifest.emit(self._blueprint, self._sources, lambda: [*self._of_all_hosts(), *drafts])]
+
+    def all(self) -> list[Draft]:
+        """Every file."""
+        return [*self._of_all_hosts(), *self.of_fleet()]
+
+    def _of_all_hosts(self) -> Iterator[Draft]:
+        for host in self._blueprint.hosts:
+            yield from self.of_host(host)
+
+    def find(self, path: str) -> Draft | None:
+        """The file at a path of the tree."""
+        hosts = [host for host in self._blueprint.hosts if path.startswith(f"hosts/{host.name}/")]
+        drafts = self.of_host(hosts[0]) if hosts else self.of_fleet()
+        return next((draft for draft in drafts if draft.path == path), None)
+
+
 def emit(
     blueprint: Blueprint, templates: Mapping[str, str], playbooks: Mapping[str, bytes], sources: Sequence[Source]
 ) -> Tree:
     """All artifacts of a blueprint and the manifest that lists them. Raises UnfitError."""
-    loaded = Templates(templates)
-    artifacts = [artifact for host in blueprint.hosts for artifact in _of_host(host, loaded)]
-    releases = release.releases((host.name for host in blueprint.hosts), artifacts)
-    artifacts += ansible.emit(blueprint, releases.hosts, releases.services, releases.files, loaded, playbooks)
-    artifacts += streams.emit(blueprint)
-    artifacts += monitoring.emit(blueprint, loaded)
-    artifacts += docs.emit(blueprint, loaded)
-    artifacts += source_copy.emit(sources)
-    artifacts.append(manifest.emit(blueprint, sources, releases.files, artifacts))
-    return tree_of(artifacts)
+    drafts = Drafts(blueprint, templates, playbooks, sources)
+    artifacts = [artifact for host in blueprint.hosts for artifact in _fitting(host, drafts.of_host(host))]
+    return tree_of([*artifacts, *(draft.artifact() for draft in drafts.of_fleet())])
 
 
-def _of_host(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
+def _fitting(host: HostBlueprint, drafts: Sequence[Draft]) -> Iterator[Artifact]:
     try:
-        for emit_format in HOST_FORMATS:
-            yield from emit_format(host, templates)
+        for draft in drafts:
+            yield draft.artifact()
     except EncodingError as problem:
         raise UnfitError(host.name, _place(host, problem.subject), str(problem)) from None
 
@@ -89,89 +129,3 @@ def _place(host: HostBlueprint, name: str) -> Path:
         of_slots = (variable for slot in host.avatar.slots for variable in slot.variables)
         variables = [*host.avatar.host_variables, *host.avatar.turn_variables, *of_slots]
     return next((v.origin.paths[0] for v in variables if v.name == name and v.origin.paths), ("hosts", host.name))
-
-
-def trace(
-    blueprint: Blueprint,
-    path: str,
-    templates: Mapping[str, str],
-    playbooks: Mapping[str, bytes],
-    sources: Sequence[Source],
-) -> list[TracedLine] | None:
-    """The lines of one artifact with their origins; None when the tree has no such artifact.
-
-    Only what the artifact needs is emitted. The texts are those of the artifact, line by line.
-    """
-    loaded = Templates(templates)
-    for host in blueprint.hosts:
-        if path.startswith(f"hosts/{host.name}/"):
-            return _trace_file(host, path.split("/", 2)[2], loaded)
-        if path == f"ansible/host_vars/{host.name}.json":
-            return _trace_host(host, loaded)
-    if path == "ansible/site.yml":
-        return ansible.trace_site(blueprint, loaded)
-    if path == "ansible/inventory.json":
-        return ansible.trace_inventory(blueprint)
-    if path == docs.FILE:
-        return docs.trace(blueprint, loaded)
-    if path.startswith(f"{monitoring.FOLDER}/"):
-        return monitoring.trace(blueprint, path, loaded)
-    if path.startswith("streams/"):
-        return streams.trace(blueprint, path)
-    for artifact, source in zip(source_copy.emit(sources), sources, strict=True):
-        if path == artifact.path:
-            return source_copy.trace(source)
-    if path == MANIFEST:
-        return manifest.trace(emit(blueprint, templates, playbooks, sources))
-    static = playbooks.get(path.removeprefix("ansible/")) if path.startswith("ansible/") else None
-    if static is None:
-        return None
-    return [
-        TracedLine(text, (), (), f"playbooks/{path.removeprefix('ansible/')}", number)
-        for number, text in enumerate(static.decode().splitlines(), 1)
-    ]
-
-
-def _trace_file(host: HostBlueprint, path: str, templates: Templates) -> list[TracedLine] | None:
-    node, _, name = path.partition("/")
-    if node == AVATAR_DIRECTORY and host.avatar is not None:
-        there = derived("every host with avatars has this file", ("avatars", host.avatar.name, "host"))
-        found = (
-            firewall.trace(host.avatar, templates)
-            if name == firewall.FILE
-            else avatar.trace(host.avatar, name, templates)
-        )
-        return found and [line._replace(presence=together(line.presence, [there])) for line in found]
-    service = next((service for service in host.services if service.name == node), None)
-    lines = _trace_service(host, service, name, templates) if service is not None else None
-    if service is None or lines is None:
-        return None
-    where = (service.table, service.name, "host")
-    there = derived("every node has this file on its host", where)
-    if name in (compose.FILE, f"{service.unit}.service"):
-        there = derived("every node has this file on a host of this runtime", ("hosts", host.name, "runtime"), where)
-    return [line._replace(presence=together(line.presence, [there])) for line in lines]
-
-
-def _trace_service(host: HostBlueprint, service: Service, name: str, templates: Templates) -> list[TracedLine] | None:
-    if name == flags.FILE:
-        return flags.trace(service)
-    if name == env.FILE:
-        return env.trace(host, service)
-    if name == compose.FILE and host.runtime == "docker":
-        return compose.trace(service, templates)
-    if name == f"{service.unit}.service" and host.runtime == "systemd":
-        return systemd.trace(host, service, templates)
-    return next((file_lines(file) for file in service.files if file.name == name), None)
-
-
-def _trace_host(host: HostBlueprint, templates: Templates) -> list[TracedLine]:
-    found = list(_of_host(host, templates))
-    made = release.releases([host.name], found)
-    inputs: dict[str, tuple[Origin, ...]] = {}
-    for artifact in found:
-        path = artifact.path.split("/", 2)[2]
-        node = path.partition("/")[0]
-        lines = _trace_file(host, path, templates) or ()
-        inputs[node] = together(inputs.get(node, ()), *((*line.origins, *line.presence) for line in lines))
-    return ansible.trace_host(host, made, inputs)

@@ -9,13 +9,14 @@ that seldom change, and there is none of what every change of a spec touches.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.emit.artifacts import json_line, json_string, without_hidden
-from fleetc.emit.tracing import TracedLine, traced
-from fleetc.emit.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER, Artifact, Tree
+from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
+from fleetc.emit.draft import Draft, Lines
+from fleetc.emit.traced import Line, Origins
+from fleetc.emit.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import derived, given
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
@@ -24,40 +25,60 @@ from fleetc.version import __version__
 FORMAT = 2
 """Version of the manifest's own form."""
 
+_FORM = derived("the form of the manifest and the version of fleetc", ("spec",))
+_ORIGINS = {
+    "spec": derived("the names of the sources", ("spec",)),
+    "network": given("fleet", "network"),
+    "node_releases": derived("the releases of the fleet and its nodes", ("fleet", "node_release")),
+}
 
-def emit(
+
+def emit(blueprint: Blueprint, sources: Sequence[Source], drafts: Callable[[], Iterable[Draft]]) -> Draft:
+    """The manifest of a tree that has these files besides it."""
+    make = partial(_lines, blueprint, sources, drafts)
+    return Draft(MANIFEST, Lines(partial(make, _text), explain=partial(make, _entry)))
+
+
+def _lines(
     blueprint: Blueprint,
     sources: Sequence[Source],
-    digests: Mapping[str, str],
-    artifacts: Iterable[Artifact],
-) -> Artifact:
-    """The manifest; `digests` are those of the files, by path, that are known already."""
-    spec = [{"name": source.name.replace("\\", "/").rsplit("/", 1)[-1]} for source in sources]
+    drafts: Callable[[], Iterable[Draft]],
+    entry_of: Callable[[Draft], Line],
+) -> Iterable[Line]:
     node_releases = {blueprint.release, *(service.release for host in blueprint.hosts for service in host.services)}
     members = {
         "format": FORMAT,
         "tool": {"name": "fleetc", "version": __version__},
-        "spec": spec,
+        "spec": [{"name": source.name.replace("\\", "/").rsplit("/", 1)[-1]} for source in sources],
         "network": blueprint.network,
         "node_releases": [format_release(release) for release in sorted(node_releases)],
     }
-    ordered = sorted(artifacts, key=lambda a: a.path)
-    return written(members, (entry(a.path, f"{a.mode:04o}", a.origins, _digest(a, digests)) for a in ordered))
+    return written(members, [entry_of(draft) for draft in sorted(drafts(), key=lambda draft: draft.path)])
 
 
-def _digest(artifact: Artifact, known: Mapping[str, str]) -> str:
-    return "" if is_shared(artifact.path) else known.get(artifact.path) or artifact.sha256
+def _text(draft: Draft) -> Line:
+    """The entry of a file for a compile, which asks for no origins."""
+    _, _, mode, tables = draft.artifact()
+    return entry(draft.path, f"{mode:04o}", tables, "" if is_shared(draft.path) else draft.digest()), ()
 
 
-def written(members: Mapping[str, object], entries: Iterable[str]) -> Artifact:
-    """The manifest with some members and the entries of its files, in their order."""
-    texts = {
-        key: _lines(map(json_line, value)) if isinstance(value, list) else json_line(value)
-        for key, value in members.items()
-    }
-    texts["files"] = _lines(entries)
-    text = ",\n".join(f'  "{key}": {value}' for key, value in texts.items())
-    return Artifact(MANIFEST, without_hidden(f"{{\n{text}\n}}\n").encode())
+def _entry(draft: Draft) -> Line:
+    """The same with its origin."""
+    tables = [tuple(table.split(".", 1)) for table in draft.artifact().origins]
+    origin = derived(f"the file {draft.path} and its digest; ask why of its lines", *tables)
+    return _text(draft)[0], (origin,)
+
+
+def written(members: Mapping[str, object], entries: list[Line]) -> Iterable[Line]:
+    """The lines of a manifest with some members, and the entries of its files in their order."""
+    written: list[Member] = []
+    for key, value in members.items():
+        origins: Origins = (_ORIGINS.get(key, _FORM),)
+        text: str | list[Line] = (
+            [(json_line(item), origins) for item in value] if isinstance(value, list) else json_line(value)
+        )
+        written.append((key, text, origins))
+    return json_members([*written, ("files", entries, (_FORM,))], (_FORM,))
 
 
 def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
@@ -65,38 +86,10 @@ def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
     # Put together by hand: in a large fleet the general way would take a fifth of all the time.
     tables = ", ".join(map(json_string, origins))
     head = f'{{"path": {json_string(path)}, "mode": "{mode}", "origins": [{tables}]'
-    return f'{head},\n     "sha256": "{digest}"}}' if digest else f"{head}}}"
+    text = f'{head},\n     "sha256": "{digest}"}}' if digest else f"{head}}}"
+    return without_hidden(text)
 
 
 def is_shared(path: str) -> bool:
     """Whether a file says something of the whole fleet, so that any two changes of a spec meet in it."""
     return path == FLEET_PAGE or path.startswith(SPEC_FOLDER)
-
-
-def _lines(items: Iterable[str]) -> str:
-    """A JSON array with one member on each line."""
-    text = ",\n    ".join(items)
-    return f"[\n    {text}\n  ]" if text else "[]"
-
-
-def trace(tree: Tree) -> list[TracedLine]:
-    """The lines of the manifest: digests stem from the tables behind a file, the rest from the fleet and fleetc."""
-    by_path = tree.as_mapping()
-    of_keys = {
-        "spec": derived("the names of the sources", ("spec",)),
-        "network": given("fleet", "network"),
-        "node_releases": derived("the releases of the fleet and its nodes", ("fleet", "node_release")),
-    }
-    key, path = "", ""
-    lines = []
-    for line in by_path[MANIFEST].content.decode().splitlines():
-        if line.startswith('  "'):
-            key = line.split('"')[1]
-        origin = of_keys.get(key, derived("the form of the manifest and the version of fleetc", ("spec",)))
-        if key == "files" and line.startswith("    {"):
-            path = json.loads(line.rstrip(",}") + "}")["path"]
-        if key == "files" and line.startswith("    ") and path:
-            tables = [tuple(table.split(".", 1)) for table in by_path[path].origins]
-            origin = derived(f"the file {path} and its digest; ask why of its lines", *tables)
-        lines.append(traced(line, [origin]))
-    return lines

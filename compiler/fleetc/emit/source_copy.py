@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleetc.emit.tracing import TracedLine, traced
-from fleetc.emit.tree import Artifact
+from fleetc.emit.draft import Draft, Verbatim
 from fleetc.places.origin import Origin
 from fleetc.toml.document import Source
 
 BASE = "spec/base.toml"
 
 
-def emit(sources: Sequence[Source]) -> Iterator[Artifact]:
-    """One artifact for each source; the manifest has their names."""
+def emit(sources: Sequence[Source]) -> Iterator[Draft]:
+    """One copy of each source; the manifest has their names."""
     for index, source in enumerate(sources):
-        yield Artifact(BASE if index == 0 else f"spec/overlay-{index}.toml", source.text.encode())
-
-
-def trace(source: Source) -> list[TracedLine]:
-    """The lines of a copy: each is itself."""
-    return [traced(line, [Origin("given", (), "the spec itself")]) for line in source.text.splitlines()]
+        body = Verbatim(source.text, Origin("given", (), "the spec itself"))
+        yield Draft(BASE if index == 0 else f"spec/overlay-{index}.toml", body)

@@ -10,32 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import Blueprint, BlueprintFile, RequestSecret, StreamBlueprint
-from fleetc.emit.artifacts import json_document, tables_of
-from fleetc.emit.tracing import TracedLine, file_lines, together
-from fleetc.emit.tree import Artifact
+from fleetc.emit.draft import Draft, JsonFile
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
 
 FOLDER = "streams"
 
 
-def emit(blueprint: Blueprint) -> Iterator[Artifact]:
+def emit(blueprint: Blueprint) -> Iterator[Draft]:
     """The files of every stream."""
     for stream in blueprint.streams:
+        there = given("streams", stream.name)
         for file in _files(stream):
-            origins = [given("streams", stream.name), file.origin, *file.places.values()]
-            text = json_document(file.content)
-            yield Artifact(f"{FOLDER}/{stream.name}.{file.name}", text.encode(), origins=tables_of(origins))
-
-
-def trace(blueprint: Blueprint, path: str) -> list[TracedLine] | None:
-    """The lines of one of the files with their origins; None for any other path."""
-    for stream in blueprint.streams:
-        there = [given("streams", stream.name)]
-        for file in _files(stream):
-            if path == f"{FOLDER}/{stream.name}.{file.name}":
-                return [line._replace(presence=together(line.presence, there)) for line in file_lines(file)]
-    return None
+            path = f"{FOLDER}/{stream.name}.{file.name}"
+            yield Draft(path, JsonFile(file), [there, file.origin, *file.places.values()], presence=there)
 
 
 def _files(stream: StreamBlueprint) -> Iterator[BlueprintFile]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
-from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostBlueprint, Service
-from fleetc.emit.artifacts import release_origin, service_file
-from fleetc.emit.templates import Encoded, Templates, Word
-from fleetc.emit.tracing import Marks, Together, TracedLine, trace_template
-from fleetc.emit.tree import Artifact
+from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostBlueprint, Mount, Service
+from fleetc.emit.artifacts import release_origin
+from fleetc.emit.draft import Draft, file_of_runtime
+from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
+from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
 from fleetc.text.encoders import EncodingError, systemd_environment, systemd_exec
 from fleetc.upstream import format_release
@@ -26,68 +27,49 @@ MAX_COMMAND_BYTES = 1024 * 1024 - 1
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./@+-]*")
 
 
-def emit(host: HostBlueprint, templates: Templates) -> Iterator[Artifact]:
+def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     """One unit for each service of a systemd host."""
     if host.runtime != "systemd":
         return
     for service in host.services:
-        text = templates.render(_TEMPLATE, _view(host, service))
-        yield service_file(host, service, f"{service.unit}.service", text, [a.origin for a in service.arguments])
+        body = Rendered(templates, _TEMPLATE, partial(_view, host, service))
+        yield file_of_runtime(host, service, f"{service.unit}.service", body, [a.origin for a in service.arguments])
 
 
-def _view(host: HostBlueprint, service: Service) -> dict[str, object]:
+def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
     arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
     if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
+    table = given(service.table, service.name)
+    data_dir = next(mount.origin for mount in service.mounts if mount.path == service.data_dir)
+    models = derived("the node starts runner containers for its models", (service.table, service.name, "models"))
     return {
-        "role": Word(service.role),
-        "name": Word(service.name),
-        "release": Word(format_release(service.release)),
-        "user": Word(host.node_user),
-        "binary": host.binary,
-        "arguments": arguments,
-        "data_dir": _bare_path(service.data_dir),
+        "role": mark(Word(service.role), table),
+        "name": mark(Word(service.name), table),
+        "release": mark(Word(format_release(service.release)), release_origin(service)),
+        "user": mark(Word(host.node_user), given("hosts", host.name, "node_user")),
+        "binary": mark(host.binary, given("hosts", host.name, "binary")),
+        "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],
+        "data_dir": mark(_bare_path(service.data_dir), data_dir),
         # The rollout makes only the data directory, and systemd starts no unit whose path is missing without a "-".
-        "writable": [_bare_path(path) for path in _writable(service)],
-        "home": Encoded(systemd_environment("HOME", service.data_dir)),
-        "env_file": Word(f"{service.directory}/node.env"),
-        "secret_file": Word(service.secret_file) if service.secrets else "",
-        "containers": service.manages_containers,
-        "gpus": service.gpus is not None,
+        "writable": [mark(_bare_path(mount.path), mount.origin) for mount in _writable(service)],
+        "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), data_dir),
+        "env_file": mark(Word(f"{service.directory}/node.env"), table),
+        "secret_file": mark(
+            Word(service.secret_file) if service.secrets else "", *(secret.origin for secret in service.secrets)
+        ),
+        "containers": mark(service.manages_containers, models),
+        "gpus": mark(
+            service.gpus is not None, derived("the GPUs that the node uses", (service.table, service.name, "gpus"))
+        ),
     }
 
 
-def _writable(service: Service) -> Iterator[str]:
+def _writable(service: Service) -> Iterator[Mount]:
     """What the node writes to besides its data directory."""
     for mount in service.mounts:
         if not mount.read_only and mount.path not in (service.data_dir, DOCKER_SOCKET):
-            yield mount.path
-
-
-def trace(host: HostBlueprint, service: Service, templates: Templates) -> list[TracedLine]:
-    """The lines of the unit, each with the origins of what stands on it."""
-    return trace_template(templates, _TEMPLATE, _view(host, service), _marks(host, service))
-
-
-def _marks(host: HostBlueprint, service: Service) -> dict[str, Marks]:
-    table = given(service.table, service.name)
-    data_dir = next(mount.origin for mount in service.mounts if mount.path == service.data_dir)
-    writable = set(_writable(service))
-    return {
-        "role": table,
-        "name": table,
-        "release": release_origin(service),
-        "user": given("hosts", host.name, "node_user"),
-        "binary": given("hosts", host.name, "binary"),
-        "arguments": [argument.origin for argument in service.arguments],
-        "data_dir": data_dir,
-        "writable": [mount.origin for mount in service.mounts if mount.path in writable],
-        "home": data_dir,
-        "env_file": table,
-        "secret_file": Together(secret.origin for secret in service.secrets),
-        "containers": derived("the node starts runner containers for its models", (*table.paths[0], "models")),
-        "gpus": derived("the GPUs that the node uses", (*table.paths[0], "gpus")),
-    }
+            yield mount
 
 
 def _bare_path(path: str) -> Encoded:

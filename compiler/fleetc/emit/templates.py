@@ -3,7 +3,8 @@
 In: template texts by name ("systemd/service.j2"), read by `disk/files.py`, and for each rendering one view. Out:
 text. Called by the formats. The folder of a template decides its grammar, and every `{{ expression }}` in it
 passes that grammar's encoder; only the template's own words are copied as they stand. A value that is already
-written in the target grammar comes as `Encoded`, a path or key that stands bare as `Word`.
+written in the target grammar comes as `Encoded`, a path or key that stands bare as `Word`. `Rendered` is a file that a
+template makes.
 
 Templates hold text, `for` and `if`; whatever else Jinja offers is refused when the template is compiled.
 """
@@ -14,11 +15,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from fleetc.emit.traced import Mark, Traced, TracedLine, plain
+from fleetc.emit.tracing import Recorder, recording
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template, nodes
+
+View = Mapping[str, object]
+"""What a template prints, by name: str, Encoded, Word, int, bool, in `lines` each `Traced`; lists, mappings and
+records of these; and other files as `Rendered`."""
 
 GRAMMARS: Mapping[str, Callable[[str], str]] = {
     "ansible": encoders.yaml_string,
@@ -79,41 +86,44 @@ class Templates:
         self._texts = dict(texts)
         self._environments: dict[str, Environment] = {}
         self._compiled: dict[str, Template] = {}
+        self._recording: dict[str, Template] = {}
 
-    def render(self, name: str, view: Mapping[str, object]) -> str:
-        """Render one template. `view` holds str, Encoded, Word, int, and lists, mappings, records of these.
+    def render(self, name: str, view: View) -> str:
+        """Render one template.
 
         Raises EncodingError when a string cannot be written in the grammar; TemplateError when the template
         is missing or refused, a name is undefined, or it prints a bool, None, float, list or another type.
         """
+        return self._run(self._compiled, name, view)
+
+    def lines(self, name: str, view: View) -> list[TracedLine]:
+        """The lines of the same text, each with the origins of the values on it. Raises as `render` does."""
+        finalize = self._environment(name).finalize
+        assert finalize is not None  # noqa: S101  # every environment of ours has one
+        recorder = Recorder(finalize)
+        self._run(self._recording, name, {**view, **recorder.functions()})
+        return recorder.lines(name)
+
+    def _run(self, compiled: dict[str, Template], name: str, view: View) -> str:
         from jinja2 import TemplateError as JinjaError  # costs 60 ms, so only where something is rendered
 
         try:
-            template = self._compiled.get(name) or self._compile(name)
+            template = compiled.get(name) or self._compile(compiled, name)
             return template.render(view)
         except (JinjaError, TemplateError) as error:
             raise TemplateError(f"template {name}: {error}") from error
 
-    def parsed(self, name: str) -> nodes.Template:
-        """The syntax tree of a template, for `tracing.py`. Raises TemplateError."""
+    def _parsed(self, environment: Environment, name: str) -> nodes.Template:
         from jinja2 import nodes
 
-        environment = self._environment(name)
         tree = environment.parse(self._texts[name], name, name)
         for node in tree.find_all(nodes.Node):
             kind = type(node).__name__
             if kind not in _ALLOWED_SYNTAX:
                 raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
-        for comparison in tree.find_all(nodes.Compare):
-            if [operand.op for operand in comparison.ops] not in (["eq"], ["ne"]):
-                raise TemplateError(f"line {comparison.lineno}: two values are compared with == or != alone")
+            if isinstance(node, nodes.Compare) and [operand.op for operand in node.ops] not in (["eq"], ["ne"]):
+                raise TemplateError(f"line {node.lineno}: two values are compared with == or != alone")
         return tree
-
-    def finalizer(self, name: str) -> Callable[[object], object]:
-        """What prints the values of a template, for `tracing.py`. Raises TemplateError."""
-        finalize = self._environment(name).finalize
-        assert finalize is not None  # noqa: S101  # every environment of ours has one
-        return finalize
 
     def _environment(self, name: str) -> Environment:
         folder = name.partition("/")[0]
@@ -123,14 +133,36 @@ class Templates:
             self._environments[folder] = _environment(GRAMMARS[folder])
         return self._environments[folder]
 
-    def _compile(self, name: str) -> Template:
+    def _compile(self, compiled: dict[str, Template], name: str) -> Template:
         from jinja2 import Template
 
         environment = self._environment(name)
-        code = environment.compile(self.parsed(name), name, name)
+        tree = self._parsed(environment, name)
+        if compiled is self._recording:
+            recording(tree).set_environment(environment)
+        code = environment.compile(tree, name, name)
         # The empty mapping: none of the names that Jinja offers by default.
-        template = self._compiled[name] = Template.from_code(environment, code, {})
+        template = compiled[name] = Template.from_code(environment, code, {})
         return template
+
+
+class Rendered:
+    """A file that a template makes. `view` is given what makes its leaves, and called each time that somebody reads."""
+
+    __slots__ = ("_name", "_templates", "_view")
+
+    def __init__(self, templates: Templates, name: str, view: Callable[[Mark], View]) -> None:
+        self._templates = templates
+        self._name = name
+        self._view = view
+
+    def text(self) -> str:
+        """The text as a rollout gets it. Raises EncodingError."""
+        return self._templates.render(self._name, self._view(plain))
+
+    def lines(self) -> list[TracedLine]:
+        """The same text, line by line, with the origins of what stands on each."""
+        return self._templates.lines(self._name, self._view(Traced))
 
 
 def _environment(encode: Callable[[str], str]) -> Environment:
@@ -146,6 +178,8 @@ def _environment(encode: Callable[[str], str]) -> Environment:
             return encode(value)  # type: ignore[arg-type]  # `type(x) is str` does not narrow
         if kind is Word or kind is Encoded or kind is int:
             return value
+        if isinstance(value, Rendered):
+            return value.text()
         if isinstance(value, StrictUndefined):
             return str(value)  # raises, and names what is undefined
         raise TemplateError(f"a value of type {kind.__name__} cannot be printed")

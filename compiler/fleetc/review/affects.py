@@ -148,13 +148,13 @@ def _compiled(sources: Sequence[Source], document: Document, path: Path, value: 
 
 def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
     """The lines whose origins name the path, or the array that holds it: a list of numbers or texts is one value."""
-    assert compiled.blueprint is not None and compiled.tree is not None  # noqa: S101  # as in `affected`
+    assert compiled.blueprint is not None  # noqa: S101  # as in `affected`
     named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
-    for artifact in compiled.tree.artifacts:
-        lines = formats.trace(compiled.blueprint, artifact.path, shipped.templates, shipped.playbooks, sources) or ()
-        for number, line in enumerate(lines, 1):
+    drafts = formats.Drafts(compiled.blueprint, shipped.templates, shipped.playbooks, sources)
+    for draft in sorted(drafts.all(), key=lambda draft: draft.path):
+        for number, line in enumerate(draft.lines(), 1):
             if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
-                yield _covered(Line(artifact.path, number, 0, line.text, None))
+                yield _covered(Line(draft.path, number, 0, line.text, None))
 
 
 def _covered(line: Line) -> Line:

@@ -83,9 +83,9 @@ def _belied(old: Side, blueprint: Blueprint, deltas: Iterable[Delta], paths: Ite
     if old.whole is not None or old.tool != __version__:
         return False
     for host in blueprint.hosts:
-        for made in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
-            there = old.files.get(made.path)
-            if there is not None and there != made.content and not old.edited(made.path):
+        for draft in (*flags.emit(host), *data_files.emit(host), *env.emit(host)):
+            there = old.files.get(draft.path)
+            if there is not None and there != draft.artifact().content and not old.edited(draft.path):
                 return True
     return FLEET_PAGE not in paths and any(delta.item.kind == "funds" for delta in deltas)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit import env, flags, formats
-from fleetc.emit.tracing import TracedLine
+from fleetc.emit.traced import TracedLine
 from fleetc.language.fleet import Fleet
 from fleetc.messages.json import json_place
 from fleetc.messages.locate import Place, places
@@ -69,12 +69,13 @@ class Question(NamedTuple):
 
     def trace(self, artifact: str) -> list[TracedLine]:
         """The lines of an artifact. Raises UnknownLineError."""
-        found = formats.trace(self.blueprint, artifact, self.templates, self.playbooks, self.sources)
+        drafts = formats.Drafts(self.blueprint, self.templates, self.playbooks, self.sources)
+        found = drafts.find(artifact)
         if found is None:
-            tree = formats.emit(self.blueprint, self.templates, self.playbooks, self.sources)
-            advice = did_you_mean(artifact, tree.as_mapping(), "manifest.json of a compiled tree lists its files")
+            paths = [draft.path for draft in drafts.all()]
+            advice = did_you_mean(artifact, paths, "manifest.json of a compiled tree lists its files")
             raise UnknownLineError(f'the tree has no file "{artifact}"', advice)
-        return found
+        return found.lines()
 
 
 def explain_line(question: Question, artifact: str, line: int) -> Explained:

@@ -185,8 +185,8 @@ def is_shared(value: str) -> bool:
     return _SHARED.fullmatch(value) is not None
 
 
-def env_shared(variables: Iterable[tuple[str, str]]) -> str:
-    """A whole file of `NAME=value` lines that every reader of environment files takes for the same.
+def env_shared(variables: Iterable[tuple[str, str]]) -> list[str]:
+    """The lines `NAME=value` of a whole file that every reader of environment files takes for the same.
 
     Docker, Compose, systemd, shells and programs that cut lines at `=` and `#` themselves share no quotes and no
     escapes, so a value is made of characters that mean nothing to any of them. It may be empty.
@@ -201,8 +201,8 @@ def env_shared(variables: Iterable[tuple[str, str]]) -> str:
             raise EncodingError("shared", name)
         if name in lines:
             raise EncodingError("twice", name)
-        lines[name] = f"{line}\n"
-    return "".join(lines.values())
+        lines[name] = line
+    return list(lines.values())
 
 
 def posix_word(value: str) -> str:

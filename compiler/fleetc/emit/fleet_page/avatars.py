@@ -6,61 +6,46 @@ In: the stack of a host. Out: rows for the template.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import FIREWALL_ALLOWLIST, POWER_ALLOWLIST, AvatarSlot, HostBlueprint, StackBlueprint
 from fleetc.emit.fleet_page.cells import cell, word
-from fleetc.emit.templates import Encoded, Word
+from fleetc.emit.templates import Word
+from fleetc.emit.traced import Mark
+from fleetc.places.origin import given
 
 
-class SlotRow(NamedTuple):
-    """One avatar slot; an empty game port is one that is not published, an empty network one that Docker chooses."""
-
-    host: Encoded
-    slot: int
-    avatar: Encoded
-    gpu: Word
-    project: Encoded
-    signaling: int
-    runner: int
-    recorder: int
-    game: int | str
-    network: str
-
-
-def stack_row(host: HostBlueprint, avatar: StackBlueprint) -> tuple[object, ...]:
+def stack_row(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> object:
+    """One stack; the ports of its relay are empty without TURN."""
     relay = Word(f"{avatar.relay[0]}-{avatar.relay[1]}") if avatar.relay is not None else ""
-    return (
+    cells = (
         *(cell(avatar.name), cell(host.name), word(avatar.release), word(avatar.image_tag)),
         *(len(avatar.slots), relay, cell(avatar.checkout)),
     )
+    return mark(cells, given("avatars", avatar.name))
 
 
-def slot_row(host: HostBlueprint, slot: AvatarSlot) -> SlotRow:
+def slot_row(host: HostBlueprint, slot: AvatarSlot, mark: Mark) -> object:
+    """One slot; an empty game port is one that is not published, an empty network one that Docker chooses."""
     ports = dict(slot.ports)
-    return SlotRow(
-        host=cell(host.name),
-        slot=slot.number,
-        avatar=cell(slot.avatar),
-        gpu=word(slot.gpu),
-        project=cell(slot.project),
-        signaling=ports["signaling"],
-        runner=ports["runner"],
-        recorder=ports["recorder"],
-        game=ports.get("game", ""),
-        network=cell(slot.network) if slot.network else "",
+    cells = (
+        *(cell(host.name), slot.number, cell(slot.avatar), word(slot.gpu), cell(slot.project)),
+        *(ports["signaling"], ports["runner"], ports["recorder"], ports.get("game", "")),
+        cell(slot.network) if slot.network else "",
     )
+    return mark(cells, slot.origin)
 
 
-def image_rows(avatar: StackBlueprint) -> Iterator[tuple[object, ...]]:
+def image_rows(avatar: StackBlueprint, mark: Mark) -> Iterator[object]:
     """Each service whose image follows no tag, with the image that it is pinned to, "" where it is not."""
     for image in avatar.images:
-        yield cell(avatar.name), cell(image.service), cell(image.image) if image.image else ""
+        pinned = cell(image.image) if image.image else ""
+        yield mark((cell(avatar.name), cell(image.service), pinned), given("avatars", avatar.name), image.origin)
 
 
-def caller_rows(host: HostBlueprint, avatar: StackBlueprint) -> Iterator[tuple[object, ...]]:
+def caller_rows(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> Iterator[object]:
     """Each network that may call, and whether it reaches the ports and may put the host to sleep."""
     lists = {listed.file: listed.texts for listed in avatar.allowlists}
     ports, power = lists[FIREWALL_ALLOWLIST], lists[POWER_ALLOWLIST]
     for text in dict.fromkeys((*ports, *power)):
-        yield cell(host.name), cell(text), "yes" if text in ports else "", "yes" if text in power else ""
+        reaches, operates = "yes" if text in ports else "", "yes" if text in power else ""
+        yield mark((cell(host.name), cell(text), reaches, operates), given("avatars", avatar.name, "allow"))

@@ -1,6 +1,6 @@
 """The picture of `FLEET.md`: hosts with what runs on them and the connections between, or regions of a large fleet.
 
-In: the blueprint. Out: the name of a template, its view, and marks of the same shape.
+In: the blueprint. Out: the picture as a file of its own inside the page.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
+from functools import partial
 
 from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint
-from fleetc.emit.templates import Word
-from fleetc.emit.tracing import Marks, Together
+from fleetc.emit.templates import Rendered, Templates, View, Word
+from fleetc.emit.traced import Mark, Origins, together
 from fleetc.places.origin import derived, given
 
 PICTURE_LIMIT = 60
@@ -24,39 +25,59 @@ def drawn_whole(blueprint: Blueprint) -> bool:
     return sum(len(host.services) for host in blueprint.hosts) + slots <= PICTURE_LIMIT
 
 
-def drawing(blueprint: Blueprint) -> tuple[str, dict[str, object]]:
-    """The template of the picture and its view."""
-    return (
-        ("diagram/fleet.mmd.j2", _picture(blueprint))
-        if drawn_whole(blueprint)
-        else ("diagram/regions.mmd.j2", _summary(blueprint))
-    )
+def drawing(blueprint: Blueprint, templates: Templates) -> Rendered:
+    """The picture."""
+    if drawn_whole(blueprint):
+        return Rendered(templates, "diagram/fleet.mmd.j2", partial(_picture, blueprint))
+    return Rendered(templates, "diagram/regions.mmd.j2", partial(_summary, blueprint))
 
 
-def _picture(blueprint: Blueprint) -> dict[str, object]:
+def _picture(blueprint: Blueprint, mark: Mark) -> View:
     """Hosts as boxes, nodes inside them, edges between; what an edge names outside the fleet stands alone."""
-    known = {service.name for host in blueprint.hosts for service in host.services}
-    ends = {end for edge in blueprint.edges for end in (edge.source, edge.target)}
+    table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
+
+    def ends(*names: str) -> Origins:
+        return together(given(table_of[name], name) for name in names if name in table_of)
+
+    meets: dict[str, list[str]] = {}
+    for edge in blueprint.edges:
+        for name in {edge.source, edge.target} - table_of.keys():
+            meets.setdefault(name, []).extend((edge.source, edge.target))
     return {
         "hosts": [
             {
-                "id": Word(f"host_{_underscored(host.name)}"),
-                "label": " ".join(filter(None, (host.name, host.runtime, host.region))),
+                "id": mark(Word(f"host_{_underscored(host.name)}"), given("hosts", host.name)),
+                "label": mark(
+                    " ".join(filter(None, (host.name, host.runtime, host.region))),
+                    *(given("hosts", host.name, *field) for field in ((), ("runtime",), ("region",))),
+                ),
                 "nodes": [
-                    {"id": _node_id(s.name, known), "label": " ".join(filter(None, (s.name, s.role, s.mode)))}
+                    {
+                        "id": mark(_node_id(s.name, table_of), *ends(s.name)),
+                        "label": mark(" ".join(filter(None, (s.name, s.role, s.mode))), *ends(s.name)),
+                    }
                     for s in host.services
                 ]
-                + [{"id": _slot_id(host, slot), "label": _slot_label(slot)} for slot in _slots_of(host)],
+                + [
+                    {"id": mark(_slot_id(host, slot), slot.origin), "label": mark(_slot_label(slot), slot.origin)}
+                    for slot in (host.avatar.slots if host.avatar is not None else ())
+                ],
             }
             for host in blueprint.hosts
         ],
-        "outside": [{"id": _node_id(name, known), "label": name} for name in sorted(ends - known)],
+        "outside": [
+            {"id": mark(_node_id(name, table_of), *ends(*met)), "label": mark(name, *ends(*met))}
+            for name, met in sorted(meets.items())
+        ],
         "edges": [
             {
-                "source": _node_id(e.source, known),
-                "target": _node_id(e.target, known),
+                "source": mark(_node_id(e.source, table_of), *ends(e.source, e.target)),
+                "target": mark(_node_id(e.target, table_of), *ends(e.source, e.target)),
                 # An outside end that is a source is the orchestrator of a worker of this fleet.
-                "kind": "serves" if e.kind == "outside" and e.source not in known else e.kind,
+                "kind": mark(
+                    "serves" if e.kind == "outside" and e.source not in table_of else e.kind,
+                    *ends(e.source, e.target),
+                ),
             }
             for e in blueprint.edges
         ],
@@ -68,10 +89,6 @@ def _node_id(name: str, known: Iterable[str]) -> Word:
     if name in known:
         return Word(f"node_{_underscored(name)}")
     return Word(f"outside_{hashlib.sha256(name.encode()).hexdigest()[:12]}")
-
-
-def _slots_of(host: HostBlueprint) -> tuple[AvatarSlot, ...]:
-    return host.avatar.slots if host.avatar is not None else ()
 
 
 def _slot_id(host: HostBlueprint, slot: AvatarSlot) -> Word:
@@ -86,12 +103,13 @@ def _underscored(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _summary(blueprint: Blueprint) -> dict[str, object]:
+def _summary(blueprint: Blueprint, mark: Mark) -> View:
     """Regions with their hosts and nodes counted, and how many connections lead from one to another."""
     region_of = {service.name: host.region for host in blueprint.hosts for service in host.services}
     hosts = Counter(host.region for host in blueprint.hosts)
     roles = Counter((host.region, service.role) for host in blueprint.hosts for service in host.services)
-    roles.update((host.region, "avatar slots") for host in blueprint.hosts for _ in _slots_of(host))
+    slots = [(host.region, slot) for host in blueprint.hosts if host.avatar is not None for slot in host.avatar.slots]
+    roles.update((region, "avatar slots") for region, _ in slots)
     links = Counter((region_of.get(e.source, ""), region_of.get(e.target, "")) for e in blueprint.edges)
     regions = sorted(hosts)
     ids = {region: Word(f"region_{_underscored(region)}" if region else "region") for region in (*regions, "")}
@@ -102,39 +120,16 @@ def _summary(blueprint: Blueprint) -> dict[str, object]:
         )
         for region in regions
     }
+    counted = derived("hosts and nodes counted by region", ("hosts",))
     return {
-        "regions": [{"id": ids[region], "label": labels[region]} for region in regions],
+        "regions": [{"id": mark(ids[region], counted), "label": mark(labels[region], counted)} for region in regions],
         "links": [
-            {"source": ids[source], "target": ids[target], "label": f"{count} connections"}
+            {
+                "source": mark(ids[source], counted),
+                "target": mark(ids[target], counted),
+                "label": mark(f"{count} connections", counted),
+            }
             for (source, target), count in sorted(links.items())
             if source in hosts and target in hosts
         ],
-    }
-
-
-def picture_marks(blueprint: Blueprint) -> dict[str, Marks]:
-    """The origins of the picture, in the shape of its view."""
-    table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
-
-    def ends(*names: str) -> Together:
-        return Together(given(table_of[name], name) for name in names if name in table_of)
-
-    if not drawn_whole(blueprint):
-        regions = derived("hosts and nodes counted by region", ("hosts",))
-        return {"regions": Together([regions]), "links": Together([regions])}
-    outside = {end for edge in blueprint.edges for end in (edge.source, edge.target)} - table_of.keys()
-    return {
-        "hosts": [
-            {
-                "id": given("hosts", host.name),
-                "label": Together(given("hosts", host.name, *field) for field in ((), ("runtime",), ("region",))),
-                "nodes": [*(ends(service.name) for service in host.services), *(s.origin for s in _slots_of(host))],
-            }
-            for host in blueprint.hosts
-        ],
-        "outside": [
-            ends(*(end for e in blueprint.edges if name in (e.source, e.target) for end in (e.source, e.target)))
-            for name in sorted(outside)
-        ],
-        "edges": [ends(edge.source, edge.target) for edge in blueprint.edges],
     }

@@ -1,42 +1,38 @@
 """Streams as rows of `FLEET.md`.
 
-In: a stream of the blueprint. Out: a row for the template.
+In: a stream of the blueprint. Out: rows for the template.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.emit.fleet_page.cells import cell, word
-from fleetc.emit.templates import Encoded, Word
+from fleetc.emit.traced import Mark
+from fleetc.places.origin import given
 
 
-class StreamRow(NamedTuple):
-    """One stream; an empty gateway is none. `ladder` is default, none or named; `targets` counts them."""
-
-    name: Encoded
-    title: Encoded
-    comes: Word
-    gateway: str
-    ladder: str
-    renditions: Encoded
-    recorded: Word
-    policy: Word
-    targets: int
-
-
-def stream_row(stream: StreamBlueprint) -> StreamRow:
+def stream_row(stream: StreamBlueprint, mark: Mark) -> object:
+    """One stream; an empty gateway is none. The ladder is default, none or named; the targets are counted."""
     request = stream.request.content
     profiles = request.get("profiles")
-    return StreamRow(
-        name=cell(stream.name),
-        title=cell(request["name"]),
-        comes=word("pulled" if "pull" in request else "pushed"),
-        gateway=cell(stream.gateway) if stream.gateway else "",
-        ladder="default" if profiles is None else "named" if profiles else "none",
-        renditions=cell(", ".join(profile["name"] for profile in profiles or ())),
-        recorded=word("yes" if request.get("record") else "no"),
-        policy=word(request.get("playbackPolicy", {}).get("type", "public")),
-        targets=len(request.get("multistream", {}).get("targets", ())),
+    cells = (
+        cell(stream.name),
+        cell(request["name"]),
+        word("pulled" if "pull" in request else "pushed"),
+        cell(stream.gateway) if stream.gateway else "",
+        "default" if profiles is None else "named" if profiles else "none",
+        cell(", ".join(profile["name"] for profile in profiles or ())),
+        word("yes" if request.get("record") else "no"),
+        word(request.get("playbackPolicy", {}).get("type", "public")),
+        len(request.get("multistream", {}).get("targets", ())),
     )
+    return mark(cells, given("streams", stream.name), stream.request.origin)
+
+
+def secret_rows(stream: StreamBlueprint, mark: Mark) -> Iterator[object]:
+    """Each secret that belongs into the request of a stream, and its place there."""
+    for secret in stream.secrets:
+        values = (word(secret.kind), cell(secret.reference), cell(".".join(map(str, secret.place))))
+        yield mark((cell(stream.name), *values), given("streams", stream.name), secret.origin)

@@ -1,0 +1,156 @@
+"""A file of the tree before its text is made. The artifact and the answer of `fleetc why` are two readings of a draft.
+
+In: what a format knows of a file. Out: `Draft`, whose body is `Lines`, `JsonFile`, `Verbatim` or `Rendered` of
+`templates.py`. Made by the formats and read by `formats.py`; a compile reads every text, `fleetc why` the lines of one
+file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, BlueprintFile, HostBlueprint, Service, StackBlueprint
+from fleetc.emit.artifacts import json_document, json_lines, tables_of
+from fleetc.emit.traced import Line, Origins, TracedLine, together
+from fleetc.emit.tracing import Body
+from fleetc.emit.tree import Artifact
+from fleetc.places.origin import Origin, derived
+
+
+class Lines:
+    """A file whose lines code writes: `make` yields them each time that somebody reads the file.
+
+    Where origins are costly to find, `explain` yields the same lines with them, and `make` without.
+    """
+
+    __slots__ = ("_explain", "_make")
+
+    def __init__(self, make: Callable[[], Iterable[Line]], explain: Callable[[], Iterable[Line]] | None = None) -> None:
+        self._make = make
+        self._explain = explain or make
+
+    def text(self) -> str:
+        """All lines, each with its end."""
+        return text_of(self._make())
+
+    def lines(self) -> list[TracedLine]:
+        """The lines with their origins."""
+        return [TracedLine(line, origins) for text, origins in self._explain() for line in text.split("\n")]
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    """The text of lines, each with its end."""
+    return "".join([f"{text}\n" for text, _ in lines])
+
+
+class JsonFile:
+    """A file of plain values as JSON, of which the blueprint says where each part comes from."""
+
+    def __init__(self, file: BlueprintFile) -> None:
+        self._file = file
+
+    def text(self) -> str:
+        """The document."""
+        return json_document(self._file.content)
+
+    def lines(self) -> list[TracedLine]:
+        """The same document, each line with the origin of the part that stands on it."""
+        return [TracedLine(text, self._file.origins_at(place)) for text, place in json_lines(self._file.content)]
+
+
+class Verbatim:
+    """A text that is copied: from the spec itself, or from a file of fleetc that `template` names."""
+
+    def __init__(self, text: str, *origins: Origin, template: str = "") -> None:
+        self._text = text
+        self._origins = origins
+        self._template = template
+
+    def text(self) -> str:
+        """The text, to the last byte."""
+        return self._text
+
+    def lines(self) -> list[TracedLine]:
+        """Its lines, which all come from the same place."""
+        return [
+            TracedLine(line, self._origins, (), self._template, number if self._template else 0)
+            for number, line in enumerate(self._text.splitlines(), 1)
+        ]
+
+
+class Draft:
+    """One file: its path in the tree, and what it holds.
+
+    The manifest names the spec tables of a file: `tables`, and those that `origins` lie in. `presence` is why there is
+    such a file at all.
+    """
+
+    __slots__ = ("_artifact", "_digest", "_origins", "_presence", "_tables", "body", "path")
+
+    def __init__(
+        self,
+        path: str,
+        body: Body,
+        origins: Iterable[Origin] = (),
+        tables: tuple[str, ...] = (),
+        presence: Origin | None = None,
+    ) -> None:
+        self.path = path
+        self.body = body
+        self._origins = origins
+        self._tables = tables
+        self._presence = presence
+        self._artifact: Artifact | None = None
+        self._digest = ""
+
+    def artifact(self) -> Artifact:
+        """The file as it is written, made once. Raises EncodingError."""
+        if self._artifact is None:
+            tables = tables_of(self._origins, self._tables)
+            self._artifact = Artifact(self.path, self.body.text().encode(), origins=tables)
+        return self._artifact
+
+    def digest(self) -> str:
+        """The SHA-256 of the file, in hex, computed once."""
+        if not self._digest:
+            self._digest = self.artifact().sha256
+        return self._digest
+
+    def lines(self) -> list[TracedLine]:
+        """The lines of the same text with their origins."""
+        if self._presence is None:
+            return self.body.lines()
+        there = (self._presence,)
+        return [replace(line, deciding=(*line.deciding, there)) for line in self.body.lines()]
+
+
+def origins_of(files: Iterable[Draft]) -> Origins:
+    """Where everything comes from that these files hold, and why there are such files."""
+    return together(*((*line.origins, *line.presence) for file in files for line in file.lines()))
+
+
+def service_file(host: HostBlueprint, service: Service, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
+    """A file of a service that every host has. Its tables are those of the host, of the node and of the origins."""
+    node = (service.table, service.name)
+    there = derived("every node has this file on its host", (*node, "host"))
+    return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host, *node), there)
+
+
+def file_of_runtime(host: HostBlueprint, service: Service, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
+    """A file of a service that only hosts of one runtime have."""
+    node = (service.table, service.name)
+    why = "every node has this file on a host of this runtime"
+    there = derived(why, ("hosts", host.name, "runtime"), (*node, "host"))
+    return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host, *node), there)
+
+
+def avatar_file(host: HostBlueprint, avatar: StackBlueprint, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
+    """A file of the avatar stack of a host. Its tables are those of the host, of the stack and of the origins."""
+    there = derived("every host with avatars has this file", ("avatars", avatar.name, "host"))
+    tables = _tables(host, "avatars", avatar.name)
+    return Draft(f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}", body, origins, tables, there)
+
+
+def _tables(host: HostBlueprint, kind: str, name: str) -> tuple[str, ...]:
+    return f"hosts.{host.name}", f"{kind}.{name}"

@@ -1,0 +1,96 @@
+"""What knows where it came from: values of a view, and lines of a file.
+
+In: values and their origins. Out: `Traced` for the views of templates, `TracedLine` for lines. Used by all formats;
+`fleetc why` reads the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fleetc.places.origin import Origin
+
+Origins = tuple[Origin, ...]
+
+
+Mark = Callable[..., Any]
+"""Makes a leaf of a view of a value and its origins: `Traced` where somebody asks why, `plain` in a compile."""
+
+Line = tuple[str, Origins]
+"""A line that code writes, without its end, and the origins of what stands on it; or several that belong together."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedLine:
+    """A line of an artifact without its end.
+
+    `origins` are those of the values that stand on it, without repetition; `deciding`, in groups, those that decide
+    whether it is there at all. `template` and `template_line` say where its constant text stands; "" and 0 for lines
+    that code writes.
+    """
+
+    text: str
+    origins: Origins
+    deciding: tuple[Origins, ...] = ()
+    template: str = ""
+    template_line: int = 0
+
+    @property
+    def presence(self) -> Origins:
+        """The origins that decide whether the line is there, without repetition.
+
+        Put together when asked for: a row of a table is there because of all that is in the table.
+        """
+        return together(*self.deciding)
+
+
+def plain(value: Any, *_origins: Origin) -> Any:
+    """The value alone."""
+    return value
+
+
+class Traced:
+    """A value of a view with its origins. Templates print, test and compare it as if it were the value alone.
+
+    The value may be a tuple, such as the cells of a row, whose parts all have the same origins.
+    """
+
+    __slots__ = ("origins", "value")
+
+    def __init__(self, value: Any, *origins: Origin) -> None:
+        self.value = value
+        self.origins = origins
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self.value)
+
+    def __getitem__(self, index: int) -> Traced:
+        return Traced(self.value[index], *self.origins)
+
+
+def together(*origins: Iterable[Origin]) -> Origins:
+    """All origins of several iterables, each once, in the order of their first mention."""
+    return tuple(dict.fromkeys(origin for some in origins for origin in some))
+
+
+def origins_in(value: object) -> Iterator[Origin]:
+    """Every origin in a value of a view, however deep it is."""
+    if isinstance(value, Traced):
+        yield from value.origins
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from origins_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from origins_in(part)
