@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleetc.emit.templates import GRAMMARS, Encoded, TemplateError, Templates, Word
+from fleetc.emit.templates import GRAMMARS, Encoded, TemplateError, Templates, Word, _compiled
 from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 from tests.support_values import nasty_values
@@ -198,7 +198,7 @@ def test_line_ends_of_a_template_are_kept() -> None:
     assert render("a") == "a"
 
 
-def test_template_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_template_is_compiled_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed = []
     parse = jinja2.Environment.parse
 
@@ -207,8 +207,9 @@ def test_template_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return parse(self, *arguments)
 
     monkeypatch.setattr(jinja2.Environment, "parse", counting)
-    templates = Templates({"yaml/a.j2": "{{ v }}", "yaml/b.j2": "{{ v }}", "yaml/unused.j2": ""})
-    for _ in range(3):
+    texts = {"yaml/a.j2": "{{ v }}", "yaml/b.j2": "{{ v }}", "yaml/unused.j2": ""}
+    _compiled.cache_clear()
+    for templates in (Templates(texts), Templates(texts)):
         assert templates.render("yaml/a.j2", {"v": "1"}) == '"1"'
         assert templates.render("yaml/b.j2", {"v": "2"}) == '"2"'
     assert parsed == ["yaml/a.j2", "yaml/b.j2"]

@@ -6,7 +6,7 @@ emitted from them. Used by `tests/emit` and `tests/playbooks`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +26,8 @@ from fleetc.blueprint.blueprint import (
 )
 from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.emit import formats
+from fleetc.emit.draft import Draft, Verbatim
+from fleetc.emit.release import Release, release_of
 from fleetc.emit.tree import Tree
 from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
@@ -166,3 +168,14 @@ def written(tree: Tree, directory: Path) -> Path:
 def text(tree: Tree, path: str) -> str:
     """The text of one artifact."""
     return tree.as_mapping()[path].content.decode()
+
+
+def release_in(tree: Tree, host: str) -> Release:
+    """The release that the files of a host make."""
+    files = {a.path: a.content.decode() for a in tree.artifacts if a.path.startswith(f"hosts/{host}/")}
+    return release_with(files)
+
+
+def release_with(files: Mapping[str, str]) -> Release:
+    """The release that files with these texts make, by their paths in the tree."""
+    return release_of(Draft(path, Verbatim(text)) for path, text in files.items())

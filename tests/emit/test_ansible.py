@@ -11,7 +11,6 @@ import yaml
 
 from fleetc.blueprint.blueprint import Blueprint, SecretVariable
 from fleetc.disk.reading import read_playbooks
-from fleetc.emit.release import releases
 from tests.emit import support
 from tests.emit.programs import program, run
 
@@ -99,8 +98,7 @@ def test_connection_comes_from_the_host_and_services_from_the_release() -> None:
     assert variables["ansible_host"] == {"__ansible_unsafe": "2001:db8::1"}
     assert (variables["ansible_port"], variables["ansible_become"]) == (22, True)
     assert variables["fleet_files_owner"] == {"__ansible_unsafe": "livepeer"}
-    made = releases(["gpu-1"], (a for a in tree.artifacts if a.path.startswith("hosts/gpu-1/")))
-    assert variables["fleet_files_digest"] == made.hosts["gpu-1"]
+    assert variables["fleet_files_digest"] == support.release_in(tree, "gpu-1").host
     assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_services_list"] == []
 
 

@@ -168,7 +168,7 @@ def test_every_reader_takes_every_file_for_the_same(reader: Reader, tmp_path: Pa
 def test_every_reader_gives_any_accepted_value_back(reader: Reader, tmp_path: Path, values: list[str]) -> None:
     wanted = {f"V{index}": value for index, value in enumerate((*ODD, *values))}
     path = tmp_path / "read.env"
-    path.write_text(encoders.env_shared(wanted.items()))
+    path.write_text("".join(f"{line}\n" for line in encoders.env_shared(wanted.items())))
     assert reader(path) == wanted
 
 

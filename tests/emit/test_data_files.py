@@ -27,9 +27,9 @@ VALUES = st.recursive(
 
 def file_of(content: Any) -> str:
     files = (BlueprintFile("aiModels.json", content, support.HERE),)
-    (artifact,) = data_files.emit(support.host("edge-1", support.service("gw-eu", files=files)), Templates({}))
-    assert artifact.path == "hosts/edge-1/gw-eu/aiModels.json"
-    return artifact.content.decode()
+    (draft,) = data_files.emit(support.host("edge-1", support.service("gw-eu", files=files)), Templates({}))
+    assert draft.path == "hosts/edge-1/gw-eu/aiModels.json"
+    return draft.body.text()
 
 
 def test_amounts_are_bare_numbers_with_all_their_digits() -> None:

@@ -15,7 +15,9 @@ import pytest
 
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit import manifest
-from fleetc.emit.tree import Artifact, Tree, tree_of
+from fleetc.emit.draft import text_of
+from fleetc.emit.traced import Line
+from fleetc.emit.tree import MANIFEST, Artifact, Tree, tree_of
 from fleetc.rollout.hosts.observe import NEWEST, newest_plan
 from fleetc.rollout.hosts.runner import RunOptions, RunResult, run_playbook
 from fleetc.rollout.plan.data import NewestPlan
@@ -83,7 +85,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     inventory = {"all": {"children": {"fleet_hosts": {"hosts": hosts, "vars": everywhere}}}}
     files["ansible/inventory.json"] = json.dumps(inventory).encode()
     artifacts = [Artifact(path, content) for path, content in files.items()]
-    listed = manifest.written({}, (manifest.entry(a.path, f"{a.mode:04o}", (), a.sha256) for a in artifacts))
+    entries: list[Line] = [(manifest.entry(a.path, f"{a.mode:04o}", (), a.sha256), ()) for a in artifacts]
+    listed = Artifact(MANIFEST, text_of(manifest.written({}, entries)).encode())
     return World(tree_of([*artifacts, listed]), records_of, trap)
 
 

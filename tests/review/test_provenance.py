@@ -11,8 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit import formats
-from fleetc.emit.templates import TemplateError, Templates
-from fleetc.emit.tracing import TracedLine, trace_template
+from fleetc.emit.templates import Templates, Word
+from fleetc.emit.traced import Traced, TracedLine
 from fleetc.emit.tree import Tree
 from fleetc.pipeline import Compiled
 from fleetc.places.origin import given
@@ -32,9 +32,9 @@ def plan_and_tree(name: str) -> tuple[Blueprint, Tree]:
 
 
 def traced(name: str, artifact: str) -> list[TracedLine]:
-    lines = formats.trace(plan_and_tree(name)[0], artifact, *shipped(), example(name)[0])
-    assert lines is not None, artifact
-    return lines
+    draft = formats.Drafts(plan_and_tree(name)[0], *shipped(), example(name)[0]).find(artifact)
+    assert draft is not None, artifact
+    return draft.lines()
 
 
 def question(name: str) -> Question:
@@ -188,12 +188,31 @@ def test_command_refuses_what_is_no_question(arguments: list[str]) -> None:
     assert answer.stderr.startswith("error: ")
 
 
-def test_marks_of_another_shape_than_the_view_are_refused() -> None:
-    templates = Templates({"docs/x.j2": "{% for a, b in rows %}{{ a }}{{ b }}\n{% endfor %}"})
-    view = {"rows": [("one", "two")]}
-    with pytest.raises(TemplateError, match="differ in rows"):
-        trace_template(templates, "docs/x.j2", view, {})
-    with pytest.raises(TemplateError, match="no part 0"):
-        trace_template(templates, "docs/x.j2", view, {"rows": []})
-    (line,) = trace_template(templates, "docs/x.j2", view, {"rows": [[given("a"), given("b")]]})
-    assert line.origins == (given("a"), given("b"))
+RECORDED = """\
+always
+{% for name, size in rows %}
+{% if size == "big" %}
+{{ name }} is {% if last.of == name %}the last{% else %}{{ size }}{% endif %}
+
+{% elif not hidden %}
+{{ name }} is small
+{% endif %}
+{% endfor %}
+"""
+"""a template with all that templates may hold."""
+
+
+def test_line_of_a_template_knows_what_is_on_it_and_what_decides_that_it_is_there() -> None:
+    templates = Templates({"docs/x.j2": RECORDED})
+    a, b, c, big = map(Word, ("a", "b", "c", "big"))
+    one, two, rest, hidden = given("one"), given("two"), given("rest"), given("hidden")
+    view = {
+        "rows": [Traced((a, big), one), (Traced(b, two), Traced(Word("low"), rest)), Traced((c, big), two)],
+        "last": {"of": Traced(c, rest)},
+        "hidden": Traced("", hidden),
+    }
+    lines = templates.lines("docs/x.j2", view)
+    assert [line.text for line in lines] == ["always", "a is big", "b is small", "c is the last"]
+    assert [line.origins for line in lines] == [(), (one,), (two,), (two,)]
+    assert [line.presence for line in lines] == [(), (one, rest), (two, rest, hidden), (two, rest)]
+    assert [(line.template, line.template_line) for line in lines] == [("docs/x.j2", number) for number in (1, 4, 7, 4)]

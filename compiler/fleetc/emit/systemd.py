@@ -41,7 +41,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
     if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
     table = given(service.table, service.name)
-    data_dir = next(mount.origin for mount in service.mounts if mount.path == service.data_dir)
+    data_dir = [mount.origin for mount in service.mounts if mount.path == service.data_dir]
     models = derived("the node starts runner containers for its models", (service.table, service.name, "models"))
     return {
         "role": mark(Word(service.role), table),
@@ -50,10 +50,10 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
         "user": mark(Word(host.node_user), given("hosts", host.name, "node_user")),
         "binary": mark(host.binary, given("hosts", host.name, "binary")),
         "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],
-        "data_dir": mark(_bare_path(service.data_dir), data_dir),
+        "data_dir": mark(_bare_path(service.data_dir), *data_dir),
         # The rollout makes only the data directory, and systemd starts no unit whose path is missing without a "-".
         "writable": [mark(_bare_path(mount.path), mount.origin) for mount in _writable(service)],
-        "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), data_dir),
+        "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), *data_dir),
         "env_file": mark(Word(f"{service.directory}/node.env"), table),
         "secret_file": mark(
             Word(service.secret_file) if service.secrets else "", *(secret.origin for secret in service.secrets)

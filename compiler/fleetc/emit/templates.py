@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from fleetc.emit.traced import Mark, Traced, TracedLine, plain
@@ -21,7 +22,7 @@ from fleetc.text import encoders
 from fleetc.text.encoders import EncodingError
 
 if TYPE_CHECKING:
-    from jinja2 import Environment, Template, nodes
+    from jinja2 import Environment, Template
 
 View = Mapping[str, object]
 """What a template prints, by name: str, Encoded, Word, int, bool, in `lines` each `Traced`; lists, mappings and
@@ -77,16 +78,13 @@ class Word(str):
 
 
 class Templates:
-    """A set of templates, compiled when first used.
+    """A set of templates, each compiled when first used.
 
     `texts` maps "<folder>/<artifact>.j2" to template text; the folder is one of GRAMMARS.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = dict(texts)
-        self._environments: dict[str, Environment] = {}
-        self._compiled: dict[str, Template] = {}
-        self._recording: dict[str, Template] = {}
 
     def render(self, name: str, view: View) -> str:
         """Render one template.
@@ -94,56 +92,45 @@ class Templates:
         Raises EncodingError when a string cannot be written in the grammar; TemplateError when the template
         is missing or refused, a name is undefined, or it prints a bool, None, float, list or another type.
         """
-        return self._run(self._compiled, name, view)
+        return self._run(name, view)
 
     def lines(self, name: str, view: View) -> list[TracedLine]:
         """The lines of the same text, each with the origins of the values on it. Raises as `render` does."""
-        finalize = self._environment(name).finalize
-        assert finalize is not None  # noqa: S101  # every environment of ours has one
-        recorder = Recorder(finalize)
-        self._run(self._recording, name, {**view, **recorder.functions()})
+        recorder = Recorder()
+        self._run(name, view, recorder)
         return recorder.lines(name)
 
-    def _run(self, compiled: dict[str, Template], name: str, view: View) -> str:
+    def _run(self, name: str, view: View, recorder: Recorder | None = None) -> str:
         from jinja2 import TemplateError as JinjaError  # costs 60 ms, so only where something is rendered
 
+        folder = name.partition("/")[0]
         try:
-            template = compiled.get(name) or self._compile(compiled, name)
-            return template.render(view)
+            if name not in self._texts or folder not in GRAMMARS:
+                raise TemplateError("there is no such template, or no grammar for its folder")
+            if recorder is not None:
+                view = {**view, **recorder.functions(_printer(folder))}
+            return _compiled(name, self._texts[name], recorder is not None).render(view)
         except (JinjaError, TemplateError) as error:
             raise TemplateError(f"template {name}: {error}") from error
 
-    def _parsed(self, environment: Environment, name: str) -> nodes.Template:
-        from jinja2 import nodes
 
-        tree = environment.parse(self._texts[name], name, name)
-        for node in tree.find_all(nodes.Node):
-            kind = type(node).__name__
-            if kind not in _ALLOWED_SYNTAX:
-                raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
-            if isinstance(node, nodes.Compare) and [operand.op for operand in node.ops] not in (["eq"], ["ne"]):
-                raise TemplateError(f"line {node.lineno}: two values are compared with == or != alone")
-        return tree
+@lru_cache(maxsize=64)  # a review compiles two fleets, `why --affects` forty: Jinja's own work is then done once
+def _compiled(name: str, text: str, records: bool) -> Template:
+    from jinja2 import Template, nodes
 
-    def _environment(self, name: str) -> Environment:
-        folder = name.partition("/")[0]
-        if name not in self._texts or folder not in GRAMMARS:
-            raise TemplateError("there is no such template, or no grammar for its folder")
-        if folder not in self._environments:
-            self._environments[folder] = _environment(GRAMMARS[folder])
-        return self._environments[folder]
-
-    def _compile(self, compiled: dict[str, Template], name: str) -> Template:
-        from jinja2 import Template
-
-        environment = self._environment(name)
-        tree = self._parsed(environment, name)
-        if compiled is self._recording:
-            recording(tree).set_environment(environment)
-        code = environment.compile(tree, name, name)
-        # The empty mapping: none of the names that Jinja offers by default.
-        template = compiled[name] = Template.from_code(environment, code, {})
-        return template
+    environment = _environment(name.partition("/")[0])
+    tree = environment.parse(text, name, name)
+    for node in tree.find_all(nodes.Node):
+        kind = type(node).__name__
+        if kind not in _ALLOWED_SYNTAX:
+            raise TemplateError(f"line {node.lineno}: only text, for and if are allowed, not {kind}")
+        if isinstance(node, nodes.Compare) and [operand.op for operand in node.ops] not in (["eq"], ["ne"]):
+            raise TemplateError(f"line {node.lineno}: two values are compared with == or != alone")
+    if records:
+        recording(tree).set_environment(environment)
+    code = environment.compile(tree, name, name)
+    # The empty mapping: none of the names that Jinja offers by default.
+    return Template.from_code(environment, code, {})
 
 
 class Rendered:
@@ -165,12 +152,32 @@ class Rendered:
         return self._templates.lines(self._name, self._view(Traced))
 
 
-def _environment(encode: Callable[[str], str]) -> Environment:
-    """A Jinja environment that prints strings by `encode` only; it loads nothing and offers no names."""
+@cache
+def _environment(folder: str) -> Environment:
+    """A Jinja environment that prints strings by the encoder of a folder only; it loads nothing and offers no names."""
     from jinja2 import Environment, StrictUndefined
     from jinja2.tests import TESTS
 
-    def finalize(value: object) -> object:
+    environment = Environment(
+        undefined=StrictUndefined,
+        finalize=_printer(folder),
+        autoescape=False,  # noqa: S701  HTML has its own encoder
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        cache_size=0,
+    )
+    environment.tests = {"none": TESTS["none"]}
+    return environment
+
+
+def _printer(folder: str) -> Callable[[object], object]:
+    """What prints the values of templates in a folder."""
+    from jinja2 import StrictUndefined
+
+    encode = GRAMMARS[folder]
+
+    def printed(value: object) -> object:
         # Exact types: a subclass that prints differently must not slip through. The template's own text does
         # not pass here; a constant expression such as {{ "a" }} does.
         kind = type(value)
@@ -184,14 +191,4 @@ def _environment(encode: Callable[[str], str]) -> Environment:
             return str(value)  # raises, and names what is undefined
         raise TemplateError(f"a value of type {kind.__name__} cannot be printed")
 
-    environment = Environment(
-        undefined=StrictUndefined,
-        finalize=finalize,
-        autoescape=False,  # noqa: S701  HTML has its own encoder
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        cache_size=0,
-    )
-    environment.tests = {"none": TESTS["none"]}
-    return environment
+    return printed

@@ -8,6 +8,7 @@ which conditions, so nothing here knows what a template means, nor any format.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from fleetc.emit.traced import Origins, Traced, TracedLine, origins_in, together
@@ -36,18 +37,17 @@ class _Piece(NamedTuple):
 
 
 class Recorder:
-    """Collects what one rendering prints. `encode` writes a value in the grammar of the template."""
+    """Collects what one rendering prints."""
 
-    def __init__(self, encode: Callable[[object], object]) -> None:
-        self._encode = encode
+    def __init__(self) -> None:
         self._pieces: list[_Piece] = []
         self._deciding: list[tuple[Origins, ...]] = [()]
 
-    def functions(self) -> dict[str, Callable[..., object]]:
-        """What a template that `recording` changed expects in its view, by name."""
+    def functions(self, encode: Callable[[object], object]) -> dict[str, Callable[..., object]]:
+        """What a template that `recording` changed expects in its view; `encode` writes a value in its grammar."""
         return {
             "_text": self._text,
-            "_value": self._value,
+            "_value": partial(self._value, encode),
             "_each": _each,
             "_enter": self._enter,
             "_leave": self._leave,
@@ -56,7 +56,7 @@ class Recorder:
     def _text(self, text: str, line: int) -> None:
         self._pieces.append(_Piece(text, (), self._deciding[-1], line, True))
 
-    def _value(self, value: object, line: int) -> None:
+    def _value(self, encode: Callable[[object], object], value: object, line: int) -> None:
         deciding = self._deciding[-1]
         inner = value.value if isinstance(value, Traced) else value
         if isinstance(inner, Body):
@@ -65,7 +65,7 @@ class Recorder:
                 self._pieces.append(_Piece(f"{each.text}\n", origins, deciding, line, False))
         else:
             origins = value.origins if isinstance(value, Traced) else ()
-            self._pieces.append(_Piece(str(self._encode(inner)), origins, deciding, line, False))
+            self._pieces.append(_Piece(str(encode(inner)), origins, deciding, line, False))
 
     def _enter(self, *deciding: object) -> None:
         self._deciding.append((*self._deciding[-1], tuple(origins_in(deciding))))

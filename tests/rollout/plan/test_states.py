@@ -12,7 +12,6 @@ import yaml
 
 from fleetc.disk.reading import read_templates
 from fleetc.emit.artifacts import json_document
-from fleetc.emit.release import releases
 from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
@@ -84,8 +83,9 @@ def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name:
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:
     tree = support.emitted(support.plan())
     states = recorded_states(tree)
-    made = releases(states, (a for a in tree.artifacts if a.path.startswith("hosts/")))
-    assert {host: state.release for host, state in states.items()} == made.hosts
+    assert {host: state.release for host, state in states.items()} == {
+        host: support.release_in(tree, host).host for host in ("edge-1", "gpu-1", "spare-1")
+    }
     assert [p.node for p in states["gpu-1"].processes] == ["gw-us", "orch-a"]
     assert {p.runtime for p in states["gpu-1"].processes} == {"systemd"}
     assert states["spare-1"].processes == ()
