@@ -178,10 +178,8 @@ def test_orchestrator_without_account(snapshot: SnapshotAssertion) -> None:
 
 
 def test_name_of_a_stack_is_no_other_name() -> None:
-    assert "stands for two things" in flagged(staged(avatars("gpu")), "name-used-twice")
-    assert "stands for two things" in flagged(
-        staged(avatars("orch"), free_orchestrator(host='"edge"')), "name-used-twice"
-    )
+    assert "is used twice" in flagged(staged(avatars("gpu")), "name-used-twice")
+    assert "is used twice" in flagged(staged(avatars("orch"), free_orchestrator(host='"edge"')), "name-used-twice")
 
 
 def test_slots_count_among_nodes_before_any_work() -> None:

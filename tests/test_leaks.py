@@ -195,7 +195,7 @@ def test_text_that_looks_like_a_comment_is_none() -> None:
 def test_private_key_in_the_place_of_an_address_is_called_one(text: str) -> None:
     key = text.format(ENV["key without prefix"])
     told = printed(onchain(gateway()).replace('address = "0x', f'address = "{key}" # "0x', 1))
-    assert "this is a private key, and an address belongs here" in told
+    assert "this is a private key, but an address belongs here" in told
     assert "move its funds" in told
     _shows_nothing_of(key, told)
 
@@ -212,7 +212,7 @@ PLACE = "gateways.gate.environment.SETTING"
 
 def test_false_alarm_is_silenced_at_its_place() -> None:
     spec = _variable(ENV["Datadog"])
-    assert "if it is none, silence this error at this place, with a reason" in printed(spec)
+    assert "if it is not a secret, silence this error at this place, with a reason" in printed(spec)
     assert printed(_silenced(spec, PLACE)) == "no problems\n"
 
 

@@ -177,7 +177,7 @@ def test_signer_that_finds_nobody_has_no_use_for_a_list() -> None:
 
 def test_gateway_names_one_signer() -> None:
     both = '{ signer = "signer", url = "https://s.example.net" }'
-    assert "either one of this fleet or an address" in refused(onchain(gateway(remote_signer=both), signer()))
+    assert "exactly one of signer and url" in refused(onchain(gateway(remote_signer=both), signer()))
     assert "unknown-reference" in refused(onchain(gateway(remote_signer='{ signer = "sgner" }'), signer()))
 
 
@@ -212,7 +212,7 @@ def test_ladder_becomes_the_file_that_the_node_reads() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"720p"', '"source"'), "which is the stream itself"),
+        (('"720p"', '"source"'), "which means the stream itself"),
         (('"360p"', '"720p"'), "two renditions are named"),
         (('"2.0"', '"2s"'), "seconds as text"),
         (("1280", "12"), "write width from 146 to 4096"),
@@ -238,7 +238,7 @@ def test_lowest_runner_versions_are_inline_json() -> None:
     assert json.loads(flags(found)["aiMinRunnerVersion"]) == [
         {"model_id": "SG161222/RealVisXL_V4.0_Lightning", "pipeline": "text-to-image", "minVersion": "0.14.1"}
     ]
-    assert "not the version" in refused(
+    assert "not a runner version" in refused(
         offchain(model_table(), free_gateway(min_runner_versions='{ realvis = "latest" }'))
     )
 
@@ -271,9 +271,9 @@ def test_extra_flags_stand_on_the_command_line_as_go_reads_them() -> None:
     [
         (free_gateway(kafka='{ broker = "a:9092,b:9092", topic = "t" }'), "one broker"),
         (free_gateway(live='{ report_interval = "0 s" }'), "interval of zero"),
-        (free_orchestrator(netint='["0,1"]'), "one device"),
+        (free_orchestrator(netint='["0,1"]'), "single device"),
         (free_orchestrator(instances='["http://b.example.net:8935"]'), "https"),
-        (free_orchestrator(instances='["https://b.example.net"]'), "ask 443"),
+        (free_orchestrator(instances='["https://b.example.net"]'), "use 443"),
         (free_orchestrator(live_runner_proxy='"https://runner.example.net"'), "exactly once"),
         (free_orchestrator(live_runner_proxy='"{proxy}"'), "https://{proxy}.example.net"),
         (free_gateway(extra_flags="{ v = 1.5 }"), '"0.5"'),

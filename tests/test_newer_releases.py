@@ -46,7 +46,7 @@ def test_newer_release_is_accepted_with_one_warning(release: str) -> None:
     assert [(d.code, d.severity) for d in found] == [(CODE, Severity.WARNING)]
     text = flagged(newer(release), CODE, Severity.WARNING)
     assert release in text
-    assert f"those of {format_release(NEWEST_RELEASE)}" in text
+    assert f"flags and startup of {format_release(NEWEST_RELEASE)}" in text
     assert "extra_flags" in text
 
 

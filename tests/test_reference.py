@@ -94,7 +94,7 @@ def test_command_explains_a_field_and_proposes_one() -> None:
 
 def test_table_lists_its_fields() -> None:
     text = lookup("rollout")
-    assert text is not None and "\n  canary: How many hosts go first, alone; " in text
+    assert text is not None and "\n  canary: How many hosts go first, alone, " in text
 
 
 @pytest.mark.parametrize("key", SERVER_OWNED)

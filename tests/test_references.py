@@ -10,7 +10,7 @@ SPEC = (ROOT / "inventories/dual-onchain/fleet.toml").read_text(encoding="utf-8"
 def test_reward_caller_with_another_wallet_is_named_with_both() -> None:
     shown = check_text(SPEC.replace('wallet = "earner"', 'wallet = "payer"'))
     assert (
-        "error[reward-caller-without-wallet]: orch should call reward for wallet earner, and it uses wallet payer"
+        "error[reward-caller-without-wallet]: orch should call reward for wallet earner, but it uses wallet payer"
         in shown
     )
 
@@ -23,4 +23,4 @@ def test_misspelt_wallet_of_the_reward_caller_is_said_once() -> None:
 
 def test_unknown_network_lists_the_known_ones() -> None:
     shown = check_text(SPEC.replace("arbitrum-one-mainnet", "arbitrum"))
-    assert "known: arbitrum-one-mainnet" in shown
+    assert "known networks: arbitrum-one-mainnet" in shown

@@ -413,7 +413,7 @@ def test_release_of_a_node_decides_for_that_node_alone() -> None:
 
 def test_release_that_never_was_is_refused() -> None:
     found = flagged(offchain(free_orchestrator(), node_release='"v0.8.99"'), "invalid-value")
-    assert "there is no release v0.8.99" in found
+    assert "the node has no release v0.8.99" in found
     assert '"v0.8.11" before it' in found
 
 

@@ -125,7 +125,7 @@ def test_refusal_names_the_signer_that_the_setting_belongs_to() -> None:
     assert "write it in remote_signers.signer" in flagged(
         onchain(behind(**cap), finding()), "setting-belongs-to-signer"
     )
-    assert "its operator" in flagged(onchain(elsewhere(**cap)), "setting-belongs-to-signer")
+    assert "the signer's operator" in flagged(onchain(elsewhere(**cap)), "setting-belongs-to-signer")
     weights = onchain(behind(selection='{ min_performance = "0.5" }'), finding())
     assert "remove it" in flagged(weights, "setting-belongs-to-signer")
 

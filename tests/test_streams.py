@@ -227,7 +227,7 @@ def test_bad_input_is_told_with_its_place_and_what_to_write(name: str, snapshot:
 def test_fields_of_the_service_are_refused_whatever_they_hold(key: str) -> None:
     for value in ('"x"', "1", "true", "[]", "{}"):
         shown = printed(broadcast(stream(**{key: value})))
-        assert f"error[assigned-by-service]: {key} is assigned by the service" in shown
+        assert f"error[assigned-by-service]: only the service sets {key}" in shown
 
 
 def test_repaired_specs_are_silent() -> None:

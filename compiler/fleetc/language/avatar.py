@@ -1,7 +1,7 @@
 """What a user may write about avatars: the stack of one host, its slots, and who may reach them.
 
-In: raw `avatars` tables. Out: frozen `Avatars` values. What is in force once defaults are applied is worked out in
-`effective_avatar.py`. Ids become names of Compose projects and words of env files, so they are restricted.
+In: raw `avatars` tables. Out: frozen `Avatars` values. `effective_avatar.py` works out what is in force once defaults
+are applied. Ids become names of Compose projects and words of env files, so they are restricted.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _AVATAR_ID = re.compile("[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 _WORD = re.compile(r"[!-~]{1,200}")
 _PROJECT_PREFIX = re.compile("[a-z0-9][a-z0-9_-]{0,62}")
 MOST_OPEN_FILES = 1_048_576
-"""What Linux grants a process at most unless fs.nr_open says otherwise; Docker starts no container with more."""
+"""The most that Linux allows a process unless fs.nr_open says otherwise; Docker starts no container with more."""
 
 _API_VERSION = re.compile(r"1\.[1-9][0-9]{0,2}")
 
 
 def _avatar_id(text: str) -> str:
-    form = "write letters, digits, _ and -, a letter or digit at both ends, at most 63 characters"
+    form = "use letters, digits, _ and -, with a letter or digit at both ends, at most 63 characters"
     if "." in text:
         raise refuse(
-            "an avatar id may hold no dot: it becomes the name of a Compose project, and Compose refuses dots",
+            "an avatar id cannot contain a dot: it becomes the name of a Compose project, and Compose refuses dots",
             f'write "{text.replace(".", "-")}"' if _AVATAR_ID.fullmatch(text.replace(".", "-")) else form,
         )
     if not _AVATAR_ID.fullmatch(text):
-        raise refuse("this is not an avatar id that can name a Compose project", form)
+        raise refuse("this avatar id cannot name a Compose project", form)
     if text.lower() == "host":
         raise refuse(
             'the avatar id "host" names the Compose project of the host itself, vtuber-host', "choose another one"
@@ -66,28 +66,28 @@ def _avatar_id(text: str) -> str:
 
 
 def _slot_number(value: Any) -> int:
-    form = "write a whole number such as 0; left out, it is the lowest that no other slot has"
+    form = "write a whole number such as 0, or leave it out for the lowest number that no other slot has"
     if type(value) is not int:
-        raise refuse("the number of a slot is a whole number", form)
+        raise refuse("a slot number is a whole number", form)
     if value < 0:
-        raise refuse("slots are counted from 0", form)
+        raise refuse("slot numbers start at 0", form)
     if value > HIGHEST_SLOT:
         last = max(SLOT_PORTS, key=lambda service: SLOT_PORTS[service])
         raise refuse(
-            f"slot {value} would need the {last} port {SLOT_PORTS[last] + value}, and ports end at 65535",
+            f"slot {value} would need the {last} port {SLOT_PORTS[last] + value}, but ports end at 65535",
             f"write a number from 0 to {HIGHEST_SLOT}",
         )
     return value
 
 
 def _slot_count(value: Any) -> int:
-    form = 'write how many slots, such as 4, or list them: slots = [{ avatar = "mira" }]'
+    form = 'write the number of slots, such as 4, or list them: slots = [{ avatar = "mira" }]'
     if type(value) is not int:
-        raise refuse("slots is a number of slots or a list of them", form)
+        raise refuse("slots takes a number or a list of slots", form)
     if value < 1:
-        raise refuse("a stack without slots carries no avatar", f"{form}; without avatars remove the table")
+        raise refuse("a stack without slots has no avatars", f"{form}; if there are no avatars, remove the table")
     if value > HIGHEST_SLOT + 1:
-        raise refuse(f"ports end before slot {value - 1}", f"write a number from 1 to {HIGHEST_SLOT + 1}")
+        raise refuse(f"there are no ports left for slot {value - 1}", f"write a number from 1 to {HIGHEST_SLOT + 1}")
     return value
 
 
@@ -96,13 +96,15 @@ def _slot_gpu(value: Any) -> int | str:
         return "all"
     if (type(value) is int and 0 <= value <= 63) or is_gpu_uuid(value):
         return value  # type: ignore[no-any-return]  # narrowed above
-    raise refuse("a slot uses one GPU", 'write its place in the list of the host, from 0, its UUID, or "all"')
+    raise refuse(
+        "a slot uses one GPU", 'write its position in the host\'s gpus list, counted from 0, its UUID, or "all"'
+    )
 
 
 def _open_files(value: Any) -> int:
     if type(value) is not int or not 1 <= value <= MOST_OPEN_FILES:
         raise refuse(
-            "a limit of open files is a whole number", f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096"
+            "the limit of open files is a whole number", f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096"
         )
     return value
 
@@ -110,15 +112,15 @@ def _open_files(value: Any) -> int:
 def _word(text: str) -> str:
     if not _WORD.fullmatch(text) or any(character in text for character in "#'\"\\$`"):
         raise refuse(
-            "this is not one argument of plain characters",
-            "write each argument as an item of its own, without spaces, quotes, # $ ` and \\",
+            "this is not a single argument of plain characters",
+            "write each argument as a separate item, without spaces, quotes, # $ ` and \\",
         )
     return text
 
 
 def _prefix(text: str) -> str:
     if not _PROJECT_PREFIX.fullmatch(text):
-        raise refuse("this is not the beginning of a Compose project name", 'write it like "vtuber-"')
+        raise refuse("this is not a prefix of a Compose project name", 'write it like "vtuber-"')
     return text
 
 
@@ -130,13 +132,13 @@ def _api_version(text: str) -> str:
 
 def _statistics_age(value: q.Duration) -> q.Duration:
     if value.microseconds > 600_000_000 or value.microseconds % 1_000_000:
-        raise refuse("GPU statistics are kept for whole seconds, up to 600 s", 'write it like "5 s"')
+        raise refuse("GPU statistics are cached for whole seconds, up to 600 s", 'write it like "5 s"')
     return value
 
 
 def _some_slots(slots: tuple[Slot, ...]) -> tuple[Slot, ...]:
     if not slots:
-        raise refuse("a stack without slots carries no avatar", "list one, or remove the table")
+        raise refuse("a stack without slots has no avatars", "list one, or remove the table")
     return slots
 
 
@@ -161,10 +163,10 @@ Word = Annotated[StrictStr, AfterValidator(_word)]
 
 
 class Slot(Base):
-    """One slot: an avatar on a GPU, with ports of its own."""
+    """One slot: an avatar on a GPU, with its own ports."""
 
     avatar: Annotated[StrictStr, AfterValidator(_avatar_id)] = Field(
-        description="Id of the avatar; the signaling server registers it, so it is unique among all slots of an edge."
+        description="Id of the avatar; the signaling server registers it, so it must be unique among an edge's slots.",
     )
     slot: (
         Annotated[
@@ -173,29 +175,28 @@ class Slot(Base):
             WithJsonSchema({"type": "integer", "minimum": 0, "maximum": HIGHEST_SLOT}),
         ]
         | None
-    ) = Field(
-        None, description="Number of the slot, from which its ports follow; left out, the lowest that is not taken."
-    )
+    ) = Field(None, description="Number of the slot, which decides its ports; by default the lowest free number.")
     gpu: SlotGpu | None = Field(
-        None, description='GPU of the host that the slot draws and encodes on, or "all"; else that of the table.'
+        None,
+        description='GPU of the host that the slot renders and encodes on, or "all"; by default that of the table.',
     )
     game_command: Flag | None = Field(
-        None, description="Whether the slot publishes the command port of its game; else as the table says."
+        None, description="Whether the slot publishes the command port of its game; by default as the table says."
     )
 
 
 class Avatars(Base):
     """The avatar stack of one host: its slots, and what they share."""
 
-    host: Name = Field(description="Host that the slots run on; a host has one stack.")
+    host: Name = Field(description="Host that the slots run on; a host can have only one stack.")
     avatar_release: AvatarTagField | None = Field(
-        None, description="Release of this stack, when it differs from the fleet's."
+        None, description="Release of this stack if it differs from the fleet's."
     )
     image_tag: AvatarTagField | None = Field(
-        None, description="Tag of the service images, when it differs from the release."
+        None, description="Tag of the service images if it differs from the release."
     )
     brand: Literal["avatar", "embody"] = Field(
-        "avatar", description='Prefix of the settings that carry a brand: AVATAR_, or EMBODY_ for "embody".'
+        "avatar", description='Brand prefix of the settings that have one: AVATAR_, or EMBODY_ for "embody".'
     )
     slots: Annotated[
         Annotated[tuple[Slot, ...], AfterValidator(_some_slots), Tag("list")]
@@ -206,19 +207,19 @@ class Avatars(Base):
             Tag("count"),
         ],
         Discriminator(_is_count),
-    ] = Field(description="The slots, or how many; their avatars are then named after the table: stage-0, stage-1.")
-    gpu: SlotGpu | None = Field(None, description='GPU of the slots that name none, or "all".')
+    ] = Field(description="The slots, or just their number; avatars are then named after the table: stage-0, stage-1.")
+    gpu: SlotGpu | None = Field(None, description='GPU of the slots that do not name one, or "all".')
     game_command: Flag = Field(
-        True, description="Whether slots publish the command port of their game; nothing protects it but a firewall."
+        True, description="Whether slots publish the command port of their game; only a firewall protects it."
     )
     slot_memory: SlotMemory | None = Field(
-        None, description="GPU memory that a slot is assumed to take; 8 GiB when left out."
+        None, description="GPU memory that a slot is assumed to take; 8 GiB by default."
     )
     slot_encode_sessions: Integer = Field(
-        1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, beside those of transcoding."
+        1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, in addition to those of transcoding."
     )
     game_args: tuple[Word, ...] = Field((), description="Arguments of the game instead of the stack's own.")
-    game_files: GameFiles | None = Field(None, description="Settings files that the game starts from.")
+    game_files: GameFiles | None = Field(None, description="Settings files that the game starts with.")
     game_open_files: (
         Annotated[
             int,
@@ -226,88 +227,90 @@ class Avatars(Base):
             WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_OPEN_FILES}),
         ]
         | None
-    ) = Field(None, description="How many files a game may have open; 1040 when left out.")
-    signaling_args: tuple[Word, ...] = Field((), description="Further arguments of the signaling servers.")
-    signaling_rest_api: Flag = Field(False, description="Whether signaling servers answer requests of their REST API.")
+    ) = Field(None, description="How many files a game may have open; 1040 by default.")
+    signaling_args: tuple[Word, ...] = Field((), description="Extra arguments of the signaling servers.")
+    signaling_rest_api: Flag = Field(False, description="Whether signaling servers answer REST API requests.")
     recorder_signaling: SharedWebSocketUrl | None = Field(
-        None, description="Signaling server that recorders watch; ws://unreal-signaling:80, that of the slot, else."
+        None,
+        description="Signaling server that recorders watch; by default that of the slot, ws://unreal-signaling:80.",
     )
-    images: Images | None = Field(None, description="Images without a tag of a release, pinned by their digests.")
+    images: Images | None = Field(None, description="Images that have no release tag, pinned by digest.")
     allow: tuple[AllowEntry, ...] = Field(
-        (), description='Who may call the host: "payments", addresses and networks. Nobody else may.'
+        (), description='Who may call the host: "payments", addresses and networks; nobody else may.'
     )
     payments: Payments | None = Field(None, description="The payments service that the host works for.")
     registration: Registration | None = Field(None, description="Registration of the host with the payments service.")
-    edge: Edge | None = Field(None, description="The edge that viewers come through.")
-    turn: Turn | None = Field(None, description="The TURN server of the host; without it none is run.")
+    edge: Edge | None = Field(None, description="The edge that viewers connect through.")
+    turn: Turn | None = Field(None, description="The TURN server of the host; without this table none runs.")
     stun: Listener | None = Field(
-        None, description="STUN server that tells viewers their address; stun.l.google.com:19302 when left out."
+        None, description="STUN server that tells viewers their address; stun.l.google.com:19302 by default."
     )
     public: HostAddress | None = Field(
-        None, description="Address under which the host is reached from outside, when it is not the host's public one."
+        None, description="Address of the host as seen from outside, if it differs from the host's public one."
     )
     remote_ops: Flag = Field(True, description="Whether the host can be upgraded remotely.")
     remote_cluster_control: Flag | None = Field(
-        None, description="Whether slots can be started and stopped remotely; the release decides when left out."
+        None, description="Whether slots can be started and stopped remotely; by default the release decides."
     )
     cli_auto_update: Flag | None = Field(
-        None, description="Whether the command line updates its checkout; left out, not while a release is named."
+        None, description="Whether the command line updates its checkout; by default not while a release is given."
     )
     auto_upgrade_when_sleeping: Flag | None = Field(
-        None, description="Whether a sleeping host upgrades itself; left out, not while a release is named."
+        None, description="Whether a sleeping host upgrades itself; by default not while a release is given."
     )
-    ops: Ops | None = Field(None, description="How remote operations are signed; unsigned when left out.")
+    ops: Ops | None = Field(None, description="How remote operations are signed; unsigned by default.")
     runner_token: Secret | None = Field(
-        None, description="Token that script runners ask for; the payments service sends none."
+        None, description="Token that script runners require; the payments service sends none."
     )
     recordings_token: Secret | None = Field(
-        None, description="Token that recorders ask for; the payments service sends none."
+        None, description="Token that recorders require; the payments service sends none."
     )
     health_port: Integer = Field(
         9090, ge=1, le=65535, description="Port of orchestrator-health; the payments service knows 9090 only."
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
-        None, description="Services whose state decides about health; TURN, signaling and games when left out."
+        None, description="Services whose state decides about health; TURN, signaling and games by default."
     )
     keep_running: tuple[ServiceName, ...] = Field(
         ("orchestrator-edge-rotator",), description="Services that a sleeping host keeps running."
     )
     power_project_prefixes: tuple[Annotated[StrictStr, AfterValidator(_prefix)], ...] = Field(
-        ("vtuber-",), description="Beginnings of the Compose projects that may be put to sleep remotely."
+        ("vtuber-",), description="Name prefixes of the Compose projects that may be put to sleep remotely."
     )
     gpu_statistics_age: Annotated[Duration, AfterValidator(_statistics_age)] | None = Field(
-        None, description="How long GPU statistics are kept before they are asked anew; 5 s when left out."
+        None, description="How long GPU statistics are cached; 5 s by default."
     )
     updater_interval: WholeSeconds | None = Field(
-        None, description="How often images are looked at for updates, in whole seconds; 900 s when left out."
+        None, description="How often images are checked for updates, in whole seconds; 900 s by default."
     )
     docker_api_version: Annotated[StrictStr, AfterValidator(_api_version)] = Field(
-        "1.44", description="Version of the Docker API that the services of the stack speak."
+        "1.44", description="Docker API version that the services of the stack use."
     )
     slot_networks: SlotNetworks | None = Field(
-        None, description='Network that the slots share out, slot 3 as its fourth /24; "172.30.0.0/16" when left out.'
+        None,
+        description='Network that is divided among the slots: slot 3 gets its fourth /24; "172.30.0.0/16" by default.',
     )
     docker_gateways: tuple[Ipv4AddressField, ...] | None = Field(
-        None, description="Gateways of the host's Docker bridges; 172.17.0.1 and 172.18.0.1 when left out."
+        None, description="Gateways of the host's Docker bridges; 172.17.0.1 and 172.18.0.1 by default."
     )
     project_dir: AbsolutePath = Field(
         "/home/ubuntu/Unreal_Vtuber", description="Directory on the host that holds the checkout of the stack."
     )
     session_dir: AbsolutePath = Field(
-        "/home/ubuntu/vtuber_sessions", description="Directory for sessions; each slot has its own below it."
+        "/home/ubuntu/vtuber_sessions", description="Directory for sessions; each slot has its own subdirectory."
     )
     recordings_dir: AbsolutePath = Field(
-        "/home/ubuntu/recordings", description="Directory for recordings; each slot has its own below it."
+        "/home/ubuntu/recordings", description="Directory for recordings; each slot has its own subdirectory."
     )
-    beside: tuple[Literal[NEIGHBOURS], ...] = Field(  # type: ignore[valid-type]  # the names stand in a data file
-        (), description="Known services that run on the host although the spec does not describe them, for their ports."
+    beside: tuple[Literal[NEIGHBOURS], ...] = Field(  # type: ignore[valid-type]  # the names are in a data file
+        (), description="Known services that also run on the host but are not in the spec; listed for their ports."
     )
 
     @model_validator(mode="after")
     def _turn_that_is_pinned_is_run(self) -> Avatars:
         if self.images is not None and self.images.turn is not None and self.turn is None:
             raise refuse(
-                "images.turn pins the image of a TURN server, and this stack runs none",
-                "leave images.turn out, or add the table of turn",
+                "images.turn pins the image of a TURN server, but this stack runs none",
+                "remove images.turn, or add a turn table",
             )
         return self

@@ -19,7 +19,7 @@ from fleetc.text.encoders import SHARED_CHARACTERS, is_shared
 from fleetc.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
 
 PAYMENTS = "payments"
-"""The word of an allowlist that stands for the addresses of the payments service."""
+"""The word in an allowlist for the addresses of the payments service."""
 
 _TAG = re.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _COMMIT = re.compile("sha-[0-9a-f]{7,64}")
@@ -32,9 +32,9 @@ _LEADING_ZERO = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 @dataclass(frozen=True, slots=True)
 class AvatarTag:
-    """A tag of the stack: `release` is None for a rolling one, such as latest, and for one of a commit.
+    """A tag of the stack: `release` is None for a rolling tag, such as latest, and for the tag of a commit.
 
-    What those can do is not known here. That of a commit, sha- and its digest, at least never changes.
+    What those can do is not known here. The tag of a commit, sha- and its digest, at least never changes.
     """
 
     text: str
@@ -42,7 +42,7 @@ class AvatarTag:
 
     @property
     def fixed(self) -> bool:
-        """Whether it means the same for ever: a release, or a commit."""
+        """Whether it always means the same thing: a release, or a commit."""
         return self.release is not None or _COMMIT.fullmatch(self.text) is not None
 
     @property
@@ -60,7 +60,7 @@ def _tag(value: Any) -> AvatarTag:
     newest = str(RELEASES[-1])
     form = f'write a release such as "v1.3.6" or "{newest}", or a rolling tag such as "latest"'
     if not isinstance(value, str):
-        raise refuse("a release of the avatar stack is text", form)
+        raise refuse("an avatar stack release is text", form)
     release = read_release(value)
     if release is not None:
         return AvatarTag(value, release)
@@ -68,13 +68,11 @@ def _tag(value: Any) -> AvatarTag:
         meant = "v" + _LEADING_ZERO.sub("", value.lower().removeprefix("v"))
         repair = meant if read_release(meant) in RELEASES else None
         dated = re.fullmatch(r"v[0-9]{4}\.[0-9]{1,2}\.[0-9]{1,2}", meant)
-        advice = f'a date release ends in -alpha and a number: "{meant}-alpha.1"' if dated else form
-        raise refuse(
-            "this is not a release of the avatar stack", f'write "{repair}"' if repair else advice, repair=repair
-        )
+        advice = f'a date release ends with -alpha and a number: "{meant}-alpha.1"' if dated else form
+        raise refuse("this is not an avatar stack release", f'write "{repair}"' if repair else advice, repair=repair)
     if not _TAG.fullmatch(value):
         raise refuse(
-            "this can be neither a release of the avatar stack nor a tag of its images",
+            "this can be neither an avatar stack release nor a tag of its images",
             f"{form}: letters, digits and _ . - only, at most 128",
         )
     return AvatarTag(value, None)
@@ -84,13 +82,13 @@ _WHITE = {" ": "a space", "\n": "a line end", "\t": "a tab"}
 
 
 def shared_text(text: str) -> str:
-    """Text for an environment file of the stack, refused when it holds what the readers do not take for the same."""
+    """Text for an environment file of the stack, refused when its readers would disagree about it."""
     odd = dict.fromkeys(character for character in text if not is_shared(character))
     if odd:
         named = " and ".join(_WHITE.get(character, f'"{character}"') for character in odd)
         raise refuse(
-            f"the programs that read this from environment files do not agree about {named}",
-            f"write {SHARED_CHARACTERS} only",
+            f"the programs that read this from environment files disagree about {named}",
+            f"use only {SHARED_CHARACTERS}",
         )
     return text
 
@@ -114,7 +112,7 @@ def _allow_entry(value: Any) -> str | q.IpNetwork:
     if isinstance(value, str) and value == PAYMENTS:
         return PAYMENTS
     if isinstance(value, str) and value.strip().lower() == PAYMENTS:
-        raise refuse("the word for the payments service is spelled otherwise", 'write "payments"', repair=PAYMENTS)
+        raise refuse("the word for the payments service is spelled differently", 'write "payments"', repair=PAYMENTS)
     return q.parse_network(value)
 
 
@@ -127,8 +125,8 @@ def _caller_address(value: Any) -> q.IpAddress:
         except q.QuantityError:
             raise problem from None
         raise q.QuantityError(
-            f"{name} is a name, and allowlists compare addresses",
-            "write the addresses that its calls come from; they may be others than that of its API",
+            f"{name} is a name, but allowlists compare addresses",
+            "write the addresses that its calls come from; they may differ from the address of its API",
         ) from None
 
 
@@ -140,7 +138,7 @@ def _slot_memory(value: Any) -> q.Bytes:
     if size.count < least * 2**20:
         default = LIMITS["upstream_slot_memory_mib"]
         raise q.QuantityError(
-            f"the stack takes less than {least} MiB for a mistake and assumes {default}",
+            f"the stack treats less than {least} MiB as a mistake and assumes {default}",
             'write what a slot takes, such as "8192 MiB"',
         )
     return size
@@ -150,11 +148,11 @@ def _slot_networks(value: Any) -> IPv4Network:
     network = q.parse_network(value)
     if not isinstance(network, IPv4Network) or network.prefixlen != 16:
         raise q.QuantityError(
-            "slots share out one IPv4 network with 256 times 256 addresses", 'write it like "172.30.0.0/16"'
+            "the slot network is an IPv4 network of 256 times 256 addresses, a /16", 'write it like "172.30.0.0/16"'
         )
     if not any(network.subnet_of(private) for private in _PRIVATE):
         raise q.QuantityError(
-            f"{network} is not a private network: whoever has these addresses is no longer reached from the host",
+            f"{network} is not a private network: the host could no longer reach whoever has these addresses",
             'write one inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, such as "172.30.0.0/16"',
         )
     return network

@@ -1,4 +1,4 @@
-"""The tables below an avatar stack: who pays, the edge, TURN, how calls are signed, and what its programs start from.
+"""The tables below an avatar stack: who pays, the edge, TURN, how calls are signed, and what its programs start with.
 
 In: raw tables such as `avatars.<name>.turn`. Out: frozen values. Used by `avatar.py`, which has the stack itself.
 """
@@ -70,27 +70,31 @@ def _realm(text: str) -> str:
 
 def _ops_ttl(value: q.Duration) -> q.Duration:
     if not 10 <= value.microseconds // 1_000_000 <= 86_400:
-        raise refuse("a signature counts from 10 s to 24 h", 'write it like "300 s"')
+        raise refuse("a signature is valid for 10 s to 24 h", 'write it like "300 s"')
     return value
 
 
 def _poll_interval(value: q.Duration) -> q.Duration:
     if value.microseconds < LIMITS["edge_poll_seconds"] * 1_000_000:
         raise refuse(
-            f"the control plane is asked every {LIMITS['edge_poll_seconds']} s at most", 'write it like "15 s"'
+            f"the host polls the control plane at most once every {LIMITS['edge_poll_seconds']} s",
+            'write it like "15 s"',
         )
     return value
 
 
 def _health_timeout(value: q.Duration) -> q.Duration:
     if not 100_000 <= value.microseconds <= 60_000_000:
-        raise refuse("a health check takes from 0.1 s to 60 s", 'write it like "5 s"')
+        raise refuse("a health check may take from 0.1 s to 60 s", 'write it like "5 s"')
     return value
 
 
 def _some_addresses(addresses: tuple[q.IpAddress, ...]) -> tuple[q.IpAddress, ...]:
     if not addresses:
-        raise refuse("the payments service calls from some address", 'write it like addresses = ["203.0.113.90"]')
+        raise refuse(
+            "the payments service needs at least one address",
+            'write the addresses it calls from: addresses = ["203.0.113.90"]',
+        )
     return addresses
 
 
@@ -104,7 +108,7 @@ def _game_file(text: str) -> str:
     if not _GAME_FILE.fullmatch(text):
         raise refuse(
             "this is not the name of a settings file of the game",
-            'write the name of a file in pixel-streaming/config of the checkout, such as "GameUserSettings.ini"',
+            'name a file in pixel-streaming/config of the checkout, such as "GameUserSettings.ini"',
         )
     return text
 
@@ -112,8 +116,8 @@ def _game_file(text: str) -> str:
 def _pinned_image(text: str) -> str:
     if not _DIGEST.fullmatch(split_image(text)[1]):
         raise refuse(
-            "an image of an avatar stack is pinned by its digest, because its tags move",
-            'write the image with @sha256: and its 64 hexadecimal digits behind it, as "docker image inspect" shows it',
+            "pin an image of an avatar stack by its digest, because its tags move",
+            'add @sha256: and the 64 hexadecimal digits that "docker image inspect" shows',
         )
     return text
 
@@ -126,41 +130,41 @@ PinnedImage = Annotated[Image, AfterValidator(_pinned_image)]
 
 
 class Payments(Base):
-    """The payments service: it asks hosts for their state, puts them to sleep and wakes, upgrades and pays them."""
+    """The payments service: it asks hosts for their state, puts them to sleep, wakes, upgrades and pays them."""
 
     addresses: Annotated[tuple[CallerAddress, ...], AfterValidator(_some_addresses)] = Field(
-        description="Addresses that its calls come from; every allowlist that names payments gets them."
+        description="Addresses that its calls come from; every allowlist with payments gets them."
     )
     url: SharedUrl | None = Field(None, description="Address of its API, such as http://203.0.113.90:8081.")
 
 
 class Edge(Base):
-    """The edge in front of the host: it leads viewers to slots, and its control plane may steer the host."""
+    """The edge in front of the host: it routes viewers to slots, and its control plane may control the host."""
 
-    addresses: tuple[Ipv4AddressField, ...] = Field((), description="Addresses of the edges that viewers come through.")
+    addresses: tuple[Ipv4AddressField, ...] = Field(
+        (), description="Addresses of the edges that viewers connect through."
+    )
     url: SharedUrl | None = Field(
         None, description="Control plane that the host polls; it then owns allowlists and matchmaker arguments."
     )
     token: Secret | None = Field(None, description="Token for the control plane.")
     matchmaker_port: Integer = Field(8889, ge=1, le=65535, description="Port of the matchmaker of the edge.")
     poll_interval: Annotated[WholeSeconds, AfterValidator(_poll_interval)] | None = Field(
-        None, description="How often the control plane is asked, in whole seconds; 15 s when left out, never below 5."
+        None, description="How often the control plane is polled, in whole seconds; 15 s by default, never below 5."
     )
     wake_settle: WholeSeconds | None = Field(
-        None, description="How long a host that wakes is left alone, in whole seconds; 60 s when left out."
+        None, description="How long a waking host is left alone, in whole seconds; 60 s by default."
     )
-    exclusive: Flag = Field(True, description="Whether everybody but the edge is kept from the ports of the stack.")
+    exclusive: Flag = Field(True, description="Whether only the edge may reach the ports of the stack.")
     update_turn: Flag = Field(
-        False, description="Whether the edge rewrites the address of TURN; it then always writes port 3478."
+        False, description="Whether the edge rewrites the TURN address; it then always writes port 3478."
     )
 
     @model_validator(mode="after")
     def _token_and_address_together(self) -> Edge:
         if (self.url is None) != (self.token is None):
             missing = "url" if self.url is None else "token"
-            raise refuse(
-                "a control plane has an address and a token", f"add {missing}, or remove the other one of the two"
-            )
+            raise refuse("a control plane needs both an address and a token", f"add {missing}, or remove the other one")
         return self
 
 
@@ -168,49 +172,50 @@ class Turn(Base):
     """The TURN server of the host, which relays media for viewers behind strict networks."""
 
     address: HostAddress | None = Field(
-        None, description="Address that viewers reach it at; behind an edge that of the edge, else the public one."
+        None,
+        description="Address that viewers reach it at; by default the edge's if there is one, else the public one.",
     )
     port: Integer = Field(3478, ge=1, le=65535, description="Port for TCP and UDP.")
     relay_ports: PortRangeField | None = Field(
-        None, description='UDP ports for relayed media; "49160-49200" when left out, which is 41 for the whole host.'
+        None, description='UDP ports for relayed media; "49160-49200" by default, which is 41 for the whole host.'
     )
     realm: Annotated[StrictStr, AfterValidator(_realm)] = Field(
         "pixel-streaming", description="Realm of its credentials."
     )
-    user: Secret = Field(description="Where the user name for TURN is found.")
-    password: Secret = Field(description="Where the password for TURN is found.")
+    user: Secret = Field(description="Where to find the user name for TURN.")
+    password: Secret = Field(description="Where to find the password for TURN.")
 
 
 class Ops(Base):
     """How remote operations are signed."""
 
-    secret: Secret = Field(description="Where the secret is found that signs calls of /ops and /cluster.")
+    secret: Secret = Field(description="Where to find the secret that signs calls of /ops and /cluster.")
     required: Flag = Field(
         False, description="Whether calls without a signature are refused; the payments service sends none."
     )
     ttl: Annotated[WholeSeconds, AfterValidator(_ops_ttl)] | None = Field(
-        None, description="How long a signature counts, from 10 s to 24 h; 300 s when left out."
+        None, description="How long a signature is valid, from 10 s to 24 h; 300 s by default."
     )
 
 
 class Registration(Base):
-    """How the host is made known to the payments service: one registration for all its slots."""
+    """How the host is registered with the payments service: one registration for all its slots."""
 
     id: Annotated[StrictStr, AfterValidator(_registered_id)] = Field(
-        description="Id under which the payments service knows the host; one address belongs to one id."
+        description="Id by which the payments service knows the host; one address belongs to one id."
     )
     orchestrator: Name | None = Field(
-        None, description="Orchestrator of this fleet whose account is paid; or write its address."
+        None, description="Orchestrator of this fleet whose account is paid; or use address instead."
     )
     address: Address | None = Field(None, description="Account that is paid; it must be in the active set.")
     capability: Annotated[StrictStr, AfterValidator(_capability)] | None = Field(
-        None, description="Capability that is told, at most 128 characters."
+        None, description="Capability to register, at most 128 characters."
     )
     contact_email: Annotated[StrictStr, AfterValidator(_email)] | None = Field(
-        None, description="Email address for the operators of the payments service."
+        None, description="Contact email address for the operators of the payments service."
     )
     host_name: Annotated[StrictStr, AfterValidator(_host_name)] | None = Field(
-        None, description="Name of the host that is told; its name in this spec when left out."
+        None, description="Host name to register; by default its name in this spec."
     )
     health_timeout: Annotated[Duration, AfterValidator(_health_timeout)] | None = Field(
         None, description="How long a health check of the host may take, from 0.1 s to 60 s."
@@ -219,25 +224,25 @@ class Registration(Base):
         None, ge=0, le=100, description="Percent of time that monitored services must run."
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
-        None, description="Services that the registration names, at most 25; those of the stack when left out."
+        None, description="Services that the registration names, at most 25; those of the stack by default."
     )
 
     @model_validator(mode="after")
     def _one_account(self) -> Registration:
         if (self.orchestrator is None) == (self.address is None):
             raise refuse(
-                "a registration names one account",
-                'write orchestrator = "<name of an orchestrator of this fleet>" or address = "0x...", not both',
+                "a registration needs exactly one account",
+                'write either orchestrator = "<name of an orchestrator of this fleet>" or address = "0x..."',
             )
         return self
 
 
 class Images(Base):
-    """Images that have no tag of a release. The checkout starts their latest; here they are pinned by digest."""
+    """Images that have no release tag. The checkout starts their latest version; here they are pinned by digest."""
 
     signaling: PinnedImage | None = Field(None, description="Image of the signaling servers, with its digest.")
     game: PinnedImage | None = Field(
-        None, description="Image of the games, with its digest; the host has to be able to pull it from its registry."
+        None, description="Image of the games, with its digest; the host must be able to pull it from its registry."
     )
     turn: PinnedImage | None = Field(None, description="Image of the TURN server, with its digest.")
 
@@ -246,14 +251,14 @@ class GameFiles(Base):
     """Settings files of the game, by their names in pixel-streaming/config of the checkout."""
 
     console_variables: GameFile | None = Field(
-        None, description="File that the game gets as its ConsoleVariables.ini; that of the checkout when left out."
+        None, description="File to use as the game's ConsoleVariables.ini; by default that of the checkout."
     )
     engine: GameFile | None = Field(
-        None, description="File that the game gets as its Engine.ini; that of the checkout when left out."
+        None, description="File to use as the game's Engine.ini; by default that of the checkout."
     )
     game: GameFile | None = Field(
-        None, description="File that the game gets as its Game.ini; that of the checkout when left out."
+        None, description="File to use as the game's Game.ini; by default that of the checkout."
     )
     user_settings: GameFile | None = Field(
-        None, description="File that the game gets as its GameUserSettings.ini; that of the checkout when left out."
+        None, description="File to use as the game's GameUserSettings.ini; by default that of the checkout."
     )

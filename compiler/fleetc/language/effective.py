@@ -22,7 +22,7 @@ from fleetc.upstream import ABILITIES, FLAGS, GAS_PRICE, NETWORKS, PIPELINES, Re
 
 SERVICE_PORT = 8935
 LOOPBACK = HostName("127.0.0.1")
-ANY_ADDRESS = HostName("0.0.0.0")  # noqa: S104  # an orchestrator has to be reachable
+ANY_ADDRESS = HostName("0.0.0.0")  # noqa: S104  # an orchestrator must be reachable
 GATEWAY_HTTP = Listener(LOOPBACK, 8935)
 GATEWAY_RTMP = Listener(LOOPBACK, 1935)
 CLI_LISTENERS = {
@@ -31,8 +31,8 @@ CLI_LISTENERS = {
     "transcoders": Listener(LOOPBACK, 6935),
     "ai_workers": Listener(LOOPBACK, 4935),
     "remote_signers": Listener(LOOPBACK, 3935),
-    "redeemers": Listener(LOOPBACK, 2935),  # these two have no port of their own in the node,
-    "reward_callers": Listener(LOOPBACK, 10935),  # which would take port 80 of all interfaces
+    "redeemers": Listener(LOOPBACK, 2935),  # the node has no port for these two,
+    "reward_callers": Listener(LOOPBACK, 10935),  # and would take port 80 on all interfaces
 }
 HELPER_HTTP = Listener(LOOPBACK, SERVICE_PORT)
 
@@ -46,7 +46,7 @@ P = ParamSpec("P")
 
 
 class BoundPort(NamedTuple):
-    """A port that a process on a host takes: `protocol` is tcp or udp, `purpose` says what for."""
+    """A port that a process uses on a host: `protocol` is tcp or udp, `purpose` says what for."""
 
     address: str
     port: int
@@ -56,7 +56,7 @@ class BoundPort(NamedTuple):
 
 
 def once(ask: Callable[Concatenate[Fleet, Node, P], T]) -> Callable[Concatenate[Fleet, Node, P], T]:
-    """Keep the answer about each node of a fleet: lowering and dozens of rules ask the same."""
+    """Cache the answer for each node of a fleet: lowering and dozens of rules ask the same question."""
 
     def answer(fleet: Fleet, node: Node, /, *more: P.args, **named: P.kwargs) -> T:
         answers: dict[str, T] = fleet.answers[ask]
@@ -78,14 +78,14 @@ def release_of(fleet: Fleet, node: Node) -> Chosen[Release]:
 
 
 def gas_price(fleet: Fleet) -> Chosen[Wei]:
-    """The gas price that payments are judged by."""
+    """The gas price that payments are calculated with."""
     if fleet.fleet.gas_price is not None:
         return Chosen(fleet.fleet.gas_price, given("fleet", "gas_price"))
     return Chosen(Wei(GAS_PRICE), default("a gas price of an ordinary busy hour on Arbitrum One", ("fleet",)))
 
 
 def min_gas_price(fleet: Fleet, settings: ChainSettings) -> int:
-    """The gas price in wei that a node never goes below: its own, else that of the network."""
+    """The gas price in wei that a node never goes below: its own setting, else that of the network."""
     if settings.min_gas_price is not None:
         return settings.min_gas_price.wei
     network = NETWORKS.get(fleet.fleet.network)
@@ -93,7 +93,7 @@ def min_gas_price(fleet: Fleet, settings: ChainSettings) -> int:
 
 
 def can(fleet: Fleet, node: Node, ability: str) -> bool:
-    """Whether the node's release can do what `upstream.ABILITIES` has under this name."""
+    """Whether the node's release has the ability of this name in `upstream.ABILITIES`."""
     return release_of(fleet, node).value >= ABILITIES[ability]
 
 
@@ -197,7 +197,7 @@ def calls_reward(fleet: Fleet, node: Node, settings: ChainSettings) -> Chosen[bo
 
 @once
 def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
-    """The node's data directory: one of its own, because two processes must never share one."""
+    """The node's data directory: its own, because two processes must never share one."""
     if node.settings.data_dir is not None:
         return Chosen(node.settings.data_dir, given(*node.path, "data_dir"))
     host = fleet.hosts[node.settings.host]
@@ -208,7 +208,7 @@ def data_dir(fleet: Fleet, node: Node) -> Chosen[str]:
 
 
 def models_dir(fleet: Fleet, node: Node, settings: AiSettings) -> Chosen[str]:
-    """Where model weights lie; the same path on the host and in the container, as runner containers mount it."""
+    """Where model weights are; the same path on the host and in the container, because runner containers mount it."""
     if settings.models_dir is not None:
         return Chosen(settings.models_dir, given(*node.path, "models_dir"))
     base = data_dir(fleet, node)
@@ -251,7 +251,7 @@ def transcodes(fleet: Fleet, node: Node) -> Chosen[bool]:
 def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
     """Whether live runners do all AI work of an orchestrator: it lists no models, and no AI worker names it.
 
-    They come to the node by themselves, or from its list of them. Source: the node's own source at release v0.9.1.
+    They come to the node by themselves, or from its list of them. Source: the node's source code at release v0.9.1.
     """
     settings = node.settings
     workers = (worker.table for worker in fleet.workers_by_orchestrator.get(node.name, ()))
@@ -264,7 +264,7 @@ def live_runners_alone(fleet: Fleet, node: Node) -> Chosen[bool]:
 
 @once
 def runs_models(fleet: Fleet, node: Node) -> Chosen[bool]:
-    """Whether AI runner containers are started by this process. If so it accepts no remote AI workers."""
+    """Whether this process starts AI runner containers. If so, it accepts no remote AI workers."""
     settings = node.settings
     if isinstance(settings, Orchestrator) and serves_ai(node):
         if settings.ai_work is not None:
@@ -305,7 +305,7 @@ def gpu_index(fleet: Fleet, host: str, gpu: int | str) -> int:
 
 
 def in_force(fleet: Fleet, node: Node) -> dict[str, Chosen[Any]]:
-    """The fields of a node that its spec may leave out, and what is in force for it: writing it changes nothing."""
+    """The optional fields of a node and the values in force for it: writing them out changes nothing."""
     settings = node.settings
     found: dict[str, Chosen[Any]] = {"cli": cli_listener(node), "data_dir": data_dir(fleet, node)}
     if isinstance(settings, Gateway):
@@ -331,7 +331,7 @@ def _who_works(here: Chosen[bool]) -> Chosen[str]:
 
 
 def _service_text(service: ServiceAddress) -> str:
-    """A service address as the spec has it: https goes without saying."""
+    """A service address as the spec writes it: https is implied."""
     port = "" if service.port is None else f":{service.port}"
     return f"{'http://' if service.scheme == 'http' else ''}{service.host}{port}"
 
@@ -351,7 +351,7 @@ def managed(use: ModelUse) -> bool:
 
 @once
 def bound_ports(fleet: Fleet, node: Node) -> tuple[BoundPort, ...]:
-    """Every port that the node takes on its host, implied listeners included."""
+    """Every port that the node uses on its host, including implied listeners."""
     return tuple(_bound_ports(fleet, node))
 
 

@@ -39,7 +39,7 @@ DEFAULT_DOCKER_GATEWAYS = (IPv4Address("172.17.0.1"), IPv4Address("172.18.0.1"))
 LOOPBACK_ADDRESSES: tuple[IpAddress, ...] = (ip_address("127.0.0.1"), ip_address("::1"))
 
 WIDEST_SPELLED_OUT = 256
-"""Addresses of one network that are written one by one, for readers that compare whole addresses."""
+"""How many addresses of one network are listed one by one, for readers that compare whole addresses."""
 
 
 class SlotInForce(NamedTuple):
@@ -59,7 +59,7 @@ class SlotInForce(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """The avatar id as Compose and directories have it."""
+        """The avatar id as Compose and directories use it."""
         return self.avatar.lower()
 
     @property
@@ -89,7 +89,7 @@ class Allowed(NamedTuple):
 
     @property
     def addresses(self) -> tuple[IpAddress, ...]:
-        """Its addresses one by one; none when they are more than anybody would list."""
+        """Its addresses one by one; none if there are too many to list."""
         return tuple(self.network) if self.network.num_addresses <= WIDEST_SPELLED_OUT else ()
 
 
@@ -105,13 +105,13 @@ def release_of(fleet: Fleet, stack: Stack) -> Chosen[AvatarTag]:
 
 
 def can(fleet: Fleet, stack: Stack, ability: str) -> bool | None:
-    """Whether the stack's release can do what `upstream.avatar.ABILITIES` has under this name; None: nobody knows."""
+    """Whether the stack's release has the ability of this name in `upstream.avatar.ABILITIES`; None when unknown."""
     release = release_of(fleet, stack).value.release
     return None if release is None else release >= ABILITIES[ability]
 
 
 def image_tag(fleet: Fleet, stack: Stack) -> Chosen[AvatarTag]:
-    """The tag of the service images: that of the release unless another one is given."""
+    """The tag of the service images: the release unless another tag is given."""
     if stack.settings.image_tag is not None:
         return Chosen(stack.settings.image_tag, given(*stack.path, "image_tag"))
     release = release_of(fleet, stack)
@@ -119,7 +119,7 @@ def image_tag(fleet: Fleet, stack: Stack) -> Chosen[AvatarTag]:
 
 
 def slots_of(fleet: Fleet, stack: Stack) -> tuple[SlotInForce, ...]:
-    """The slots of a stack, sorted by number; two with one number, which a rule refuses, both stand here."""
+    """The slots of a stack, sorted by number. If two have the same number, which a rule refuses, both are here."""
     answers = fleet.answers[slots_of]
     if stack.name not in answers:
         answers[stack.name] = tuple(sorted(_slots(fleet, stack), key=lambda slot: slot.number))
@@ -169,7 +169,7 @@ def _gpu(fleet: Fleet, stack: Stack, gpu: int | str) -> int | str:
 
 
 def slot_networks(stack: Stack) -> Chosen[IPv4Network]:
-    """The network that the slots of a stack share out."""
+    """The network that is divided among the slots of a stack."""
     if stack.settings.slot_networks is not None:
         return Chosen(stack.settings.slot_networks, given(*stack.path, "slot_networks"))
     return Chosen(DEFAULT_SLOT_NETWORKS, default("the network of the public design", stack.path))
@@ -190,7 +190,7 @@ def slot_memory(stack: Stack) -> Chosen[Bytes]:
 
 
 def remote_cluster_control(fleet: Fleet, stack: Stack) -> Chosen[bool]:
-    """Whether slots can be started and stopped remotely. What a tag that is no release does is not known, so: off."""
+    """Whether slots can be controlled remotely. Off for a tag that is not a release: nobody knows what it can do."""
     if stack.settings.remote_cluster_control is not None:
         return Chosen(stack.settings.remote_cluster_control, given(*stack.path, "remote_cluster_control"))
     release = release_of(fleet, stack)
@@ -224,7 +224,7 @@ def _updates(fleet: Fleet, stack: Stack, own: bool | None, key: str) -> Chosen[b
 
 
 def public_address(fleet: Fleet, stack: Stack) -> Chosen[HostName] | None:
-    """Where the host is reached from outside; None when neither the stack nor its host says."""
+    """The host's address from outside; None when neither the stack nor its host gives one."""
     if stack.settings.public is not None:
         return Chosen(HostName(stack.settings.public), given(*stack.path, "public"))
     path = ("hosts", stack.settings.host, "public")
@@ -233,7 +233,7 @@ def public_address(fleet: Fleet, stack: Stack) -> Chosen[HostName] | None:
 
 
 def public_ip(fleet: Fleet, stack: Stack) -> Chosen[IpAddress] | None:
-    """The public address where it is one; None where it is a name, or nobody says."""
+    """The public address; None when it is a name or not given."""
     public = public_address(fleet, stack)
     try:
         return Chosen(parse_ip(public.value), public.origin) if public is not None else None
@@ -328,7 +328,7 @@ def health_port(stack: Stack) -> Chosen[int]:
 
 
 def bound_ports(fleet: Fleet, stack: Stack) -> Iterator[BoundPort]:
-    """Every port that the stack takes on its host, on all addresses; the relay range of TURN is in `relay_ports`."""
+    """Every port that the stack uses on its host, on all addresses; the relay range of TURN is in `relay_ports`."""
     for slot in slots_of(fleet, stack):
         for service, port in slot.ports.items():
             purpose = f"{service} of slot {slot.number}"

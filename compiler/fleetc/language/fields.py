@@ -1,7 +1,7 @@
 """The types that fields of the spec have: names, quantities, paths and secret references.
 
-In: raw TOML values. Out: frozen typed values, or a pydantic error whose type `spec` carries a sentence and a help line
-for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
+In: raw TOML values. Out: frozen typed values, or a pydantic error of type `spec` that carries a sentence and a help
+line for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
 
 
 class Base(BaseModel):
-    """A table of the spec: closed, frozen, and silent about the values it refuses."""
+    """A table of the spec: closed, frozen, and its errors never show the value that was refused."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -86,10 +86,10 @@ class Base(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Says that `parse` alone makes the value of a field.
+    """Says that only `parse` makes the value of a field.
 
-    It is pydantic's PlainValidator without the serializer of the field's type: a fleet is never written back, and each
-    start would pay for it.
+    It is pydantic's PlainValidator without the serializer of the field's type: a fleet is never written back, and the
+    serializer would slow down every start.
     """
 
     parse: Callable[[Any], Any]
@@ -101,20 +101,20 @@ class Parsed:
 def refuse(message: str, help: str = "", secret: bool = False, repair: Value | None = None) -> PydanticCustomError:
     """The error a field raises: one sentence, and what to write instead. The value of a `secret` one is never shown.
 
-    `repair` is the value that was meant, where there can be no doubt about it.
+    `repair` is the value that was meant, if there is no doubt about it.
     """
     context = {"message": message, "help": help, "secret": secret, "repair": repair}
     return PydanticCustomError("spec", "{message}", context)
 
 
 def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
-    """The error for a quantity that `parse` does not read, with the spelling that it would read if there is one."""
+    """The error for a quantity that `parse` cannot read, with the spelling that it could read, if there is one."""
     repair = q.respelled(parse, value) if isinstance(value, str) else ""
     return refuse(problem.message, problem.help, secret=problem.secret, repair=repair or None)
 
 
 def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
-    known = lru_cache(maxsize=4096)(parse)  # fleets repeat their prices, listeners and sizes a thousand times
+    known = lru_cache(maxsize=4096)(parse)  # fleets repeat their prices, listeners and sizes thousands of times
 
     def validate(value: Any) -> T:
         try:
@@ -129,8 +129,8 @@ def check_name(text: str) -> str:
     """Check the name of a host, node, wallet, model or fleet: names become paths, unit names and Ansible hosts."""
     if len(text) > NAME_LIMIT or not _NAME.fullmatch(text):
         raise refuse(
-            "this is not a name that can be used for files, units and hosts",
-            f"write lower-case letters, digits and single hyphens, a letter first, at most {NAME_LIMIT} characters",
+            "this name cannot be used for files, units and hosts",
+            f"use lower-case letters, digits and single hyphens, a letter first, at most {NAME_LIMIT} characters",
         )
     if text in RESERVED_NAMES:
         raise refuse(f'"{text}" is a reserved name', "choose another one")
@@ -141,25 +141,27 @@ def _path(text: str) -> str:
     if not _PATH.fullmatch(text) or len(text) > 1024:
         raise refuse(
             "this is not an absolute path of plain characters",
-            "write /like/this: letters, digits and . _ @ + - only, no . or .. parts",
+            "write /like/this: only letters, digits and . _ @ + -, no . or .. parts",
         )
     if any(part in ("", ".", "..") for part in text[1:].split("/")):
-        raise refuse("a path may hold no empty, . or .. part", "write the path without them")
+        raise refuse("a path cannot contain empty, . or .. parts", "write the path without them")
     return text
 
 
 def _env_name(text: str) -> str:
     if not _ENV_NAME.fullmatch(text) or len(text) > 128:
-        raise refuse("this is not the name of an environment variable", "write letters, digits and _, no digit first")
+        raise refuse(
+            "this is not the name of an environment variable", "use letters, digits and _, not starting with a digit"
+        )
     return text
 
 
 def _reference_variable(text: str) -> str:
-    """The name of a variable that a deployment takes a secret from, and hands to Ansible under the same name."""
+    """The name of a variable that a deployment reads a secret from, and passes to Ansible under the same name."""
     if _STEERS_A_RUN.fullmatch(text):
         raise refuse(
-            "this variable steers the programs of a deployment, so it cannot hold a secret",
-            "give the secret a variable of its own, such as ORCHESTRATOR_SECRET",
+            "this variable controls programs of the deployment, so it cannot hold a secret",
+            "give the secret its own variable, such as ORCHESTRATOR_SECRET",
         )
     return _env_name(text)
 
@@ -167,8 +169,8 @@ def _reference_variable(text: str) -> str:
 def _variable_name(text: str) -> str:
     if text.startswith("LP_"):
         raise refuse(
-            "the node reads variables named LP_... as flags, past every check",
-            "write the setting itself; a variable would silently win over it",
+            "the node reads variables named LP_... as flags, bypassing every check",
+            "write the setting itself; a variable would silently override it",
         )
     return _env_name(text)
 
@@ -176,35 +178,35 @@ def _variable_name(text: str) -> str:
 def _whole_seconds(value: Any) -> q.Duration:
     duration = q.parse_duration(value)
     if duration.microseconds < 1_000_000 or duration.microseconds % 1_000_000:
-        raise q.QuantityError("the node counts this in whole seconds, from 1", 'write it like "20s"')
+        raise q.QuantityError("the node needs whole seconds here, 1 or more", 'write it like "20s"')
     return duration
 
 
 def _positive_duration(value: Any) -> q.Duration:
     duration = q.parse_duration(value)
     if duration.microseconds == 0:
-        raise q.QuantityError("the node stops on an interval of zero", 'write it like "10 s"')
+        raise q.QuantityError("an interval of zero stops the node", 'write it like "10 s"')
     return duration
 
 
 def _gas_price(value: Any) -> q.Wei:
     price = q.parse_wei(value)
     if not 0 < price.wei < 2**63:
-        raise q.QuantityError("the node takes gas prices from 1 wei to below 2^63 wei", 'write it like "5 gwei"')
+        raise q.QuantityError("the node accepts gas prices from 1 wei to below 2^63 wei", 'write it like "5 gwei"')
     return price
 
 
 def _cap_price(value: Any) -> q.Price:
     price = q.parse_price(value)
     if price.is_zero:
-        raise q.QuantityError("the node takes a cap of zero for no cap at all", "write the highest price you would pay")
+        raise q.QuantityError("the node reads a cap of zero as no cap at all", "write the highest price you would pay")
     return price
 
 
 def _rate(value: Any) -> q.Wei:
     rate = q.parse_wei(value)
     if not rate.wei:
-        raise q.QuantityError("a currency is worth something", 'write it like "0.00042 ETH"')
+        raise q.QuantityError("a currency cannot be worth zero", 'write it like "0.00042 ETH"')
     return rate
 
 
@@ -219,18 +221,20 @@ def _image(text: str) -> str:
 
 def _user(text: str) -> str:
     if not _USER.fullmatch(text):
-        raise refuse("this is not the name of a Unix user", "write lower-case letters, digits, _ and -, a letter first")
+        raise refuse(
+            "this is not the name of a Unix user", "use lower-case letters, digits, _ and -, starting with a letter"
+        )
     return text
 
 
 _HIGHEST_PART = 9999
-"""A higher number in a release is a slip."""
+"""A higher number in a release is a typo."""
 
 
 def _release(value: Any) -> Release:
-    form = f'write a release from "{format_release(OLDEST_RELEASE)}" on, such as "{format_release(NEWEST_RELEASE)}"'
+    form = f'write "{format_release(OLDEST_RELEASE)}" or a later release, such as "{format_release(NEWEST_RELEASE)}"'
     if not isinstance(value, str):
-        raise refuse("a release is text", form)
+        raise refuse("a release must be text", form)
     try:
         release = parse_release(value)
     except ValueError:
@@ -241,12 +245,12 @@ def _release(value: Any) -> Release:
     if written != value or any(part > _HIGHEST_PART for part in release):
         raise refuse("this is not a node release", form, repair=written if release in RELEASES else None)
     if release < OLDEST_RELEASE:
-        raise refuse(f"the flags of {value} are not known to this version of fleetc", form)
+        raise refuse(f"this version of fleetc does not know the flags of {value}", form)
     if release < NEWEST_RELEASE and release not in RELEASES:
         before = max(known for known in RELEASES if known < release)
         after = min(known for known in RELEASES if known > release)
-        around = f'"{format_release(before)}" before it and "{format_release(after)}" behind it'
-        raise refuse(f"there is no release {value} of the node", f"there are {around}")
+        around = f'"{format_release(before)}" before it and "{format_release(after)}" after it'
+        raise refuse(f"the node has no release {value}", f"there is {around}")
     return release
 
 
@@ -265,7 +269,7 @@ def is_gpu_uuid(value: object) -> bool:
 
 
 def read_release(text: str) -> Release | None:
-    """The release that a spec may name by this text, or None."""
+    """The release that this text names in a spec, or None."""
     try:
         return _release(text)
     except PydanticCustomError:
@@ -274,9 +278,9 @@ def read_release(text: str) -> Release | None:
 
 def _text(text: str) -> str:
     if not text:
-        raise refuse("the text is empty, which the node takes for unset", "leave the key out, or write a value")
+        raise refuse("the text is empty, which the node reads as unset", "remove the key, or write a value")
     if len(text.encode()) > 131_000:
-        raise refuse("the text is longer than a process argument may be", "shorten it")
+        raise refuse("the text is too long for a process argument", "shorten it")
     return text
 
 
@@ -289,19 +293,19 @@ def _weight(value: Any) -> Decimal:
 
 
 class SecretRef(Base):
-    """Where a secret is found when a rollout needs it.
+    """Where a rollout finds a secret.
 
-    Exactly one of the three keys; the value itself is never written.
+    Write exactly one of the three keys, never the value itself.
     """
 
     env: Annotated[StrictStr, AfterValidator(_reference_variable)] | None = Field(
-        None, description="Name of an environment variable on the machine that runs the deployment."
+        None, description="Environment variable on the machine that runs the deployment."
     )
     host_file: Annotated[StrictStr, AfterValidator(_path)] | None = Field(
-        None, description="Path of a file on the host that holds the secret and nothing else."
+        None, description="File on the host that holds only the secret."
     )
     vault: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
-        None, description="Key under `fleet_vault` in an Ansible Vault file that the deployment is given."
+        None, description="Key under `fleet_vault` in the deployment's Ansible Vault file."
     )
 
     @property
@@ -319,21 +323,21 @@ _REFERENCE_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } 
 
 
 def parse_secret(value: Any) -> SecretRef:
-    """Read a secret reference. What stands in its place may be the secret, so that no message shows it."""
+    """Read a secret reference. Whatever is in its place may be the secret, so no message shows it."""
     if isinstance(value, SecretRef):
         return value
     if not isinstance(value, dict):
-        raise refuse("a secret is never written into the spec", _REFERENCE_FORM, secret=True)
+        raise refuse("secrets do not belong in the spec", _REFERENCE_FORM, secret=True)
     if len(value) != 1 or next(iter(value)) not in SecretRef.model_fields:
-        message = "a secret reference has exactly one of the keys env, host_file and vault"
+        message = "a secret reference needs exactly one of the keys env, host_file and vault"
         raise refuse(message, _REFERENCE_FORM, secret=True)
     kind, name = next(iter(value.items()))
     if not isinstance(name, str):
-        raise refuse(f"{kind} names the secret as text", _REFERENCE_FORM, secret=True)
+        raise refuse(f"{kind} must be text", _REFERENCE_FORM, secret=True)
     check = {"env": _reference_variable, "host_file": _path, "vault": _env_name}[kind]
     try:
         checked = check(name)
-    except PydanticCustomError as problem:  # what is no name may be the secret itself
+    except PydanticCustomError as problem:  # what is not a name may be the secret itself
         context = problem.context or {}
         raise refuse(context["message"], context["help"], secret=True) from None
     names: dict[str, Any] = {"env": None, "host_file": None, "vault": None, kind: checked}

@@ -39,7 +39,7 @@ AnyNode = Gateway | Orchestrator | Transcoder | AiWorker | Signer | Redeemer | R
 
 
 class Node(NamedTuple):
-    """A node where it stands in the spec: its table, its name and its settings."""
+    """A node and its place in the spec: its table, its name and its settings."""
 
     table: str
     name: str
@@ -52,7 +52,7 @@ class Node(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The avatar stack of a host where it stands in the spec: its name and its settings."""
+    """The avatar stack of a host and its place in the spec: its name and its settings."""
 
     name: str
     settings: Avatars
@@ -65,7 +65,7 @@ class Stack(NamedTuple):
 
 def _version(value: int) -> int:
     if value != 1:
-        raise refuse("this version of fleetc reads version 1 of the spec language", "write spec = 1")
+        raise refuse("this version of fleetc only reads version 1 of the spec language", "write spec = 1")
     return value
 
 
@@ -73,13 +73,13 @@ class Fleet(Base):
     """A whole fleet, as one spec and its overlays describe it."""
 
     spec: Annotated[int, Field(strict=True), AfterValidator(_version)] = Field(
-        description="Version of the spec language; this is version 1."
+        description="Version of the spec language; the only one is 1."
     )
     fleet: FleetSettings = Field(description="The fleet as a whole.")
     rates: dict[Currency, Rate] = Field(
         default_factory=dict,
-        description='What one unit of a currency is worth, such as USD = "0.00042 ETH": only `check` and the report '
-        "compare prices by it, nodes convert by their own feed.",
+        description='What one unit of a currency is worth, such as USD = "0.00042 ETH": only `check` and the reports '
+        "compare prices with it; nodes use their own price feed.",
     )
     hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
     wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
@@ -96,18 +96,18 @@ class Fleet(Base):
     avatars: dict[Name, Avatars] = Field(default_factory=dict, description="Avatar stacks of hosts, by name.")
     ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
     streams: dict[Name, Stream] = Field(
-        default_factory=dict, description="Streams of the stream API, by a name of their own in this spec."
+        default_factory=dict, description="Streams of the stream API, by their name in this spec."
     )
-    rollout: Rollout = Field(default_factory=Rollout, description="In which steps a new release reaches the hosts.")
+    rollout: Rollout = Field(default_factory=Rollout, description="How a new release reaches the hosts, step by step.")
     monitoring: Monitoring | None = Field(
         None,
-        description="How the fleet is watched; without this table it is watched as soon as a node has monitor = true.",
+        description="How the fleet is monitored; without this table, monitoring is on if any node has monitor = true.",
     )
-    silence: tuple[Silence, ...] = Field((), description="Warnings that the owners have decided to live with.")
+    silence: tuple[Silence, ...] = Field((), description="Warnings that you have decided to accept.")
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All nodes, sorted by name. Names are unique over the tables of nodes."""
+        """All nodes, sorted by name. Names are unique across all node tables."""
         tables: tuple[tuple[str, dict[str, Any]], ...] = tuple((table, getattr(self, table)) for table in NODE_TABLES)
         return tuple(
             sorted(
@@ -166,7 +166,7 @@ class Fleet(Base):
 
     @cached_property
     def answers(self) -> defaultdict[object, dict[str, Any]]:
-        """What was worked out about nodes and stacks, by question and name; `effective.py` and its sibling keep it."""
+        """Cached answers about nodes and stacks, by question and name, for `effective.py` and `effective_avatar.py`."""
         return defaultdict(dict)
 
     @cached_property
@@ -176,7 +176,7 @@ class Fleet(Base):
 
     @cached_property
     def suggestions(self) -> Suggestions:
-        """Near names for unknown ones; the checks of references and the rules restart it, each for a run of its own."""
+        """Similar names for unknown ones. The reference checks and the rules each restart it for their own run."""
         return Suggestions()
 
     @property

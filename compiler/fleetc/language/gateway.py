@@ -49,14 +49,14 @@ def _cap(value: Any) -> q.Price | str:
     except q.QuantityError as problem:
         raise refuse_quantity(problem, q.parse_price, value) from None
     if price.amount == 0:
-        raise refuse("the node takes a cap of zero for no cap at all", 'write "any" if every price is fine')
+        raise refuse("the node reads a cap of zero as no cap at all", 'write "any" if every price is fine')
     return price
 
 
 def _broker(value: Any) -> q.Listener:
     form = 'write "kafka.example.net:9092"'
     if isinstance(value, str) and "," in value:
-        raise refuse("the node takes one broker, not a list", form)
+        raise refuse("the node takes only one broker, not a list", form)
     try:
         return q.parse_listener(value)
     except q.QuantityError as problem:
@@ -68,7 +68,7 @@ _VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?")
 
 def _version(text: str) -> str:
     if not _VERSION.fullmatch(text):
-        raise refuse("this is not the version of a runner", 'write three numbers, such as "0.14.1"')
+        raise refuse("this is not a runner version", 'write three numbers, such as "0.14.1"')
     return text
 
 
@@ -78,7 +78,7 @@ def _discovery(value: Any) -> str | Webhook:
     if isinstance(value, dict) and set(value) == {"webhook"}:
         return Webhook.model_validate(value)
     raise refuse(
-        "this is no way to find orchestrators",
+        "this is not a way to find orchestrators",
         'write "registry", "ai-registry" or { webhook = { env = "NAME" } }, or list them: orchestrators = ["orch-a"]',
     )
 
@@ -90,37 +90,37 @@ class Webhook(Base):
 
 
 class Reach(Base):
-    """How orchestrators are asked and which of them are left out."""
+    """How orchestrators are queried and which of them are excluded."""
 
     blocked: tuple[Address, ...] = Field((), description="Accounts of orchestrators that are never used.")
     extra_nodes: Integer | None = Field(
-        None, ge=0, le=1000, description="Further instances of each orchestrator to ask during discovery."
+        None, ge=0, le=1000, description="Extra instances of each orchestrator to ask during discovery."
     )
-    timeout: Duration | None = Field(None, description="How long the first answers of orchestrators are waited for.")
+    timeout: Duration | None = Field(None, description="How long to wait for the first answers of orchestrators.")
 
 
 class Selection(Reach):
     """How a gateway chooses among the orchestrators that it can pay."""
 
-    random: Weight | None = Field(None, description="Weight of chance; the three weights add up to 1.")
+    random: Weight | None = Field(None, description="Weight of random choice; the three weights add up to 1.")
     stake: Weight | None = Field(None, description="Weight of stake; the three weights add up to 1.")
     price: Weight | None = Field(None, description="Weight of a low price; the three weights add up to 1.")
-    price_exponent: Weight | None = Field(None, description="How sharply a higher price lowers the chance; above 0.")
+    price_exponent: Weight | None = Field(
+        None, description="How sharply a higher price lowers the chance of being chosen; above 0."
+    )
     min_performance: Weight | None = Field(None, description="Lowest performance score, from 0 to 1.")
     performance_url: HttpUrl | None = Field(None, description="Feed of performance scores.")
-    performance_region: Text | None = Field(
-        None, description="Region that is looked up in the feed of performance scores."
-    )
-    min_release: Text | None = Field(None, description="Oldest node release that is accepted from an orchestrator.")
+    performance_region: Text | None = Field(None, description="Region to look up in the feed of performance scores.")
+    min_release: Text | None = Field(None, description="Oldest node release accepted from an orchestrator.")
 
 
 class Tickets(Base):
-    """Bounds of the probabilistic payments that a gateway makes."""
+    """Limits of the probabilistic payments that a gateway makes."""
 
     max_ev: Wei | None = Field(None, description="Highest expected value of one ticket.")
     max_total_ev: Wei | None = Field(None, description="Highest expected value of one payment.")
     deposit_multiplier: Integer | None = Field(
-        None, ge=1, le=1_000_000, description="How many times a ticket's face value the deposit has to cover."
+        None, ge=1, le=1_000_000, description="How many times a ticket's face value the deposit must cover."
     )
 
 
@@ -137,10 +137,10 @@ class LiveAi(Base):
     mediamtx_password: Secret | None = Field(None, description="Password for the MediaMTX API.")
     out_segment_timeout: Duration | None = Field(None, description="How long output may stall before the stream ends.")
     save_segments: Integer | None = Field(
-        None, ge=0, le=10_000, description="How many segments stay on disk for debugging."
+        None, ge=0, le=10_000, description="How many segments to keep on disk for debugging."
     )
     report_interval: PositiveDuration | None = Field(
-        None, description="How often orchestrators are asked for their capabilities."
+        None, description="How often to ask orchestrators for their capabilities."
     )
 
 
@@ -149,9 +149,9 @@ class Kafka(Base):
 
     broker: Annotated[
         q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
-    ] = Field(description="One broker as host:port; the node takes no list.")
+    ] = Field(description="A single broker as host:port; the node takes no list.")
     topic: Text = Field(description="Topic of the events.")
-    user: Text | None = Field(None, description="User; only together with a password, and it also switches TLS on.")
+    user: Text | None = Field(None, description="User name; needs a password, and also turns TLS on.")
     password: Secret | None = Field(None, description="Password of the user.")
 
 
@@ -164,13 +164,13 @@ class MetadataQueue(Base):
 
 
 class RemoteSigner(Base):
-    """A signing service that holds the wallet in the gateway's place: one of this fleet, or one elsewhere."""
+    """A signing service that holds the wallet instead of the gateway: one of this fleet, or one elsewhere."""
 
     signer: Name | None = Field(None, description="Name of a remote signer of this fleet.")
     url: HttpUrl | None = Field(
         None,
-        description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: https only "
-        "where a proxy before it does.",
+        description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: use https "
+        "only if a proxy in front of it does.",
     )
     headers: Secret | None = Field(None, description="Headers sent to the signer, as name:value,name:value.")
 
@@ -178,19 +178,19 @@ class RemoteSigner(Base):
     def _one_signer(self) -> RemoteSigner:
         if (self.signer is None) == (self.url is None):
             raise refuse(
-                "a remote signer is either one of this fleet or an address",
+                "a remote signer needs exactly one of signer and url",
                 'write { signer = "name" } or { url = "http://signer.example.net:8935" }',
             )
         if self.url is not None and self.url.path not in ("", "/"):
             raise refuse(
-                "the node drops the path of a signer's address and asks for its own at the root",
+                "the node drops the path of a signer's address and requests its own paths at the root",
                 f'write {{ url = "{str(self.url).removesuffix(self.url.path)}" }}',
             )
         return self
 
 
 class Buyer(ChainSettings):
-    """Fields of the nodes that decide what is paid: gateways, and remote signers in their place."""
+    """Fields of the nodes that decide what is paid: gateways, or remote signers instead of them."""
 
     max_price: (
         Annotated[
@@ -201,12 +201,12 @@ class Buyer(ChainSettings):
         | None
     ) = Field(
         None,
-        description='Highest price it pays for video and for models without a cap of their own; or "any".',
+        description='Highest price it pays for video and for models without their own cap; or "any".',
     )
     max_model_prices: dict[Text, CapPrice] = Field(
-        default_factory=dict, description="Highest price by model, or by pipeline for all its other models."
+        default_factory=dict, description="Highest price by model, or by pipeline for all other models of the pipeline."
     )
-    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in a currency other than ETH.")
     orchestrators: tuple[Text, ...] = Field(
         (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
     )
@@ -231,9 +231,9 @@ class Buyer(ChainSettings):
         | None
     ) = Field(
         None,
-        description="How orchestrators are found without a fixed list: a registry on the chain, or a webhook.",
+        description="How to find orchestrators without a fixed list: a registry on the chain, or a webhook.",
     )
-    tickets: Tickets = Field(default_factory=Tickets, description="Bounds of its payments.")
+    tickets: Tickets = Field(default_factory=Tickets, description="Limits of its payments.")
     kafka: Kafka | None = Field(None, description="Where events are published.")
 
 
@@ -245,24 +245,24 @@ class Gateway(Buyer):
     rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
     http_ingest: Flag | None = Field(
         None,
-        description="Whether streams and AI requests are taken over HTTP; left out, the node decides by its listener.",
+        description="Whether streams and AI requests are accepted over HTTP; by default the listener decides.",
     )
     public: Text | None = Field(None, description="Public host:port of the gateway, used in callbacks and events.")
     auth_webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits streams.")
     ignore_max_price_if_needed: Flag | None = Field(
-        None, description="Whether a dearer orchestrator is used when none is within the caps."
+        None, description="Whether to use a more expensive orchestrator when none is within the caps."
     )
     expected_load: Throughput | None = Field(
         None,
-        description="What it expects to buy at max_price, such as 2000000000 pixels / s; FLEET.md then tells the cost "
-        "by the hour and how long the deposit lasts.",
+        description="What it expects to buy at max_price, such as 2000000000 pixels / s; FLEET.md then shows the cost "
+        "per hour and how long the deposit lasts.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
-    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
-    max_attempts: Integer | None = Field(None, ge=1, le=100, description="How often a segment is tried.")
+    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams it handles at once.")
+    max_attempts: Integer | None = Field(None, ge=1, le=100, description="How many times a segment is tried.")
     transcoding: tuple[Text, ...] = Field((), description="Names of the node's built-in renditions for streams.")
     ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
-    local_verify: Flag | None = Field(None, description="Whether results are verified; left out, on a chain only.")
+    local_verify: Flag | None = Field(None, description="Whether results are verified; by default only on a chain.")
     verifier_url: HttpUrl | None = Field(None, description="External verifier of results.")
     verifier_path: AbsolutePath | None = Field(None, description="Volume shared with the verifier.")
     current_manifest: Flag | None = Field(None, description="Whether the newest stream is served under a fixed name.")
@@ -276,14 +276,14 @@ class Gateway(Buyer):
     )
     min_runner_versions: dict[Name, Annotated[StrictStr, AfterValidator(_version)]] = Field(
         default_factory=dict,
-        description="Lowest version of the runner by model; orchestrators with older ones are left out.",
+        description="Lowest runner version by model; orchestrators with older ones are excluded.",
     )
-    ai_retry_timeout: Duration | None = Field(None, description="How long starting an AI request is retried.")
+    ai_retry_timeout: Duration | None = Field(None, description="How long to retry starting an AI request.")
     metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
     remote_signer: RemoteSigner | None = Field(
         None,
         description="Signing service that holds the wallet instead: the gateway then runs off-chain, and wallet, caps "
-        "and tickets are the signer's. Without orchestrators or a webhook of its own it asks the signer for them.",
+        "and tickets are the signer's. Without its own orchestrators or webhook, it asks the signer for them.",
     )
 
 

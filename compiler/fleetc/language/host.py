@@ -48,28 +48,29 @@ class FleetSettings(Base):
     )
     controller: Address | None = Field(
         None,
-        description="Protocol controller contract; needed for a network the node has no built-in value for.",
+        description="Protocol controller contract; required if the node has no built-in value for the network.",
     )
     gas_price: GasPrice | None = Field(
         None,
-        description="Gas price of the chain that payments are judged by: orchestrators add the cost of redeeming "
-        "tickets to their prices. Only `check` and the reports use it, nodes ask the chain; 0.05 gwei when left out.",
+        description="Gas price to calculate payments with: orchestrators add the cost of redeeming tickets to their "
+        "prices. Only `check` and the reports use it; nodes ask the chain. 0.05 gwei by default.",
     )
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(
-        None, description="Container image of the node without a tag; the node release becomes its tag."
+        None, description="Container image of the node without a tag; the node release becomes the tag."
     )
     avatar_release: AvatarTagField | None = Field(
-        None, description="Release of the avatar stack that the fleet runs, such as v1.3.6; needed where avatars are."
+        None,
+        description="Avatar stack release that the fleet runs, such as v1.3.6; required if the fleet has avatars.",
     )
 
 
 class Gpu(Base):
-    """One GPU of a host. Its place in the list is the id that the node sees."""
+    """One GPU of a host. Its position in the list is the id that the node sees."""
 
     model: Text = Field(description="Name of the GPU model, such as RTX 4090.")
     uuid: GpuUuid | None = Field(
-        None, description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then name it by that."
+        None, description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then refer to it."
     )
     memory: Bytes | None = Field(None, description="Memory of the GPU.")
     encode_sessions: Integer | None = Field(
@@ -89,18 +90,18 @@ class Host(Base):
     region: Name | None = Field(None, description="Region label, used for grouping and monitoring.")
     gpus: tuple[Gpu, ...] = Field((), description="The GPUs of this host, in the order of their ids.")
     gpu_exporter: GpuExporter | None = Field(
-        None, description="Program on this host that serves metrics of its GPUs; the node serves none of their memory."
+        None, description="Program on this host that serves GPU metrics; the node serves none about GPU memory."
     )
     blackbox_port: Integer | None = Field(
         None,
         ge=1,
         le=65535,
-        description="Port of a blackbox exporter on this host, such as 9115; through it avatar slots are asked whether "
-        "they answer. fleetc does not install it.",
+        description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots "
+        "answer. fleetc does not install it.",
     )
     ssh_user: UserName = Field("root", description="User that Ansible logs in as.")
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
-    become: Flag = Field(False, description="Whether Ansible has to become root with sudo after logging in.")
+    become: Flag = Field(False, description="Whether Ansible must become root with sudo after logging in.")
     node_user: UserName = Field("livepeer", description="User that nodes run as on a systemd host; created if missing.")
     binary: AbsolutePath = Field("/usr/local/bin/livepeer", description="Path of the node program on a systemd host.")
     state_dir: AbsolutePath = Field(
@@ -110,19 +111,19 @@ class Host(Base):
 
 def _reward_by(value: Any) -> str:
     if not isinstance(value, str):
-        raise refuse("reward_by is the name of a node", 'write the name of one node, or "none"')
+        raise refuse("reward_by must be the name of a node", 'write the name of one node, or "none"')
     return value
 
 
 class Wallet(Base):
-    """One chain account, shared by the nodes that name it."""
+    """One chain account, shared by the nodes that use it."""
 
     address: Address = Field(description="Account address.")
     keystore: AbsolutePath = Field(description="Directory on the hosts that holds the encrypted key file.")
-    password: Secret = Field(description="Where the password of the key file is found.")
+    password: Secret = Field(description="Where to find the password of the key file.")
     minimum_balance: Wei | None = Field(
         None,
-        description="Balance below which the account must be topped up. The node serves no metric of it, so no alert "
+        description="Balance below which you must top up the account. The node has no metric for it, so no alert "
         "watches it.",
     )
     deposit: Wei | None = Field(None, description="Deposit that a gateway with this account pays tickets from.")
@@ -137,11 +138,11 @@ class Model(Base):
 
     pipeline: Text = Field(description="AI pipeline that the model serves, such as text-to-image.")
     id: Text = Field(description="Model id, case-sensitive and with its organisation prefix.")
-    memory: Bytes | None = Field(None, description="GPU memory that one warm copy takes.")
-    price: Price | None = Field(None, description="Price that orchestrators ask unless they name their own.")
+    memory: Bytes | None = Field(None, description="GPU memory that one warm copy needs.")
+    price: Price | None = Field(None, description="Price that orchestrators ask unless they set their own.")
     image: Image | None = Field(None, description="Runner image for this model instead of the node's own choice.")
     optimization: dict[Text, Flag | Text] = Field(
-        default_factory=dict, description="Optimization switches handed to warm runner containers."
+        default_factory=dict, description="Optimization switches passed to warm runner containers."
     )
 
 
@@ -154,36 +155,36 @@ def _batch(value: Any) -> int | str:
             return value
     number = isinstance(value, str) and re.fullmatch("[1-9][0-9]{0,3}", value)
     form = 'write 2 or "25%"'
-    raise refuse("a batch is a number of hosts or a share of them", form, repair=int(value) if number else None)
+    raise refuse("a batch is a number of hosts or a percentage of them", form, repair=int(value) if number else None)
 
 
 class Rollout(Base):
-    """In which steps a new release reaches the hosts.
+    """How a new release reaches the hosts, step by step.
 
-    What others use goes first: remote signers, redeemers and reward callers, then orchestrators, then workers and
-    avatar stacks, gateways last, on each host too. A host follows those that its nodes use; hosts that run nothing end
-    the rollout. The hosts of one batch change together.
+    What others depend on goes first: remote signers, redeemers and reward callers, then orchestrators, then workers
+    and avatar stacks, and gateways last, also within each host. A host follows the hosts that its nodes use; hosts
+    that run nothing come last. The hosts of one batch change together.
     """
 
     canary: Integer = Field(
-        1, ge=0, le=100, description="How many hosts go first, alone; the first are those that others use."
+        1, ge=0, le=100, description="How many hosts go first, alone, starting with those that others depend on."
     )
     batch: Annotated[
         int | str,
         Parsed(_batch),
         WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]}),
-    ] = Field("25%", description="How many hosts follow at a time, as a number or a share.")
+    ] = Field("25%", description="How many hosts follow at a time, as a number or a percentage.")
 
 
 class Silence(Base):
-    """One warning that the fleet's owners have decided to live with, or one false alarm of `inline-secret`."""
+    """One warning that you have decided to accept, or one false alarm of `inline-secret`."""
 
     code: Text = Field(description="Code of the warning.")
-    reason: Text = Field(description="Why it is fine here; shown to reviewers.")
+    reason: Text = Field(description="Why it is acceptable here; shown to reviewers.")
     at: Text | None = Field(
         None,
-        description='Only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of inline-secret, '
-        "the one place that it names.",
+        description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of '
+        "inline-secret, exactly the place that it names.",
     )
 
 

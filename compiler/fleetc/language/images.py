@@ -21,7 +21,7 @@ def split_image(image: str) -> tuple[str, str]:
 
 
 def is_pinned(tag: str, digest: str) -> bool:
-    """Whether the image cannot change: it has a digest, or a tag that is neither a branch nor a series such as v0.9."""
+    """Whether the image never changes: it has a digest, or a tag that is neither a branch nor a series such as v0.9."""
     return bool(digest) or (bool(tag) and tag not in _MOVING and not _SERIES.fullmatch(tag))
 
 

@@ -1,8 +1,8 @@
 """What a user may write about ladders: lists of renditions, spelled as in the stream API.
 
 In: raw `ladders` tables. Out: frozen `Ladder` values. A ladder has up to three destinations: the payload of a stream,
-the node's own file, and the answer of a webhook. Their bounds differ, so that this model is as wide as all of them
-together; `renditions.py` knows who uses a ladder, and rules judge it for each use.
+the node's own file, and the answer of a webhook. Their limits differ, so this model accepts what any of them accepts;
+`renditions.py` knows who uses a ladder, and rules judge it for each use.
 """
 
 from __future__ import annotations
@@ -19,49 +19,49 @@ _MOST = 100
 
 def _color_depth(value: int) -> int:
     if value not in (0, 2, 4, 8):
-        raise refuse("the colour depth is written as the bits beyond 8", "write 0, 2, 4 or 8")
+        raise refuse("colorDepth is the number of bits beyond 8", "write 0, 2, 4 or 8")
     return value
 
 
 def _one_to_a_hundred(value: Any) -> Any:
     if isinstance(value, list) and not 1 <= len(value) <= _MOST:
         raise refuse(
-            f"a ladder has from one to {_MOST} renditions",
+            f"a ladder needs 1 to {_MOST} renditions",
             'write profiles = [{ name = "720p", width = 1280, height = 720, bitrate = 3000000, fps = 30 }]',
         )
     return value
 
 
 class Rendition(Base):
-    """One rendition of a ladder. Its keys are those of the stream API and of the node."""
+    """One rendition of a ladder. Its keys are the same as in the stream API and in the node."""
 
-    name: ProfileName = Field(description="Name of the rendition; it stands in playlists and paths.")
+    name: ProfileName = Field(description="Name of the rendition; it appears in playlists and paths.")
     width: Integer = Field(ge=1, le=65536, description="Width in pixels: 128 or more for streams, 146 for nodes.")
     height: Integer = Field(ge=1, le=65536, description="Height in pixels: 128 or more for streams, 50 for nodes.")
     bitrate: Annotated[Integer, BeforeValidator(parse_bitrate)] = Field(
-        ge=1, le=2**53, description="Bits a second as a whole number, such as 3000000."
+        ge=1, le=2**53, description="Bits per second as a whole number, such as 3000000."
     )
     fps: Integer | None = Field(
         None,
         ge=0,
         le=1_000_000,
-        description="Frames a second; 0 keeps those of the source. Streams need it; 29.97 is fps 30000, fpsDen 1001.",
+        description="Frames per second, required for streams; 0 keeps the source's; 29.97 is fps 30000, fpsDen 1001.",
     )
     fpsDen: Integer | None = Field(  # noqa: N815  # spelled as the node and the stream API do
-        None, ge=1, le=1_000_000, description="What fps is divided by, for rates such as 30000/1001."
+        None, ge=1, le=1_000_000, description="Divisor of fps, for rates such as 30000/1001."
     )
     quality: Integer | None = Field(
-        None, ge=0, le=44, description="Constant quality instead of the bit rate, which then only caps; 0 is off."
+        None, ge=0, le=44, description="Constant quality instead of the bit rate, which is then only a cap; 0 is off."
     )
     gop: StrictStr | None = Field(
         None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
     )
-    profile: H264 | None = Field(None, description="Profile of H.264; the encoder's own choice when left out.")
+    profile: H264 | None = Field(None, description="H.264 profile; by default the encoder chooses.")
     encoder: Literal["H.264", "HEVC", "VP8", "VP9"] | None = Field(
-        None, description="Codec of the rendition; H.264 when left out, and for streams."
+        None, description="Codec of the rendition; H.264 by default, and always for streams."
     )
     colorDepth: Annotated[Integer, AfterValidator(_color_depth)] | None = Field(  # noqa: N815  # as fpsDen
-        None, description="Bits of each colour beyond 8: 0, 2, 4 or 8; nodes only."
+        None, description="Bits per colour beyond 8: 0, 2, 4 or 8; nodes only."
     )
     chromaFormat: Integer | None = Field(  # noqa: N815  # as fpsDen
         None, ge=0, le=2, description="Chroma subsampling: 0 for 4:2:0, 1 for 4:2:2, 2 for 4:4:4; nodes only."
@@ -69,7 +69,7 @@ class Rendition(Base):
 
 
 class Ladder(Base):
-    """A list of renditions, in the order in which players are offered them."""
+    """A list of renditions, in the order that players see them."""
 
     profiles: Annotated[tuple[Rendition, ...], BeforeValidator(_one_to_a_hundred)] = Field(
         description="The renditions, from one to a hundred.", json_schema_extra={"minItems": 1, "maxItems": _MOST}

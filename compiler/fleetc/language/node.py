@@ -43,9 +43,9 @@ def _gpu_ids(value: Any) -> tuple[int | str, ...] | str:
     if isinstance(value, list) and value and all(type(i) is int or is_gpu_uuid(i) for i in value):
         if all(isinstance(i, str) or 0 <= i <= 63 for i in value):
             return tuple(value)
-        raise refuse("a GPU id is out of range", "write the places of the GPUs in the host's list, from 0")
+        raise refuse("a GPU id is out of range", "write the positions of the GPUs in the host's list, counted from 0")
     raise refuse(
-        "this is not a list of GPUs", 'write [0, 1], UUIDs from nvidia-smi -L, or "all"; leave the key out for the CPU'
+        "this is not a list of GPUs", 'write [0, 1], UUIDs from nvidia-smi -L, or "all"; remove the key to use the CPU'
     )
 
 
@@ -76,7 +76,7 @@ def _extra_value(value: Any) -> bool | int | str:
         return value
     if isinstance(value, str) and 0 < len(value) <= 100_000:
         return value
-    raise refuse("a flag takes true or false, a whole number or text", 'write numbers with a point as text: "0.5"')
+    raise refuse("a flag takes true or false, a whole number or text", 'write decimal numbers as text: "0.5"')
 
 
 ExtraValue = Annotated[
@@ -88,7 +88,7 @@ ExtraValue = Annotated[
 
 def _device(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_./:-]{1,100}", text):
-        raise refuse("this is not the id of one device", 'write each id as an item of its own: netint = ["0", "1"]')
+        raise refuse("this is not a single device id", 'write each id as a separate item: netint = ["0", "1"]')
     return text
 
 
@@ -103,70 +103,68 @@ def _runner_url(value: Any) -> Url:
 
 
 class NodeSettings(Base):
-    """Fields that every node may have, whatever its role."""
+    """Fields that every node can have, whatever its role."""
 
     host: Name = Field(description="Host that the node runs on.")
-    node_release: ReleaseField | None = Field(
-        None, description="Release of this node, when it differs from the fleet's."
-    )
+    node_release: ReleaseField | None = Field(None, description="Release of this node if it differs from the fleet's.")
     image: Image | None = Field(
-        None, description="Container image of this node; with a tag or digest it is taken as it is."
+        None, description="Container image of this node; with a tag or digest it is used as is."
     )
     cli: Listener | None = Field(
         None,
-        description="Administration listener. It can move funds without a password, so it belongs on loopback.",
+        description="Administration listener. It can move funds without a password, so keep it on loopback.",
     )
     cli_exposed: Flag = Field(
         False,
-        description="Says aloud that the administration listener may stand beyond loopback, behind a firewall.",
+        description="Confirms that the administration listener may be reachable beyond loopback, behind a firewall.",
     )
     data_dir: AbsolutePath | None = Field(
-        None, description="Data directory; by default one of its own under the host's state_dir."
+        None, description="Data directory; by default its own under the host's state_dir."
     )
     verbosity: Integer | None = Field(None, ge=0, le=99, description="Log verbosity; 6 is verbose.")
     monitor: Flag | None = Field(
         None, description="Whether the node serves Prometheus metrics on its administration listener."
     )
-    metrics_per_stream: Flag | None = Field(None, description="Whether metrics carry a label for each stream.")
+    metrics_per_stream: Flag | None = Field(None, description="Whether metrics have a label for each stream.")
     metrics_client_ip: Flag | None = Field(
-        None, description="Whether metrics carry the client's address; this implies a label for each stream."
+        None, description="Whether metrics have the client's address; this implies a label for each stream."
     )
     environment: dict[VariableName, Text] = Field(
         default_factory=dict,
-        description="Further environment variables of the process, such as LD_LIBRARY_PATH for a program with GPU "
-        "support whose libraries lie elsewhere; never secrets.",
+        description="Extra environment variables of the process, such as LD_LIBRARY_PATH if a program with GPU support "
+        "has its libraries elsewhere; never secrets.",
     )
     secret_environment: dict[VariableName, Secret] = Field(
         default_factory=dict,
-        description="Further environment variables whose values are secrets, as references.",
+        description="Extra environment variables with secret values, as references.",
     )
     extra_flags: dict[Text, ExtraValue] = Field(
         default_factory=dict,
-        description="Flags of the node's release that no field reaches, by name: true or false, a number, or text; "
-        "every flag known to this version of fleetc has a field, is replaced or is for testing. Those of a newer "
-        "release pass as they are written.",
+        description="Flags of the node's release that no field sets, by name: true or false, a number, or text. Every "
+        "flag that this version of fleetc knows has a field, is replaced or is for testing. Flags of a newer release "
+        "are passed as written.",
     )
 
 
 class ChainSettings(NodeSettings):
-    """Fields of the nodes that talk to the chain and hold a wallet: all but remote workers."""
+    """Fields of the nodes that talk to the chain and hold a wallet: all except remote workers."""
 
-    wallet: Name | None = Field(None, description="Wallet of the node; needed on a chain.")
+    wallet: Name | None = Field(None, description="Wallet of the node; required on a chain.")
     cli_transactions: Flag | None = Field(
         None,
-        description="Whether the administration listener takes transactions and changes of registration and gas "
-        "prices; from v0.9.2 on it does not when left out, and before it always does.",
+        description="Whether the administration listener accepts transactions and changes of registration and gas "
+        "prices; from v0.9.2 on it does not by default, and before that it always does.",
     )
     block_polling_interval: WholeSeconds | None = Field(
         None, description="How often the chain is polled, in whole seconds."
     )
     transaction_timeout: Duration | None = Field(None, description="How long to wait before a transaction is replaced.")
     max_transaction_replacements: Integer | None = Field(
-        None, ge=0, le=100, description="How often a transaction is replaced at most."
+        None, ge=0, le=100, description="How many times a transaction is replaced at most."
     )
-    gas_limit: Integer | None = Field(None, ge=1, description="Gas limit of transactions; estimated when left out.")
+    gas_limit: Integer | None = Field(None, ge=1, description="Gas limit of transactions; estimated by default.")
     min_gas_price: GasPrice | None = Field(None, description="Lowest gas price that is offered.")
-    max_gas_price: GasPrice | None = Field(None, description="Highest gas price that is paid; no limit when left out.")
+    max_gas_price: GasPrice | None = Field(None, description="Highest gas price that is paid; no limit by default.")
     initialize_round: Flag | None = Field(None, description="Whether the node initializes protocol rounds.")
     initialize_round_max_delay: Duration | None = Field(
         None, description="Upper bound of the random wait before a round is initialized."
@@ -177,14 +175,14 @@ class GpuSettings(Base):
     """Fields of the nodes that use GPUs."""
 
     gpus: GpuIds | None = Field(
-        None, description='GPU ids of the host that the node uses, or "all"; left out, it works on the CPU.'
+        None, description='GPU ids of the host that the node uses, or "all"; by default it uses the CPU.'
     )
     netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = Field(
         (), description="NetInt devices for transcoding, by id; instead of GPUs."
     )
-    test_gpu: Flag | None = Field(None, description="Whether GPUs are tested by encoding and decoding at the start.")
+    test_gpu: Flag | None = Field(None, description="Whether GPUs are tested by encoding and decoding at startup.")
     hevc_decoding: Flag | None = Field(
-        None, description="Whether HEVC input is decoded; left out, the node finds out by itself."
+        None, description="Whether HEVC input is decoded; by default the node finds out itself."
     )
 
 
@@ -197,12 +195,12 @@ class ModelUse(Base):
         description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s.",
     )
     capacity: Integer | None = Field(
-        None, ge=1, le=1000, description="How many requests at once; each warm one is a container."
+        None, ge=1, le=1000, description="How many requests it handles at once; each warm one is a container."
     )
-    price: Price | None = Field(None, description="Price of this node for the model instead of the model's own.")
+    price: Price | None = Field(None, description="Price of this node for the model, instead of the model's own price.")
     gateway_prices: dict[Text, Price] = Field(
         default_factory=dict,
-        description="Prices of the model for single gateways, by name or account; only where remote workers run it.",
+        description="Prices of the model for single gateways, by name or account; only if remote workers run it.",
     )
     url: (
         Annotated[
@@ -223,7 +221,7 @@ class AiSettings(Base):
         description="Directory on the host that holds model weights; by default beside the data directory.",
     )
     containers_per_gpu: Integer | None = Field(
-        None, ge=1, le=10, description="Runner containers that may share one GPU."
+        None, ge=1, le=10, description="How many runner containers may share one GPU."
     )
-    runner_image: Image | None = Field(None, description="Runner image for pipelines that have no image of their own.")
+    runner_image: Image | None = Field(None, description="Runner image for pipelines without their own image.")
     runner_logs: Flag | None = Field(None, description="Whether runner containers log verbosely.")

@@ -1,4 +1,4 @@
-"""What a user may write about an orchestrator: the node that is found, paid, and does or hands on the work.
+"""What a user may write about an orchestrator: the node that gateways find and pay, and that does or passes on work.
 
 In: raw `orchestrators` tables. Out: frozen `Orchestrator` values.
 """
@@ -34,7 +34,7 @@ _COUNT = re.compile("[1-9][0-9]{0,5}")
 
 
 class ServiceAddress(NamedTuple):
-    """A public service address: scheme http or https, host, and the port where one is written."""
+    """A public service address: scheme http or https, host, and the port if one is written."""
 
     scheme: str
     host: str
@@ -42,14 +42,14 @@ class ServiceAddress(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """Host and port as they stand in a URL; the host alone where no port is written."""
+        """Host and port as in a URL; only the host if no port is written."""
         return self.host if self.port is None else f"{self.host}:{self.port}"
 
 
 def _service(value: Any) -> ServiceAddress:
     form = 'write "orch.example.net:8935"'
     if not isinstance(value, str):
-        raise refuse("a service address is text", form)
+        raise refuse("a service address must be text", form)
     scheme, _, rest = value.partition("://") if "://" in value else ("https", "", value)
     if scheme not in ("http", "https"):
         raise refuse(f'the node would read "{value}" as https://{value}', form)
@@ -79,7 +79,7 @@ def _instance(value: Any) -> Url:
         raise refuse(problem.message, 'write "https://orch-2.example.net:8935"') from None
     if url.port is None:
         raise refuse(
-            "the address of an instance needs a port: without one, gateways ask 443",
+            "the address of an instance needs a port: without one, gateways use 443",
             f'write the port too, such as "https://{url.host}:8935"',
         )
     return url
@@ -95,7 +95,7 @@ InstanceUrl = Annotated[
 def _proxy(text: str) -> str:
     form = 'write "https://{proxy}.example.net"'
     if text.count("{proxy}") != 1:
-        raise refuse("the template of live runners holds {proxy} exactly once", form)
+        raise refuse("the live runner template must contain {proxy} exactly once", form)
     try:
         parse_url(text.replace("{proxy}", "proxy"), ("http", "https"))
     except QuantityError as problem:
@@ -109,11 +109,11 @@ ProxyTemplate = Annotated[StrictStr, AfterValidator(_proxy)]
 def _sessions(value: Any) -> int | str:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000):
         return value  # type: ignore[no-any-return]  # narrowed above
-    form = 'write a number, or "auto" where remote transcoders do the work'
+    form = 'write a number, or "auto" if remote transcoders do the work'
     meant: int | str | None = None
     if isinstance(value, str):
         meant = int(value) if _COUNT.fullmatch(value) else "auto" if value.strip().lower() == "auto" else None
-    raise refuse("max_sessions is a positive number", form, repair=meant)
+    raise refuse("max_sessions must be a positive number", form, repair=meant)
 
 
 class Orchestrator(ChainSettings, GpuSettings, AiSettings):
@@ -122,19 +122,21 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     mode: Mode = Field(description="What it sells: video, ai, or dual for both from one process.")
     service: ServiceField | None = Field(
         None,
-        description="Public address with its port, as registered; by default the host's public name and port 8935.",
+        description="Public address with its port, as registered; by default the host's public address and port 8935.",
     )
     http: Listener | None = Field(
-        None, description="Listener for gateways; by default all interfaces at the service port."
+        None, description="Listener for gateways; by default all interfaces on the service port."
     )
-    http_tls: Flag = Field(True, description="Whether the listener speaks TLS; off only behind a proxy that does.")
-    instances: tuple[InstanceUrl, ...] = Field((), description="Further instances that this orchestrator advertises.")
-    availability_check: Flag | None = Field(None, description="Whether it tests its own public address at the start.")
+    http_tls: Flag = Field(
+        True, description="Whether the listener uses TLS; turn it off only behind a proxy that does."
+    )
+    instances: tuple[InstanceUrl, ...] = Field((), description="Extra instances that this orchestrator advertises.")
+    availability_check: Flag | None = Field(None, description="Whether it tests its own public address at startup.")
     orchestrator_address: Address | None = Field(
-        None, description="Registered account that receives the tickets, when it differs from the wallet's."
+        None, description="Registered account that receives the tickets if it differs from the wallet's."
     )
-    price_feed: Address | None = Field(None, description="Price feed contract for prices in another currency than ETH.")
-    price: Price | None = Field(None, description="Price of video, and of models that have none of their own.")
+    price_feed: Address | None = Field(None, description="Price feed contract for prices in a currency other than ETH.")
+    price: Price | None = Field(None, description="Price of video, and of models without their own price.")
     gateway_prices: dict[Text, Price] = Field(
         default_factory=dict, description="Prices for single gateways: by name, or by account address."
     )
@@ -153,21 +155,21 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
             WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"const": "auto"}]}),
         ]
         | None
-    ) = Field(None, description='How many streams at once; "auto" where remote transcoders do the work.')
+    ) = Field(None, description='How many streams it handles at once; "auto" if remote transcoders do the work.')
     transcoding: Literal["local", "remote"] | None = Field(
         None,
-        description="Where video is transcoded; left out, remote exactly when a transcoder names this orchestrator.",
+        description="Where video is transcoded; by default remote exactly when a transcoder names this orchestrator.",
     )
     ai_work: Literal["local", "remote"] | None = Field(
         None,
-        description="Where AI models run; left out, remote exactly when an AI worker names this orchestrator.",
+        description="Where AI models run; by default remote exactly when an AI worker names this orchestrator.",
     )
     secret: Secret | None = Field(None, description="Secret that remote transcoders and AI workers present.")
     auth_webhook: HttpUrlOrSecret | None = Field(
         None, description="Webhook that admits gateways and sets their prices."
     )
     ai_registry: Flag | None = Field(
-        None, description="Whether the AI registry is used; left out, on for mode ai on a chain."
+        None, description="Whether the AI registry is used; by default only for mode ai on a chain."
     )
     object_store: StoreUrlOrSecret | None = Field(None, description="Where segments are stored.")
     live_payment_interval: Duration | None = Field(
@@ -182,5 +184,5 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
         None, description="File on the host that lists static live runners."
     )
     live_runner_proxy: ProxyTemplate | None = Field(
-        None, description="Public address template of live runners, with one {proxy}."
+        None, description="Template for public addresses of live runners, with one {proxy}."
     )

@@ -28,7 +28,7 @@ from fleetc.toml.document import Document
 _WITH_FLAGS = ("fleet", "hosts", "wallets", *NODE_TABLES)
 _SECRET_WORDS = ("password", "passphrase", "secret", "token", "credential", "api_key", "private_key")
 _LONGEST_KEY = 100
-"""Characters of a key beyond which no name is like it."""
+"""A longer key is not compared with known names."""
 _TYPE_NAMES = {
     "string_type": "text in quotes",
     "int_type": "a whole number",
@@ -42,9 +42,9 @@ _TYPE_NAMES = {
 
 
 def _says_secret(path: Path, known: tuple[str, ...] = ()) -> bool:
-    """Whether a key on the path is called like a secret, or the last, where others are `known`, almost like one.
+    """Whether a key on the path is named like a secret, or the last key, given the `known` ones, almost like one.
 
-    What stands there may then be the secret itself, written where a reference belongs.
+    The value may then be the secret itself, written where a reference belongs.
     """
     if any(isinstance(part, str) and leaks.names_secret(part) for part in path):
         return True
@@ -75,14 +75,14 @@ def problems(
 
 
 def _of_overlay(document: Document, suggestions: Suggestions, problem: Diagnostic) -> Diagnostic:
-    """A key that lacks in a table of an overlay: the table may be meant for one of the base that has another name."""
+    """A key that is missing in a table of an overlay: the table may be a misspelled one of the base."""
     place = problem.primary.place
     if problem.code != "missing-key" or isinstance(place, Span) or len(place) != 2 or document.in_base(place):
         return problem
     known = tuple(name for name in document.raw[str(place[0])] if document.in_base((place[0], name)))
     near = suggestions.near(str(place[1]), known)
     meant = f"{asked(near)} If it is new, " if near else "if it is new, "
-    return replace(problem, help=f"no source before this one has {place[0]}.{place[1]}: {meant}{problem.help}")
+    return replace(problem, help=f"no earlier source has {place[0]}.{place[1]}: {meant}{problem.help}")
 
 
 def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions: Suggestions) -> Diagnostic:
@@ -98,7 +98,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         assigned = getattr(model, "assigned", {})
         if last in assigned:
             place = Label(path, on_key=True, secret=_says_secret(path, keys))
-            return error("assigned-by-service", f"{last} is assigned by the service", place, help=assigned[last])
+            return error("assigned-by-service", f"only the service sets {last}", place, help=assigned[last])
         meant, near = same_but_for_spelling(last, keys), suggestions.near(last, keys)
         certain = meant and meant not in _value(path[:-1], raw)
         return error(
@@ -113,7 +113,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         known = f"add {last}: {_description(root, path)}".rstrip(": ")
         return error(
             "missing-key",
-            f'{table} needs the key "{last}"',
+            f'{table} lacks the key "{last}"',
             Label(path[:-1], "here"),
             help=known,
             fix=fix_insert(path, 1) if path == ("spec",) else None,
@@ -146,7 +146,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
-            f"{_called(path)} is one of a few words",
+            f"{_called(path)} takes one of a few words",
             Label(path, secret=secret),
             help=asked([spelled]) if spelled else suggestions.did_you_mean(str(value), expected, otherwise),
             fix=fix_set(path, spelled) if spelled else None,
@@ -156,7 +156,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
 
 
 def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
-    """The value in the kind that its key takes, where only one can be meant: "8" for 8, "true" for true."""
+    """The value in the type that its key takes, if only one can be meant: "8" for 8, "true" for true."""
     if kind == "int_type" and isinstance(value, str) and re.fullmatch(r"0|-?[1-9][0-9]{0,17}", value):
         return int(value)
     if kind == "int_type" and isinstance(value, Decimal) and abs(value) < 10**18 and value == int(value):
@@ -172,7 +172,7 @@ def _retyped(kind: str, value: Any, field: FieldInfo | None) -> Value | None:
 
 
 def _flag(word: str, path: Path, near: tuple[str, ...] = ()) -> str:
-    """What to write for a flag or a variable of the node, where the settings of nodes stand; "" for other words."""
+    """What to write for a flag or a variable of the node, in tables with node settings; "" for other words."""
     flag = flag_called(word) if path[0] in _WITH_FLAGS and len(path) > 1 else ""
     if not flag:
         return ""
@@ -181,12 +181,12 @@ def _flag(word: str, path: Path, near: tuple[str, ...] = ()) -> str:
 
 
 def _called(path: Path) -> str:
-    """What a message calls the value at a path: its key, or its place in the list."""
+    """What a message calls the value at a path: its key, or its position in the list."""
     return f"item {path[-1] + 1} of {path[-2]}" if isinstance(path[-1], int) else str(path[-1])
 
 
 def _shape(kind: str, path: Path, raw: dict[str, Any], root: type[BaseModel]) -> str:
-    """How to write a table where something else stands; "" where nothing certain can be said."""
+    """How to write a table instead of what is there; "" if nothing certain can be said."""
     if _TYPE_NAMES[kind] != "a table":
         return ""
     if isinstance(path[-1], int):
@@ -196,7 +196,7 @@ def _shape(kind: str, path: Path, raw: dict[str, Any], root: type[BaseModel]) ->
     if isinstance(_value(path, raw), list):
         return f"write single brackets: [{'.'.join(map(str, path))}]"
     if len(path) == 2:
-        return f"each of the {path[0]} has a name of its own: write [{path[0]}.<name>] above its keys"
+        return f"each of the {path[0]} needs a name: write [{path[0]}.<name>] above its keys"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Checks that every name in the spec leads somewhere and that no two names can meet in the output.
+"""Checks that every name in the spec is defined and that no two names can collide in the output.
 
 In: a fleet whose values are sound. Out: diagnostics. Called by `spec.read_fleet`, so that rules and lowering may look
 up any name without asking whether it exists.
@@ -39,7 +39,7 @@ def too_many_nodes(raw: dict[str, Any], tables: tuple[str, ...], limit: int) -> 
 
 
 def _count_slots(tables: Any) -> int:
-    """The slots of raw avatar tables; what is no sound number is left to the language."""
+    """The slots of raw avatar tables; an invalid number is left to the language."""
     stacks = tables.values() if isinstance(tables, dict) else ()
     written = [table.get("slots") for table in stacks if isinstance(table, dict)]
     lists = sum(len(slots) for slots in written if isinstance(slots, list))
@@ -62,14 +62,14 @@ def _unknown(
         help_line = asked([lone])
     elif lone:
         others = one_of(near) if near else ""
-        help_line = f'did you mean "{lone}", the only {what} that nothing uses{f", or {others}" if others else ""}?'
+        help_line = f'did you mean "{lone}", the only unused {what}{f", or {others}" if others else ""}?'
     else:
         help_line = asked(near) or otherwise or fleet.suggestions.listed(known) or f"define {what} {name}"
     return error("unknown-reference", f'there is no {what} "{name}"', Label(path), help=help_line, fix=fix)
 
 
 def _only_unused(fleet: Fleet, what: str) -> str:
-    """The one entry of a table that nothing names, which may be what a name meant before it was changed; else ""."""
+    """The only unused entry of a table, which may have been renamed; else ""."""
     unused = fleet.answers["unused"]
     if what not in unused and what in _USES:
         table, uses = _USES[what]
@@ -105,7 +105,7 @@ _USES: dict[str, tuple[str, Callable[[Fleet], Iterable[str | None]]]] = {
     "model": ("models", _models_in_use),
     "ladder": ("ladders", _ladders_in_use),
 }
-"""Tables whose entries are there to be named, and what names them."""
+"""Tables whose entries exist to be named, and what names them."""
 
 
 def _names(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -116,7 +116,7 @@ def _names(fleet: Fleet) -> Iterator[Diagnostic]:
         if before != node.path:
             yield error(
                 "name-used-twice",
-                f'the name "{node.name}" stands for two things',
+                f'the name "{node.name}" is used twice',
                 Label(node.path, "here again"),
                 [Label(before, "first here")],
                 "hosts, nodes and avatar stacks share directories, units and one Ansible inventory: rename one of them",
@@ -133,7 +133,7 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
             help=fleet.suggestions.did_you_mean(
                 settings.network,
                 NETWORKS,
-                f"known: {', '.join(sorted(NETWORKS))}; another one needs its contract: controller = ...",
+                f"known networks: {', '.join(sorted(NETWORKS))}; any other needs its contract: controller = ...",
             ),
         )
 
@@ -141,7 +141,7 @@ def _fleet(fleet: Fleet) -> Iterator[Diagnostic]:
 def _monitoring(fleet: Fleet) -> Iterator[Diagnostic]:
     host = fleet.monitoring.host if fleet.monitoring else None
     if host is not None and host not in fleet.hosts:
-        otherwise = "for a Prometheus outside this fleet, write where it receives: receiver"
+        otherwise = "for a Prometheus outside this fleet, write its receiver"
         yield _unknown(fleet, "host", host, ("monitoring", "host"), fleet.hosts, otherwise)
 
 
@@ -173,12 +173,12 @@ def _nodes(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _gpu(fleet: Fleet, host: str, gpu: int | str | None, path: Path) -> Iterator[Diagnostic]:
-    """A GPU that is named by its UUID is one that the host lists with this UUID."""
+    """A GPU that is named by UUID must be in the host's list with that UUID."""
     if not isinstance(gpu, str) or gpu == "all" or host not in fleet.hosts:
         return
     listed = {own.uuid for own in fleet.hosts[host].gpus if own.uuid is not None}
     if gpu not in listed:
-        otherwise = f'write uuid = "{gpu}" for the GPU in hosts.{host}.gpus, or name it by its place there'
+        otherwise = f'write uuid = "{gpu}" for the GPU in hosts.{host}.gpus, or use its position there'
         yield _unknown(fleet, f"GPU of host {host} with the UUID", gpu, path, listed, otherwise)
 
 
@@ -197,7 +197,7 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
             f"gateway {node.name} has a ladder and a list of built-in renditions",
             Label((*node.path, "transcoding")),
             [Label((*node.path, "ladder"), "the ladder")],
-            "the node takes one of them: keep one",
+            "the node uses only one of them: keep one",
         )
     for name in settings.min_runner_versions:
         if name not in fleet.models:
@@ -217,7 +217,7 @@ def _streams(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"stream {name} has a ladder and a list of profiles",
                 Label((*path, "profiles")),
                 [Label((*path, "ladder"), "the ladder")],
-                "they are two ways to write one thing: keep one",
+                "they are two ways to write the same thing: keep one",
             )
 
 
@@ -257,7 +257,7 @@ def _buyer(fleet: Fleet, node: Node, settings: Buyer) -> Iterator[Diagnostic]:
 
 
 def _priced(fleet: Fleet) -> Collection[str]:
-    """What a gateway can name a price for: one collection for all of them."""
+    """What a gateway can set a price for: one collection for all of them."""
     answers = fleet.answers["priced"]
     if "names" not in answers:
         answers["names"] = (*fleet.models, *PIPELINES)
@@ -287,7 +287,7 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
             signed = fleet.gateways[name].remote_signer is not None
             yield error(
                 "gateway-without-account",
-                f"gateway {name} has no wallet{' here' if signed else ''}, so no price can be asked of it alone",
+                f"gateway {name} has no wallet{' here' if signed else ''}, so it cannot have its own price",
                 Label(path, on_key=True),
                 help="write the account address of its signer"
                 if signed
@@ -296,7 +296,7 @@ def _gateway_prices(fleet: Fleet, prices: Mapping[str, object], table: Path) -> 
 
 
 def _has_account(fleet: Fleet, name: str) -> bool:
-    """Whether it is known which account pays for a gateway. What its names lead to is checked where they stand."""
+    """Whether it is known which account pays for a gateway. Its references are checked where they are written."""
     gateway = fleet.gateways[name]
     if gateway.remote_signer is None:
         return gateway.wallet is not None
@@ -305,13 +305,13 @@ def _has_account(fleet: Fleet, name: str) -> bool:
 
 
 def _outside(fleet: Fleet, text: str, path: Path) -> Iterator[Diagnostic]:
-    """An orchestrator that is not of this fleet: host:port or an https address with a port."""
+    """An orchestrator outside this fleet: host:port or an https address with a port."""
     try:
         if "://" in text:
             outside = parse_url(text, ("https", "http"))
             if outside.port is None:
                 raise QuantityError(
-                    "the address needs a port: without one the node asks 443, not 8935",
+                    "the address needs a port: without one the node uses 443, not 8935",
                     f'write the port too, such as "{outside.scheme}://{outside.host}:8935"',
                 )
         elif ":" in text:
@@ -336,7 +336,7 @@ def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
         if settings.avatar_release is None and fleet.fleet.avatar_release is None:
             yield error(
                 "avatar-release-missing",
-                f"no release is named for the avatar stack {stack.name}",
+                f"the avatar stack {stack.name} has no release",
                 Label(stack.path, "this stack", on_key=True),
                 help=f'write avatar_release = "{NEWEST_AVATAR_RELEASE}" in [fleet], or another release here',
             )
@@ -351,9 +351,9 @@ def _stacks(fleet: Fleet) -> Iterator[Diagnostic]:
         elif known.wallet is None:
             yield error(
                 "orchestrator-without-account",
-                f"orchestrator {registration.orchestrator} has no wallet, so nobody could be paid",
+                f"orchestrator {registration.orchestrator} has no wallet, so there is no account to pay",
                 Label(path),
-                help="give the orchestrator a wallet, or write the address of an account here",
+                help="give the orchestrator a wallet, or write an account address here",
             )
 
 
@@ -367,7 +367,7 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"wallets {before} and {name} are the same account",
                 Label(("wallets", name, "address"), "here again"),
                 [Label(("wallets", before, "address"), "first here")],
-                "use one wallet for both, so that its reward caller can be checked",
+                "use one wallet for both, so that fleetc can check its reward caller",
             )
         if wallet.reward_by is None or wallet.reward_by == "none":
             continue
@@ -387,13 +387,13 @@ def _wallets(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _other_wallet(fleet: Fleet, name: str, caller: Node) -> Iterator[Diagnostic]:
-    """The reward caller of a wallet holds another one. Where it names one that does not exist, that is said already."""
+    """The reward caller of a wallet uses another wallet. If that one does not exist, another check reports it."""
     held = getattr(caller.settings, "wallet", None)
     if held is not None and held not in fleet.wallets:
         return
     yield error(
         "reward-caller-without-wallet",
-        f"{caller.name} should call reward for wallet {name}, and it uses {f'wallet {held}' if held else 'no wallet'}",
+        f"{caller.name} should call reward for wallet {name}, but it uses {f'wallet {held}' if held else 'no wallet'}",
         Label(("wallets", name, "reward_by"), "the reward caller"),
         [Label((*caller.path, "wallet") if held else caller.path, "the wallet it uses" if held else "no wallet here")],
         f'write wallet = "{name}" for {caller.name}, or name a node that has it, or "none"',

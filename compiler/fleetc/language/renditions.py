@@ -1,4 +1,4 @@
-"""Who uses which list of renditions, and what each of its destinations is given.
+"""Who uses which list of renditions, and what each of its destinations gets.
 
 In: a sound `Fleet`. Out: `Rung`s, their entries in the three destinations, and every list with its users
 (`rendition_lists`). Rules and lowering both ask here, so that what is checked is what is emitted. The destinations are
@@ -20,11 +20,11 @@ from fleetc.upstream.stream_api import DEFAULT_PROFILES
 _GOP = re.compile(r"(0|[1-9][0-9]{0,4})(\.[0-9]{1,6})?")
 INTRA = "intra"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,499}")
-"""Names of renditions that suit paths."""
+"""Rendition names that work in paths."""
 
 
 class Rung(NamedTuple):
-    """One rendition and its place in the spec. What is not declared is None; a default has the place of its stream."""
+    """One rendition and its place in the spec. Undeclared values are None; a default has the place of its stream."""
 
     path: Path
     name: str | None
@@ -42,7 +42,7 @@ class Rung(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What messages call it: its name, or its place in the list."""
+        """What messages call it: its name, or its position in the list."""
         return self.name or f"number {int(self.path[-1]) + 1}"
 
     def at(self, key: str) -> Path:
@@ -66,7 +66,7 @@ class Renditions(NamedTuple):
 
 
 def rungs_of(path: Path, profiles: Any) -> tuple[Rung, ...]:
-    """The rungs of a list of profiles that stands at a place of the spec, whichever kind of profile it holds."""
+    """The rungs of a list of profiles at a place of the spec, whichever kind of profile it holds."""
     return tuple(_rung((*path, place), profile) for place, profile in enumerate(profiles))
 
 
@@ -89,7 +89,7 @@ def _rung(path: Path, profile: Any) -> Rung:
 
 
 def plain_gop(text: str) -> str | None:
-    """The one spelling of a distance of key frames: "2" for "2.0"; None when it is neither a number nor "intra"."""
+    """The canonical spelling of a key frame interval: "2" for "2.0"; None if it is neither a number nor "intra"."""
     if text == INTRA:
         return INTRA
     if not _GOP.fullmatch(text):
@@ -98,12 +98,12 @@ def plain_gop(text: str) -> str | None:
 
 
 def api_entry(rung: Rung) -> dict[str, Any]:
-    """A rung as the payload of a stream has it: H.264 is what the API takes for granted, and is not written."""
+    """A rung as in the payload of a stream: H.264 is the API's default, and is not written."""
     return _entry(rung, None if rung.encoder == "H.264" else rung.encoder)
 
 
 def recording_entry(rung: Rung) -> dict[str, Any]:
-    """A rung of a recording as the payload has it; its codec is not taken for granted."""
+    """A rung of a recording as in the payload; its codec has no default."""
     return _entry(rung, rung.encoder)
 
 
@@ -124,7 +124,7 @@ def _entry(rung: Rung, encoder: str | None, fps: int | None = None) -> dict[str,
 
 
 def node_entry(rung: Rung) -> dict[str, Any]:
-    """A rung as the node reads it, with the keys that say something.
+    """A rung as the node reads it, with the keys that have an effect.
 
     A written fpsDen, even 1, narrows the choice of orchestrators, and quality 0 is what the node does anyway.
     """
@@ -140,7 +140,7 @@ def node_entry(rung: Rung) -> dict[str, Any]:
 def rung_places(
     rungs: Sequence[Rung], below: Path = (), entry: Callable[[Rung], dict[str, Any]] = node_entry
 ) -> dict[Path, Origin]:
-    """The origin of each value of a list of rungs that stands at `below` in a file, written by `entry`."""
+    """The origin of each value of a list of rungs at `below` in a file, written by `entry`."""
     return {(*below, index, key): _rung_origin(rung, key) for index, rung in enumerate(rungs) for key in entry(rung)}
 
 
@@ -171,7 +171,7 @@ def stream_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]]:
 def gateway_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]] | None:
     """The renditions in a gateway's own file: its ladder, or the one that all streams sent to it share.
 
-    None where the node's built-in renditions are in force, or where each stream gets its own from a webhook.
+    None if the node uses its built-in renditions, or if each stream gets its own from a webhook.
     """
     gateway = fleet.gateways[name]
     path = ("gateways", name)
@@ -202,7 +202,7 @@ def rendition_lists(fleet: Fleet) -> tuple[Renditions, ...]:
 
 
 def recordings(fleet: Fleet) -> Iterator[tuple[Rung, ...]]:
-    """The renditions that each stream's recordings are made into, where the spec writes them; they reach no node."""
+    """The renditions of each stream's recordings, if the spec has them; they reach no node."""
     for name, stream in sorted(fleet.streams.items()):
         if stream.recordingSpec is not None and stream.recordingSpec.profiles is not None:
             yield rungs_of(("streams", name, "recordingSpec", "profiles"), stream.recordingSpec.profiles)

@@ -4,7 +4,7 @@ In: the document of a sound spec, and the fleet read from it. Out: TOML text (`a
 compiles to the same files for every host. Called by `cli/show.py`. Comments are lost; secrets stay references.
 
 Defaults are those of the model, and for nodes those of `language/effective.py`. Streams, ladders and avatar stacks
-stand as they are declared: what they leave out is decided by the service and by the release of the stack.
+stay as declared: the service and the stack's release decide what they leave out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _AS_DECLARED = ("avatars", "ladders", "streams")
 
 
 def as_toml(raw: Mapping[str, Any], fleet: Fleet, defaults: bool) -> str:
-    """The spec as TOML; with `defaults` also what it leaves out."""
+    """The spec as TOML; with `defaults`, including what it leaves out."""
     return tomli_w.dumps(resolved(raw, fleet, defaults))
 
 
@@ -52,11 +52,11 @@ def _table(value: Base, raw: Mapping[str, Any], defaults: bool) -> dict[str, Any
 
 
 def _written(value: Any, raw: Any, defaults: bool) -> Any:
-    """What stands in the spec, quantities in their one spelling."""
+    """What the spec says, with quantities in their canonical spelling."""
     if isinstance(value, Base) and isinstance(raw, dict):
         return _table(value, raw, defaults)
     if isinstance(value, dict) and isinstance(raw, dict) and value.keys() == raw.keys():
-        # Named tables are sorted; the keys of other tables may be sent as they stand.
+        # Named tables are sorted; the keys of other tables may be sent as they are.
         named = all(isinstance(item, Base) for item in value.values())
         return {key: _written(value[key], raw[key], defaults) for key in (sorted(raw) if named else raw)}
     if isinstance(value, tuple) and isinstance(raw, list) and len(value) == len(raw):

@@ -252,9 +252,9 @@ _CALLED = {folded(name): name for name in sorted(FLAGS, reverse=True)}
 
 
 def in_the_spec(flag: str, table: str) -> str:
-    """A sentence about where the spec says what a flag of the node says."""
+    """A sentence about how the spec sets a flag of the node."""
     field = field_of(flag, table)
-    return f"-{flag} of the node is {field} here" if field else f"-{flag} of the node has no key: {UNREACHED[flag]}"
+    return f"the node's -{flag} is set by {field}" if field else f"no key sets the node's -{flag}: {UNREACHED[flag]}"
 
 
 def settings_given(node: Node) -> Iterator[tuple[Row, tuple[str, ...], Any]]:

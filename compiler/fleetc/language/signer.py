@@ -16,23 +16,23 @@ _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interv
 
 
 class Signer(Buyer):
-    """A remote signer holds the wallet of gateways: it signs their tickets within its caps, and may find orchestrators.
+    """A remote signer holds the wallet of gateways: it signs their tickets within its caps, and can find orchestrators.
 
-    The node compares every price with the number of max_price, whatever the price is for: a pixel, a second or a call.
+    The node compares every price with the number in max_price, whatever the price is for: a pixel, a second or a call.
     """
 
     http: Listener | None = Field(
-        None, description="Listener for gateways, plain HTTP; loopback by default. Whoever reaches it can spend."
+        None, description="Listener for gateways, plain HTTP; loopback by default. Anyone who can reach it can spend."
     )
     webhook: HttpUrlOrSecret | None = Field(None, description="Webhook that admits the requests of gateways.")
     webhook_headers: Secret | None = Field(None, description="Headers sent to that webhook, as name:value,name:value.")
     allow_no_auth: Flag | None = Field(
-        None, description="States explicitly that a listener beyond loopback admits everybody who reaches it."
+        None, description="Confirms that a listener beyond loopback admits everybody who can reach it."
     )
     remote_discovery: Flag | None = Field(None, description="Whether it also finds orchestrators for its gateways.")
-    selection: Reach = Field(default_factory=Reach, description="How it asks orchestrators.")
+    selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")
     report_interval: PositiveDuration | None = Field(
-        None, description="How often orchestrators are asked for their capabilities."
+        None, description="How often to ask orchestrators for their capabilities."
     )
 
     @model_validator(mode="after")
@@ -51,9 +51,9 @@ class Redeemer(ChainSettings):
 
     http: Listener | None = Field(None, description="Listener for orchestrators, gRPC over TLS; loopback by default.")
     orchestrator_address: Address | None = Field(
-        None, description="Registered account that receives the tickets, when it differs from the wallet's."
+        None, description="Registered account that receives the tickets if it differs from the wallet's."
     )
 
 
 class RewardCaller(ChainSettings):
-    """A reward caller does nothing but call reward for its wallet, or initialize rounds."""
+    """A reward caller only calls reward for its wallet, or initializes rounds."""

@@ -1,11 +1,11 @@
 """Who signs the tickets of a gateway, whose account pays them, and who finds its orchestrators.
 
-In: a sound `Fleet` and one of its nodes. Out: the node that has the say, or None where that is a signer elsewhere.
-Rules, sums and lowering ask here, so that caps and funds are always those that count.
+In: a sound `Fleet` and one of its nodes. Out: the node that decides, or None if that is a signer elsewhere.
+Rules, sums and lowering ask here, so that caps and funds are always the ones that apply.
 
-A remote signer holds the wallet in the gateway's place. The gateway then runs off-chain whatever the fleet's network
-is: it reads no price, no account and no registry, and pays for live AI video alone. Source: the node's own source at
-release v0.9.1, doc/remote-signer.md and the start-up of a gateway.
+A remote signer holds the wallet instead of the gateway. The gateway then runs off-chain whatever the fleet's network
+is: it reads no price, no account and no registry, and pays only for live AI video. Source: the node's source code at
+release v0.9.1, doc/remote-signer.md and the startup of a gateway.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleetc.language.node import ChainSettings
 from fleetc.language.quantities import EthAddress
 
 SIGNED_PIPELINE = "live-video-to-video"
-"""The one pipeline that a gateway behind a signer pays for."""
+"""The only pipeline that a gateway behind a signer pays for."""
 
 
 ON_CHAIN_ONLY = (
@@ -27,7 +27,7 @@ ON_CHAIN_ONLY = (
     "selection.random", "selection.stake", "selection.price", "selection.price_exponent",
     "selection.min_performance", "selection.performance_url", "selection.performance_region",
 )  # fmt: skip
-"""Settings of a gateway that the node reads on a chain alone, dotted below its table."""
+"""Settings of a gateway that the node reads only on a chain, dotted below its table."""
 
 
 def has_signer(node: Node) -> bool:

@@ -37,17 +37,17 @@ def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
 
 
 def _newer_language(version: object) -> list[Diagnostic]:
-    """Refuse a spec of a language that is not written yet, alone: what else it says may mean something else there."""
+    """Refuse a spec of a future language version, with no other message: anything may mean something else there."""
     if type(version) is not int or version <= 1:
         return []
-    message = f"this version of fleetc reads version 1 of the spec language, and the spec is of version {version}"
-    advice = "upgrade fleetc; if the spec was never of a newer version, write spec = 1"
+    message = f"this version of fleetc only reads version 1 of the spec language, but this spec has version {version}"
+    advice = "upgrade fleetc; if the spec never had a newer version, write spec = 1"
     return [error("invalid-value", message, Label(("spec",)), help=advice)]
 
 
 @cache
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a spec file, with a description for every key. It is built once: nobody changes it."""
+    """The JSON Schema of a spec file, with a description for every key. It is built once and never changed."""
     schema = Fleet.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "fleetc spec, version 1"

@@ -28,7 +28,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")
 _REFERENCE = 'write { env = "NAME" } or { vault = "key" }'
 
 PLACEHOLDER = "$secret"
-"""The one key of the table that stands in a request where a secret belongs; no text of the API has that form."""
+"""The only key of the table that marks a secret in a request; no text of the API has that form."""
 
 
 def _number(value: Any) -> bool:
@@ -38,16 +38,18 @@ def _number(value: Any) -> bool:
 def _exact(value: Any, what: str) -> Any:
     """A number that the service, which keeps all numbers as doubles, gives back as it was."""
     if abs(value) > _EXACT:
-        raise refuse(f"{what} is too large for the service, which keeps numbers exactly up to 2^53", "write it as text")
+        raise refuse(
+            f"{what} is too large for the service, which keeps numbers exact only up to 2^53", "write it as text"
+        )
     if value and not float(value):
-        raise refuse(f"{what} is so close to zero that the service, which keeps numbers as doubles, reads 0", "write 0")
+        raise refuse(f"{what} is so close to zero that the service, which uses doubles, reads 0", "write 0")
     return value
 
 
 def _no_placeholder(key: str) -> str:
-    """A key of a table that goes into the request as it stands, where one key is taken."""
+    """A key of a table that goes into the request unchanged; one key is reserved."""
     if key == PLACEHOLDER:
-        raise refuse(f"the key {PLACEHOLDER} marks a secret in a request", "give the key another name")
+        raise refuse(f"the key {PLACEHOLDER} is reserved: it marks a secret in a request", "rename the key")
     return key
 
 
@@ -59,7 +61,7 @@ def _tag(value: Any) -> Any:
     if isinstance(value, list) and all(isinstance(item, str) or _number(item) for item in value):
         return tuple(item if isinstance(item, str) else _exact(item, "this tag") for item in value)
     raise refuse(
-        "a user tag is text, a number, or a list of texts and numbers",
+        "a user tag must be text, a number, or a list of both",
         'write it in quotes, such as "true", or as a list, such as ["news", 2026]',
     )
 
@@ -75,17 +77,17 @@ def _context(value: Any) -> Any:
 
 def _context_table(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise refuse("webhookContext is a table", "write a table of what the webhook should be told")
+        raise refuse("webhookContext must be a table", "write a table of what to tell the webhook")
     return _context(value)
 
 
 def _degrees(limit: int, what: str, key: str, positive: str) -> Callable[[Any], int | Decimal]:
     def parse(value: Any) -> int | Decimal:
         if not _number(value):
-            raise refuse(f"a {what} is a number of degrees", f"write {key} = 52.5, without quotes")
+            raise refuse(f"a {what} must be a number of degrees", f"write {key} = 52.5, without quotes")
         if abs(value) > limit:
             raise refuse(
-                f"a {what} lies from -{limit} to {limit} degrees", f"{positive} is positive: write {key} = 52.5"
+                f"a {what} must be from -{limit} to {limit} degrees", f"{positive} is positive: write {key} = 52.5"
             )
         number: int | Decimal = _exact(value, f"this {what}")
         return number
@@ -97,13 +99,13 @@ def _is_mobile(value: Any) -> bool | int:
     if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1, 2)):
         return value
     raise refuse(
-        "isMobile is true, false, 0, 1 or 2", "write 0 for no mobile source, 1 for a shared screen, 2 for a camera"
+        "isMobile must be true, false, 0, 1 or 2", "write 0 for no mobile source, 1 for a shared screen, 2 for a camera"
     )
 
 
 def _interval(value: Any) -> int | Decimal:
     if not _number(value):
-        raise refuse("refreshInterval is a number of seconds", "write refreshInterval = 600, without quotes")
+        raise refuse("refreshInterval must be a number of seconds", "write refreshInterval = 600, without quotes")
     number: int | Decimal = _exact(value, "this interval")
     return number
 
@@ -111,22 +113,22 @@ def _interval(value: Any) -> int | Decimal:
 def _origin(value: Any) -> str:
     form = 'write scheme and host, such as "https://player.example.net" or "https://player.example.net:8443"'
     if not isinstance(value, str):
-        raise refuse("an origin is text", form)
+        raise refuse("an origin must be text", form)
     found = _ORIGIN.fullmatch(value)
     if found is None:
         bare = _ORIGIN.match(value)
         if "*" in value:
-            raise refuse("an origin has no wildcard", f"{form}; list each origin that plays the stream")
+            raise refuse("an origin cannot have a wildcard", f"{form}; list each origin that plays the stream")
         if bare and value[bare.end() :] == "/":
-            raise refuse("an origin ends without a slash", f'write "{bare[0]}"', repair=bare[0])
+            raise refuse("an origin cannot end with a slash", f'write "{bare[0]}"', repair=bare[0])
         if "@" in value:
-            raise refuse("an origin holds no user name and no password", form, secret=True)
+            raise refuse("an origin cannot have a user name or password", form, secret=True)
         if bare and value[bare.end()] in "/?#":
-            raise refuse("an origin holds no path, query or fragment", f'write "{bare[0]}"')
+            raise refuse("an origin cannot have a path, query or fragment", f'write "{bare[0]}"')
         raise refuse("this is not an origin", form)
     host, port = found[2], found[3]
     if port is not None and not (re.fullmatch("[1-9][0-9]{0,4}", port) and int(port) <= 65535):
-        raise refuse("the port of an origin is a number from 1 to 65535", form)
+        raise refuse("the port of an origin must be a number from 1 to 65535", form)
     try:
         q.parse_host(host[1:-1] if host.startswith("[") else host)
     except q.QuantityError as problem:
@@ -137,11 +139,11 @@ def _origin(value: Any) -> str:
 def _stream_secret(value: Any) -> SecretRef:
     """A reference that the machine which talks to the service can follow."""
     if not isinstance(value, dict):
-        raise refuse("a secret is never written into the spec", _REFERENCE, secret=True)
+        raise refuse("secrets do not belong in the spec", _REFERENCE, secret=True)
     if set(value) == {"host_file"}:
-        raise refuse("a stream is on no host, so that no file of a host can hold its secret", _REFERENCE, secret=True)
+        raise refuse("a stream has no host, so its secret cannot be in a file on a host", _REFERENCE, secret=True)
     if set(value) not in ({"env"}, {"vault"}):
-        raise refuse("a secret of a stream has exactly one of the keys env and vault", _REFERENCE, secret=True)
+        raise refuse("a secret of a stream needs exactly one of the keys env and vault", _REFERENCE, secret=True)
     return parse_secret(value)
 
 
@@ -150,7 +152,7 @@ def _source(value: Any) -> q.Url | SecretRef:
         return _stream_secret(value)
     scheme = _SCHEME.match(value)
     if scheme is None:
-        raise refuse("this is not a whole URL", 'write it like "https://studio.example.net/live/index.m3u8"')
+        raise refuse("this is not a complete URL", 'write it like "https://studio.example.net/live/index.m3u8"')
     try:
         return q.parse_url(value, (scheme[1],))
     except q.QuantityError as problem:
@@ -160,31 +162,31 @@ def _source(value: Any) -> q.Url | SecretRef:
 
 def _header(name: str) -> str:
     if not _HEADER.fullmatch(name):
-        raise refuse("this is not the name of a header", "write letters, digits and -, such as Authorization")
+        raise refuse("this is not a header name", "use letters, digits and -, such as Authorization")
     return _no_placeholder(name)
 
 
 def _headers(found: dict[str, SecretRef]) -> dict[str, SecretRef]:
-    """Headers by name, of which HTTP takes any capitals for the same."""
+    """Headers by name; HTTP ignores case in names."""
     known: set[str] = set()
     for name in found:
         if name.lower() in known:
             raise refuse(
-                f"the header {name} stands here twice, as capitals make no difference in names of headers",
-                "keep one of them; a request has one value for each header",
+                f"the header {name} is here twice: header names ignore case",
+                "keep one of them; a request has only one value per header",
             )
         known.add(name.lower())
     return found
 
 
 def parse_bitrate(value: Any) -> Any:
-    """Refuse a text such as "3000k" with the number that it means; anything else is judged by the type of the field."""
+    """Refuse a text such as "3000k" and give the number that it means; the field's type judges anything else."""
     found = _KILO.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value
     digits = 3 if found[3] in "kK" else 6
     bits = int(found[1] + (found[2] or "").ljust(digits, "0")[:digits])
-    raise refuse("a bit rate is a whole number of bits a second", f"write {bits}, without quotes", repair=bits)
+    raise refuse("a bit rate must be a whole number of bits per second", f"write {bits}, without quotes", repair=bits)
 
 
 def _creator(value: Any) -> Any:
@@ -192,7 +194,7 @@ def _creator(value: Any) -> Any:
 
 
 class _TextForTable:
-    """Lets a plain text stand for a table: `make` turns it into one, and the schema shows both."""
+    """Accepts plain text instead of a table: `make` turns it into one, and the schema shows both."""
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
         self._make = make
@@ -229,14 +231,14 @@ H264 = Literal["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"]
 
 
 class CreatorId(Base):
-    """Whom of the developer's own users the stream belongs to."""
+    """Which of the developer's own users the stream belongs to."""
 
-    type: Literal["unverified"] = Field(description="How sure the service is of it; there is one kind.")
-    value: StrictStr = Field(description="The user, as the developer's own records name him.")
+    type: Literal["unverified"] = Field(description="How sure the service is of the user; there is only one kind.")
+    value: StrictStr = Field(description="The user, as named in the developer's own records.")
 
 
 class Location(Base):
-    """Roughly where the source of a pulled stream is; the service takes the region that is closest."""
+    """Roughly where the source of a pulled stream is; the service uses the closest region."""
 
     lat: Annotated[
         int | Decimal,
@@ -251,7 +253,7 @@ class Location(Base):
 
 
 class Pull(Base):
-    """Where the service fetches a stream that nobody sends to it. Another source needs another stream."""
+    """Where the service fetches a stream that nobody sends to it. Each source needs its own stream."""
 
     source: Annotated[
         q.Url | SecretRef,
@@ -264,7 +266,7 @@ class Pull(Base):
                 ]
             }
         ),
-    ] = Field(description="URL that is fetched; a secret reference when it holds credentials.")
+    ] = Field(description="URL to fetch; a secret reference if it contains credentials.")
     headers: (
         Annotated[
             dict[Annotated[StrictStr, BeforeValidator(_header)], StreamSecret],
@@ -287,13 +289,13 @@ class PlaybackPolicy(Base):
     """Who may play the stream."""
 
     type: Literal["public", "jwt", "webhook"] = Field(
-        description="public for everybody, jwt for holders of a signed token, webhook for whom a webhook admits."
+        description="public for everybody, jwt for holders of a signed token, webhook for those a webhook admits."
     )
-    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; needed by type webhook.")
-    webhookContext: Context | None = Field(None, description="What that webhook is told about the stream.")
+    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; required for type webhook.")
+    webhookContext: Context | None = Field(None, description="What to tell that webhook about the stream.")
     refreshInterval: (
         Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600]})] | None
-    ) = Field(None, description="Seconds after which viewers are judged again; 600 when left out.")
+    ) = Field(None, description="Seconds after which viewers are checked again; 600 by default.")
     allowedOrigins: (
         tuple[
             Annotated[
@@ -302,104 +304,108 @@ class PlaybackPolicy(Base):
             ...,
         ]
         | None
-    ) = Field(None, description="Origins of web pages that may play it: scheme, host and, if need be, port.")
+    ) = Field(None, description="Origins of web pages that may play it: scheme, host and, if needed, port.")
 
 
 class Profile(Base):
     """One rendition that the service makes of a stream."""
 
-    name: ProfileName = Field(description="Name of the rendition, 1 to 500 characters, which targets refer to.")
+    name: ProfileName = Field(description="Name of the rendition, 1 to 500 characters; targets refer to it.")
     width: Integer = Field(ge=128, description="Width in pixels, 128 or more.")
     height: Integer = Field(ge=128, description="Height in pixels, 128 or more.")
-    bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
-    fps: Integer = Field(ge=0, description="Frames a second as a whole number; 0 keeps those of the source.")
-    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
+    bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
+    fps: Integer = Field(ge=0, description="Frames per second as a whole number; 0 keeps the source's rate.")
+    fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
     )
     gop: StrictStr | None = Field(
         None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
     )
-    profile: H264 | None = Field(None, description="Profile of H.264.")
-    encoder: Literal["H.264"] | None = Field(None, description="Codec; live renditions have this one only.")
+    profile: H264 | None = Field(None, description="H.264 profile of the rendition.")
+    encoder: Literal["H.264"] | None = Field(None, description="Codec; live renditions support only this one.")
 
 
 class RecordingProfile(Base):
-    """One rendition that a recording is made into."""
+    """One rendition of a recording."""
 
     name: ProfileName | None = Field(None, description="Name of the rendition, 1 to 500 characters.")
     width: Integer | None = Field(None, ge=128, description="Width in pixels, 128 or more.")
     height: Integer | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
-    bitrate: Bitrate = Field(ge=400, description="Bits a second as a whole number, such as 3000000.")
+    bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
     fps: Integer | None = Field(
-        None, ge=0, description="Frames a second; 0 keeps those of the source. 29.97 is fps 30000, fpsDen 1001."
+        None, ge=0, description="Frames per second; 0 keeps the source's rate. 29.97 is fps 30000, fpsDen 1001."
     )
-    fpsDen: Integer | None = Field(None, ge=1, description="What fps is divided by, for rates such as 30000/1001.")
+    fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
     )
     gop: StrictStr | None = Field(
         None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
     )
-    profile: H264 | None = Field(None, description="Profile of H.264.")
+    profile: H264 | None = Field(None, description="H.264 profile of the rendition.")
     encoder: Literal["H.264", "HEVC", "VP8", "VP9"] | None = Field(None, description="Codec of the rendition.")
 
 
 class RecordingSpec(Base):
-    """What a recording is made into; a stream with one says record = true."""
+    """Renditions of a recording; needs record = true in the stream."""
 
     profiles: tuple[RecordingProfile, ...] | None = Field(
-        None, description="Renditions of the recording; made from the source when left out. The source is always kept."
+        None, description="Renditions of the recording; by default derived from the source. The source is always kept."
     )
 
 
 class TargetSpec(Base):
-    """A place elsewhere that does not exist for the service yet; it makes a target of it."""
+    """A destination that the service does not know yet; the service creates a target for it."""
 
     url: StreamSecret = Field(
-        description="Address to push to, srt, rtmp or rtmps; a secret reference, as it holds a stream key."
+        description="Address to push to, srt, rtmp or rtmps; a secret reference, because it contains a stream key."
     )
     name: StrictStr | None = Field(None, description="Name of the new target.")
 
 
 class Target(Base):
-    """A place elsewhere that one rendition is pushed to: an existing one by `id`, or a new one by `spec`."""
+    """A destination that one rendition is pushed to: an existing one by `id`, or a new one by `spec`."""
 
-    profile: ProfileName = Field(description='Name of the rendition to push; "source" is the stream as it comes.')
-    videoOnly: Flag | None = Field(None, description="Whether the sound is left out; false when left out.")
-    id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target of the service.")
-    spec: TargetSpec | None = Field(None, description="A new target; it is sent once, then its id stands for it.")
+    profile: ProfileName = Field(description='Name of the rendition to push; "source" is the unchanged stream.')
+    videoOnly: Flag | None = Field(None, description="Whether to leave out the sound; false by default.")
+    id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target in the service.")
+    spec: TargetSpec | None = Field(
+        None, description="A new target; it is sent once, and identified by its id from then on."
+    )
 
 
 class Multistream(Base):
-    """Where else the stream is pushed to."""
+    """Where else to push the stream."""
 
     targets: tuple[Target, ...] | None = Field(None, description="The targets, each with a rendition.")
 
 
 class Stream(Base):
-    """One stream of the stream API, as it should be; keys are spelled as the API spells them."""
+    """The desired state of one stream of the stream API; keys are spelled as in the API."""
 
     assigned: ClassVar[dict[str, str]] = SERVER_OWNED
-    """Keys of the resource that the service writes alone, and what to do about one; `problems.py` asks here."""
+    """Keys of the resource that only the service writes, and what to do about one; `problems.py` asks here."""
 
-    name: StrictStr | None = Field(None, description="Name of the stream; by default that of its table.")
+    name: StrictStr | None = Field(None, description="Name of the stream; by default the name of its table.")
     gateway: Name | None = Field(None, description="Gateway of this fleet that the stream is sent to.")
-    ladder: Name | None = Field(None, description="Ladder of this spec, as another way to write profiles.")
+    ladder: Name | None = Field(None, description="Ladder of this spec, instead of profiles.")
     creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(
-        None, description="Whom the stream belongs to; a text is the value of an unverified one."
+        None, description="Whom the stream belongs to; plain text is the value of an unverified creator."
     )
     userTags: dict[Annotated[StrictStr, BeforeValidator(_no_placeholder)], Tag] | None = Field(
         None, description="Tags by name: text, a number, or a list of texts and numbers."
     )
-    pull: Pull | None = Field(None, description="Where the service fetches the stream; left out, somebody sends it.")
-    playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody when left out.")
-    profiles: tuple[Profile, ...] | None = Field(
-        None, description="Renditions; left out, the default ladder of the service, and [] none but the source."
+    pull: Pull | None = Field(
+        None, description="Where the service fetches the stream; without it, somebody sends the stream."
     )
-    record: Flag | None = Field(None, description="Whether the stream is recorded; false when left out.")
-    recordingSpec: RecordingSpec | None = Field(None, description="What a recording is made into; needs record = true.")
-    multistream: Multistream | None = Field(None, description="Where else the stream is pushed to.")
+    playbackPolicy: PlaybackPolicy | None = Field(None, description="Who may play it; everybody by default.")
+    profiles: tuple[Profile, ...] | None = Field(
+        None, description="Renditions; by default the service's own ladder; [] means only the source."
+    )
+    record: Flag | None = Field(None, description="Whether the stream is recorded; false by default.")
+    recordingSpec: RecordingSpec | None = Field(None, description="Renditions of recordings; needs record = true.")
+    multistream: Multistream | None = Field(None, description="Where else to push the stream.")
     suspended: Flag | None = Field(
-        None, description="Whether the stream is switched off; the service takes it for an existing stream only."
+        None, description="Whether the stream is turned off; the service accepts it only for an existing stream."
     )

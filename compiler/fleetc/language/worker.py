@@ -12,7 +12,7 @@ from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 
 
 class Worker(NodeSettings):
-    """Fields that both kinds of remote workers have."""
+    """Fields of both kinds of remote workers."""
 
     orchestrator: Text = Field(description="Orchestrator it serves: a name in this fleet, or host:port outside it.")
     secret: Secret | None = Field(None, description="Secret it presents; by default the orchestrator's own.")
@@ -21,15 +21,17 @@ class Worker(NodeSettings):
 class Transcoder(Worker, GpuSettings):
     """A transcoder does the video work of an orchestrator on another host."""
 
-    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams at once.")
+    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams it handles at once.")
 
 
 class AiWorker(Worker, AiSettings):
     """An AI worker runs the models of an orchestrator on another host."""
 
-    gpus: GpuIds | None = Field(None, description='GPU ids of the host that it uses, or "all"; left out, one CPU slot.')
+    gpus: GpuIds | None = Field(
+        None, description='GPU ids of the host that it uses, or "all"; by default one CPU slot.'
+    )
     service: Text | None = Field(
         None,
-        description="Name that marks its runner containers; by default its own, so that two workers never meet.",
+        description="Name that marks its runner containers; by default its own, so that two workers never collide.",
     )
-    serverless: Flag | None = Field(None, description="Whether it hands work to a serverless provider.")
+    serverless: Flag | None = Field(None, description="Whether it passes work to a serverless provider.")

@@ -1,8 +1,8 @@
-"""Which of the known names was probably meant, and how a help line asks.
+"""Which known name was probably meant, and how a help line asks.
 
-In: a word that is no known name, and the names. Out: help lines. A suggestion is a question: where several names are as
-near it names them all, and nothing is repaired by it. Only a difference of spelling (`same_but_for_spelling`) is
-certain. Called by the model, the rules and commands.
+In: a word that is not a known name, and the names. Out: help lines. A suggestion is a question: it names all names that
+are equally similar, and repairs nothing. Only a difference of spelling (`same_but_for_spelling`) is certain. Called by
+the model, the rules and commands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from heapq import nlargest, nsmallest
 
 LIMIT = 20
-"""Words of one run for which a near name is sought: whoever has more of them made one mistake many times."""
+"""How many words of one run get suggestions: more of them are usually one mistake made many times."""
 _FINALISTS = 12
 _LIKENESS = 0.6
 _AS_NEAR = 3
@@ -22,9 +22,9 @@ _LISTED = 12
 
 
 class Suggestions:
-    """The search for near names over one run of a checker. `left` counts down; at zero nothing is sought any more.
+    """The search for similar names over one run of a checker. `left` counts down; at zero the search stops.
 
-    What is worked out about a collection of names is kept by its identity, so hand over the same one each time.
+    Results about a collection of names are cached by its identity, so pass the same one each time.
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -44,7 +44,7 @@ class Suggestions:
         return self._names(known).listed
 
     def near(self, word: str, known: Iterable[str]) -> tuple[str, ...]:
-        """The names most like `word`; none when none is like it, or when the run has asked often enough."""
+        """The names most like `word`; none if none is similar, or if the run has asked often enough."""
         if self.left <= 0:
             return ()
         self.left -= 1
@@ -58,7 +58,7 @@ class Suggestions:
 
 
 class _Names:
-    """Some names, and for each of them the features by which a near one is found."""
+    """Some names, and for each of them the features used to find similar ones."""
 
     def __init__(self, known: Iterable[str]) -> None:
         self._all = tuple(known)
@@ -69,7 +69,7 @@ class _Names:
             self.listed = f"known: {', '.join(first[:_LISTED])}{', ...' if len(first) > _LISTED else ''}"
 
     def near(self, word: str) -> tuple[str, ...]:
-        """The names most like `word`, several where they are equally like it; none when none is like it."""
+        """The names most like `word`, several if they are equally similar; none if none is similar."""
         if not self._features:
             self._features = [(name, _features(name)) for name in self._all]
         own = _features(word)
@@ -85,7 +85,7 @@ class _Names:
 
 
 def _features(word: str) -> frozenset[str]:
-    """The characters of a word and its pairs of neighbours, its ends included."""
+    """The characters of a word and its pairs of neighbours, including its ends."""
     ends = f"\0{word}\0"
     return frozenset([*word, *(ends[at : at + 2] for at in range(len(ends) - 1))])
 
@@ -104,7 +104,7 @@ def one_of(names: Iterable[str], shown: int = _AS_NEAR) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The help line for one word alone, where nothing else of the run has one."""
+    """The help line for a single word, if nothing else in the run needs one."""
     return Suggestions(1).did_you_mean(word, tuple(known), otherwise)
 
 
@@ -114,16 +114,16 @@ def _few(known: tuple[str, ...]) -> _Names:
 
 
 def nearest_name(word: str, known: tuple[str, ...]) -> str:
-    """The one known name most like `word`, or "" when none is near. For a few names, asked about often."""
+    """The known name most like `word`, or "" if none is similar. For a few names, asked about often."""
     return next(iter(_few(known).near(word)), "")
 
 
 def same_but_for_spelling(word: str, known: Iterable[str]) -> str:
-    """The one known name that differs from `word` in case, hyphens, underscores or spaces only; "" when none does."""
+    """The only known name that differs from `word` just in case, hyphens, underscores or spaces; "" if none does."""
     found = [name for name in known if folded(name) == folded(word)]
     return found[0] if len(found) == 1 else ""
 
 
 def folded(word: str) -> str:
-    """A word without what people spell in different ways."""
+    """A word without the characters and case that people vary."""
     return re.sub(r"[-_ ]", "", word).lower()

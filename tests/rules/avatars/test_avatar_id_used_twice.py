@@ -45,7 +45,7 @@ def test_every_stack_behind_one_edge_is_compared() -> None:
         avatars("b", edge=b, **OTHER),
         avatars("c", edge=b, **{**OTHER, "host": '"third"'}),
     )
-    assert "stands in b and in c, which have one edge" in flagged(staged(third, *stacks), CODE)
+    assert "b and c both have the avatar id" in flagged(staged(third, *stacks), CODE)
     silent(staged(third, *stacks[:2], stacks[2].replace("203.0.113.6", "203.0.113.7")))
 
 
@@ -53,7 +53,7 @@ def test_another_spelling_hides_no_clash() -> None:
     edge = '{ addresses = ["203.0.113.5"] }'
     stacks = (avatars("a0", edge=edge, slots='[{ avatar = "Mira" }]'), avatars("b", edge=edge, **OTHER))
     third = avatars("c", edge=edge, **{**OTHER, "host": '"third"'})
-    assert "stands in b and in c" in flagged(staged(host("third"), *stacks, third), CODE)
+    assert 'b and c both have the avatar id "mira"' in flagged(staged(host("third"), *stacks, third), CODE)
 
 
 def test_stack_that_names_no_edge_is_compared_with_the_others() -> None:
@@ -61,8 +61,8 @@ def test_stack_that_names_no_edge_is_compared_with_the_others() -> None:
     stacks = (avatars("a0", edge=one), avatars("b", **OTHER), avatars("c", edge=other, **{**OTHER, "host": '"third"'}))
     found = [d.message for d in checked(staged(host("third"), *stacks)).diagnostics if d.code == CODE]
     assert [message.split(",")[0] for message in found] == [
-        'the avatar id "mira" stands in a0 and in b',
-        'the avatar id "mira" stands in b and in c',
+        'a0 and b both have the avatar id "mira"',
+        'b and c both have the avatar id "mira"',
     ]
 
 

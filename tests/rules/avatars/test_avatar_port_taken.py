@@ -67,10 +67,10 @@ def test_service_that_the_spec_puts_beside_the_stack(snapshot: SnapshotAssertion
 
 def test_payments_service_and_edge_on_the_same_host() -> None:
     own = {"payments": '{ addresses = ["203.0.113.20"] }'}
-    assert "the payments service both take port 8081" in flagged(_slot(1, **own), CODE)
+    assert "the payments service both use port 8081" in flagged(_slot(1, **own), CODE)
     silent(_slot(1))
     edge = {"edge": '{ addresses = ["203.0.113.20"] }'}
-    assert "the matchmaker of an edge both take port 8889" in flagged(_slot(0, **edge), CODE)
+    assert "the matchmaker of an edge both use port 8889" in flagged(_slot(0, **edge), CODE)
 
 
 def test_runner_container_stands_on_the_recorder_of_slot_11(snapshot: SnapshotAssertion) -> None:
@@ -86,14 +86,14 @@ def test_runner_containers_of_an_ai_worker_count_too() -> None:
     slot = {"slots": '[{ avatar = "mira", slot = 223 }]'}
     found = checked(staged(avatars(**slot), model(), ai_worker(orchestrator='"o.example.net:8935"', secret=SECRET)))
     assert [d.message for d in found.diagnostics if d.code == CODE] == [
-        "game of slot 223 of stage and worker (text-to-image runner) both take port 8000 of host gpu"
+        "game of slot 223 of stage and worker (text-to-image runner) both use port 8000 of host gpu"
     ]
 
 
 def test_ssh_server() -> None:
     port = 'address = "203.0.113.20"\nssh_port = '
     text = _slot(0).replace('address = "203.0.113.20"', port + "8080")
-    assert "the SSH server both take port 8080" in flagged(text, CODE, Severity.WARNING)
+    assert "the SSH server both use port 8080" in flagged(text, CODE, Severity.WARNING)
     assert "health_port" in flagged(_slot(0, health_port="22"), CODE)
 
 
@@ -106,8 +106,8 @@ def test_exporters_of_the_host(snapshot: SnapshotAssertion) -> None:
     assert flagged(_watched(1, "blackbox_port = 8081"), CODE) == snapshot
     assert "recorder of slot 226" in flagged(_watched(226, "blackbox_port = 9115"), CODE)
     assert "dcgm listens on 9400" in flagged(_watched(511, 'gpu_exporter = { kind = "dcgm" }'), CODE)
-    assert "both take port 8080" in flagged(_watched(0, 'gpu_exporter = { kind = "dcgm", port = 8080 }'), CODE)
-    assert "orchestrator-health of stage and the blackbox exporter both take port 9115" in flagged(
+    assert "both use port 8080" in flagged(_watched(0, 'gpu_exporter = { kind = "dcgm", port = 8080 }'), CODE)
+    assert "orchestrator-health of stage and the blackbox exporter both use port 9115" in flagged(
         _watched(0, "blackbox_port = 9115", health_port="9115"), CODE
     )
 
@@ -124,7 +124,7 @@ def test_health_on_a_port_of_a_slot(snapshot: SnapshotAssertion) -> None:
 
 def test_health_on_a_port_of_a_node_and_of_turn() -> None:
     assert "orch (service)" in flagged(_slot(0, free_orchestrator(), health_port="8935"), CODE)
-    assert "TURN of stage and orchestrator-health both take port 3478" in flagged(
+    assert "TURN of stage and orchestrator-health both use port 3478" in flagged(
         _slot(0, health_port="3478", turn=TURN), CODE
     )
 
@@ -139,7 +139,7 @@ def test_live_media_of_a_gateway_in_the_relay_ports() -> None:
     whip = free_gateway(
         host='"gpu"', orchestrators='["orch.example.org:8935"]', environment='{ LIVE_AI_WHIP_ADDR = "0.0.0.0:49170" }'
     )
-    assert "gate (WHIP) takes UDP port 49170" in flagged(_slot(0, whip, turn=TURN), CODE)
+    assert "gate (WHIP) uses UDP port 49170" in flagged(_slot(0, whip, turn=TURN), CODE)
     silent(_slot(0, whip.replace("49170", "49150"), turn=TURN))
 
 

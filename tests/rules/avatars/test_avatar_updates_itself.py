@@ -23,7 +23,7 @@ def test_rolling_tag_follows_what_is_newest() -> None:
 
 def test_commit_is_replaced_like_a_release() -> None:
     text = staged(avatars(cli_auto_update="true"), avatar_release='"sha-abc1234"')
-    assert "stage is to run sha-abc1234" in flagged(text, CODE, Severity.WARNING)
+    assert "stage should run sha-abc1234" in flagged(text, CODE, Severity.WARNING)
 
 
 def test_switched_off_is_fine() -> None:

@@ -56,7 +56,7 @@ def test_network_that_is_offered_is_free() -> None:
     near = staged(avatars(allow='["payments", "172.30.0.0/24"]'), host("other", address='"172.29.7.1"'))
     assert 'slot_networks = "172.28.0.0/16"' in flagged(near, CODE)
     everything = staged(avatars(allow='["payments", "10.0.0.0/8", "172.16.0.0/12", "100.64.0.0/10"]'))
-    assert "a private network in which nothing else has an address" in flagged(everything, CODE)
+    assert "a private network where nothing else has an address" in flagged(everything, CODE)
 
 
 def test_bridge_of_docker() -> None:

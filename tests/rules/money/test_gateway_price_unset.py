@@ -21,7 +21,7 @@ def test_cap_and_any_are_fine() -> None:
 def test_caps_of_models_leave_the_rest_open() -> None:
     caps = '{ realvis = "5000 wei / pixel" }'
     text = onchain(model(), gateway(mode='"ai"', discovery='"ai-registry"', max_price=None, max_model_prices=caps))
-    assert "anything but the models" in flagged(text, CODE)
+    assert "anything except the models" in flagged(text, CODE)
 
 
 def test_offchain_nobody_pays() -> None:

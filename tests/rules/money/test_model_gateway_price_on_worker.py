@@ -23,4 +23,4 @@ def test_remote_workers_run_it() -> None:
 
 def test_worker_has_no_prices() -> None:
     orch = orchestrator(mode='"ai"', models='[{ use = "realvis" }]', secret=SECRET)
-    assert "at the orchestrator" in flagged(onchain(GATE, orch, ai_worker(models=SPECIAL), model()), CODE)
+    assert "in the orchestrator" in flagged(onchain(GATE, orch, ai_worker(models=SPECIAL), model()), CODE)

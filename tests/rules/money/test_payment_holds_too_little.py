@@ -49,7 +49,7 @@ def test_live_video_is_an_error_at_its_bare_price(snapshot: SnapshotAssertion) -
 def test_signer_makes_100_tickets() -> None:
     behind = gateway(mode='"ai"', wallet=None, orchestrators='["orch"]', remote_signer='{ signer = "signer" }')
     text = _live("483 wei / pixel", behind, auto_adjust_price="false") + signer(max_price='"any"')
-    assert "one payment of gate holds 800 gwei" in printed(text, CODE)
+    assert "one payment of gate holds only 800 gwei" in printed(text, CODE)
     assert 'ticket_ev = "8.1 gwei"' in printed(text, CODE)
     assert printed(text.replace("483 wei", "482 wei"), CODE) == "no problems\n"
 

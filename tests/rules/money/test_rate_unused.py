@@ -23,9 +23,9 @@ def test_rate_of_a_price_or_a_cap_is_fine() -> None:
 
 
 def test_offchain_no_rate_counts() -> None:
-    assert "off-chain none counts" in flagged(offchain(RATES), CODE, Severity.WARNING)
+    assert "off-chain prices have no effect" in flagged(offchain(RATES), CODE, Severity.WARNING)
 
 
 def test_ether_has_no_rate_and_a_rate_is_not_zero() -> None:
-    assert "is no currency that has a rate" in printed(onchain(RATES.replace("USD", "ETH")))
-    assert "a currency is worth something" in printed(onchain(RATES.replace("0.00042", "0")))
+    assert "is not a currency that can have a rate" in printed(onchain(RATES.replace("USD", "ETH")))
+    assert "a currency cannot be worth zero" in printed(onchain(RATES.replace("0.00042", "0")))

@@ -79,7 +79,7 @@ def forwarded(spec: str) -> str:
 
 def test_port_22_of_a_node_is_an_error() -> None:
     node = free_gateway(http='"0.0.0.0:22"', http_ingest="true")
-    assert "takes port 22 of host edge" in flagged(offchain(free_orchestrator(), node), CODE, Severity.ERROR)
+    assert "uses port 22 of host edge" in flagged(offchain(free_orchestrator(), node), CODE, Severity.ERROR)
 
 
 def test_other_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:

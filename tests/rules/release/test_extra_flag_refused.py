@@ -31,7 +31,7 @@ def test_misspelt_flag(snapshot: SnapshotAssertion) -> None:
         ('{ network = "offchain" }', "write network of the fleet instead"),
         ("{ broadcaster = true }", "write a table under gateways instead"),
         ('{ datadir = "/d" }', "write data_dir instead"),
-        ('{ config = "/etc/livepeer.conf" }', "gets past the checks"),
+        ('{ config = "/etc/livepeer.conf" }', "bypasses the checks"),
         ("{ j = true }", "ends the node"),
         ('{ ethPassword = "x" }', "write password of the wallet instead"),
         ('{ ticketEV = "1" }', "write ticket_ev of orchestrators instead"),
@@ -53,7 +53,7 @@ def test_flag_that_the_release_lacks() -> None:
 
 def test_flag_that_the_role_does_not_read() -> None:
     worker = transcoder(extra_flags='{ liveAICapRefreshModels = "noop" }')
-    assert "read by gateway only" in flagged(offchain(ORCH, worker, node_release='"v0.8.9"'), CODE)
+    assert "only has an effect on gateway" in flagged(offchain(ORCH, worker, node_release='"v0.8.9"'), CODE)
 
 
 def test_value_of_another_kind() -> None:

@@ -47,7 +47,7 @@ def test_setting_in_a_table_below_the_node() -> None:
     ("settings", "release", "what"),
     [
         ({"mode": '"dual"', "models": '[{ use = "realvis" }]'}, "v0.7.8", "AI"),
-        ({"mode": '"ai"', "models": '[{ use = "realvis" }]', "secret": SECRET}, "v0.8.1", "AI alone"),
+        ({"mode": '"ai"', "models": '[{ use = "realvis" }]', "secret": SECRET}, "v0.8.1", "AI-only"),
         ({"http_tls": "false"}, "v0.8.11", "without TLS"),
         ({"ai_registry": "true"}, "v0.7.8", "-aiServiceRegistry"),
     ],

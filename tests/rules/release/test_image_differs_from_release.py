@@ -29,7 +29,7 @@ def test_release_of_the_node_counts() -> None:
 
 def test_tag_that_names_no_release() -> None:
     text = offchain(free_orchestrator(), free_gateway(image='"livepeer/go-livepeer:sha-0123abc"'))
-    assert "leave the tag out\n" in flagged(text, CODE, Severity.WARNING)
+    assert "remove the tag\n" in flagged(text, CODE, Severity.WARNING)
 
 
 def test_systemd_hosts_use_no_image() -> None:

@@ -1,4 +1,4 @@
-"""Remote signers that admit everybody who reaches them."""
+"""Remote signers that admit anyone who can reach them."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_each_bound_of_the_node(key: str, snapshot: SnapshotAssertion) -> None:
 
 def test_rate_beyond_reason() -> None:
     text = broadcast(stream(gateway='"gate"', profiles=listed(rung(fps="1000001"))))
-    assert "beyond reason" in flagged(text, CODE)
+    assert "too high" in flagged(text, CODE)
 
 
 def test_profiles_of_a_stream_that_the_gateway_gets(snapshot: SnapshotAssertion) -> None:

@@ -14,9 +14,7 @@ def test_webhook_is_missing(snapshot: SnapshotAssertion) -> None:
 
 
 def test_empty_id_is_none() -> None:
-    assert "needs the webhook" in flagged(
-        broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "" }')), CODE
-    )
+    assert "needs a webhook" in flagged(broadcast(stream(playbackPolicy='{ type = "webhook", webhookId = "" }')), CODE)
 
 
 def test_webhook_is_fine() -> None:

@@ -29,7 +29,7 @@ def test_one_complete_entry_is_fine() -> None:
     ("models", "message"),
     [
         (GOOD[:-1] + ", " + GOOD[1:], "has 2 models"),
-        ('[{ use = "scope", capacity = 4 }]', "no address"),
+        ('[{ use = "scope", capacity = 4 }]', "no provider address"),
         ('[{ use = "scope", url = "wss://provider.example.net/ws" }]', "no capacity"),
     ],
 )

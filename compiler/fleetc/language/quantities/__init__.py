@@ -4,7 +4,7 @@ In: raw TOML values. Out: frozen values with canonical text: `parse_x(str(x)) ==
 quantity raises QuantityError, which says what is wrong and what to write instead. Called by the model,
 the rules and lowering.
 
-A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space stands
+A number is `12` or `0.41`: ASCII digits, no sign, exponent, separator or leading zero. One space comes
 before a unit.
 """
 

@@ -31,9 +31,9 @@ _MAX_PORT = 65535
 # ------------------------------------------------------------------------------------------------------ hosts
 
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")  # C libraries read a name that ends so as an IPv4 address
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")  # C libraries read a name that ends like this as an IPv4 address
 _MISTYPED_IPV4 = re.compile(r"(?:[0-9]{1,3}\.){3}(?:(?=[0-9]*[a-z])[0-9a-z]{0,3}[0-9][0-9a-z]{0,3}|[a-z])")
-"""Such as "203.0.113.1o" or "203.0.113.10a": no top-level domain has a digit, or one letter alone."""
+"""Such as "203.0.113.1o" or "203.0.113.10a": no top-level domain has a digit, or only one letter."""
 _MAX_NAME = 253
 _HOST_EXAMPLE = "edge-1.example.net"
 
@@ -79,7 +79,7 @@ def parse_host(value: object) -> HostName:
     if text.startswith("[") and text.endswith("]") and _ip(text[1:-1]):
         raise QuantityError(f"{shown(text)} has brackets around the address", f'write "{text[1:-1]}"')
     if ":" in text and not re.search(r"[^0-9A-Za-z.:-]", text) and text.count(":") == 1:
-        raise QuantityError(f"{shown(text)} holds a port", f'write only the host, "{text.partition(":")[0]}"')
+        raise QuantityError(f"{shown(text)} contains a port", f'write only the host, "{text.partition(":")[0]}"')
     if not name.isascii():
         raise QuantityError(f"{shown(text)} is not an ASCII host name", "write an international name in its xn-- form")
     labels = name.split(".")
@@ -88,7 +88,7 @@ def parse_host(value: object) -> HostName:
     if _MISTYPED_IPV4.fullmatch(name):
         raise QuantityError(f"{shown(text)} looks like an IPv4 address with a letter in it", advice)
     if _NUMERIC_LABEL.fullmatch(labels[-1]):
-        raise QuantityError(f"{shown(text)} is neither a full IPv4 address nor a name", advice)
+        raise QuantityError(f"{shown(text)} is neither a complete IPv4 address nor a name", advice)
     return HostName(name)
 
 
@@ -101,7 +101,7 @@ def is_public_address(host: HostName) -> bool:
 
 
 def _ip(text: str) -> IpAddress | None:
-    """The address that a text is, without zone."""
+    """The address in a text, without zone."""
     if "%" in text or not (":" in text or text[-1:].isdecimal()):  # most texts are names, and an exception is slow
         return None
     try:
@@ -114,7 +114,7 @@ def _ip(text: str) -> IpAddress | None:
 def reach_of(address: str) -> str:
     """Who reaches a listener on an address as flags spell it, IPv6 with or without brackets.
 
-    "loopback" is the machine itself alone, "everywhere" all who reach it, "address" all who reach that address.
+    "loopback" is only the machine itself, "everywhere" all who reach it, "address" all who reach that address.
     """
     plain = address.removeprefix("[").removesuffix("]")
     found = _ip(plain)
@@ -137,22 +137,22 @@ def parse_ip(value: object) -> IpAddress:
 
 
 def parse_ipv4(value: object) -> ipaddress.IPv4Address:
-    """Read one IPv4 address, for readers that know no other."""
+    """Read one IPv4 address, for readers that accept nothing else."""
     address = parse_ip(value)
     if isinstance(address, ipaddress.IPv6Address):
-        raise QuantityError("only IPv4 addresses are read here", 'write it like "203.0.113.10"')
+        raise QuantityError("this must be an IPv4 address", 'write it like "203.0.113.10"')
     return address
 
 
 def parse_network(value: object) -> IpNetwork:
-    """Read a network such as "203.0.113.0/29", or one address, which is a network of its own. No host bits."""
+    """Read a network such as "203.0.113.0/29", or a single address. No host bits."""
     text = need_text(value, "a network", "203.0.113.0/29")
     base, slash, prefix = text.partition("/")
     address = _ip(base)
     if address is None:
         raise QuantityError(
             f"{shown(text)} is neither an IP address nor a network",
-            'write it like "203.0.113.10" or "203.0.113.0/29"; a name stands for nothing where addresses are compared',
+            'write it like "203.0.113.10" or "203.0.113.0/29"; addresses are compared here, so names do not work',
         )
     _undisguised(address, base)
     if not slash:
@@ -164,7 +164,7 @@ def parse_network(value: object) -> IpNetwork:
     if network.network_address != address:
         raise QuantityError(
             f"{shown(text)} has bits set beyond its prefix",
-            f'write "{network}" for the network, or "{address}" for the one address',
+            f'write "{network}" for the network, or "{address}" for the single address',
         )
     return network
 
@@ -182,7 +182,7 @@ def _undisguised(address: IpAddress, text: str) -> IpAddress:
 def parse_port(value: object) -> Port:
     """Read a port, which is an integer in TOML. Port 0, a text and a boolean are refused."""
     if type(value) is str and re.fullmatch(_PORT, value):
-        raise QuantityError(f"the port {shown(value)} is a text", f"write the number {value} without quotes")
+        raise QuantityError(f"the port {shown(value)} is text", f"write the number {value} without quotes")
     if type(value) is not int or not 1 <= value <= _MAX_PORT:
         raise QuantityError(f"a port is a whole number from 1 to {_MAX_PORT}", "write it like 8935")
     return Port(value)
@@ -197,7 +197,9 @@ class PortRange:
 
     def __post_init__(self) -> None:
         if not 1 <= self.first <= self.last <= _MAX_PORT:
-            raise QuantityError(f"a range of ports goes upwards within 1 to {_MAX_PORT}", 'write it like "49160-49200"')
+            raise QuantityError(
+                f"a port range goes upwards, from 1 to {_MAX_PORT} at most", 'write it like "49160-49200"'
+            )
 
     def __contains__(self, port: int) -> bool:
         return self.first <= port <= self.last
@@ -211,10 +213,10 @@ class PortRange:
 
 def parse_port_range(value: object) -> PortRange:
     """Read "49160-49200"."""
-    text = need_text(value, "a range of ports", "49160-49200")
+    text = need_text(value, "a port range", "49160-49200")
     found = re.fullmatch(rf"({_PORT})-({_PORT})", text)
     if found is None:
-        raise QuantityError(f"{shown(text)} is not a range of ports", 'write it like "49160-49200"')
+        raise QuantityError(f"{shown(text)} is not a port range", 'write it like "49160-49200"')
     return PortRange(int(found[1]), int(found[2]))
 
 
@@ -257,7 +259,7 @@ def parse_listener(value: object) -> Listener:
     text = need_text(value, "a listener", "127.0.0.1:8935")
     if "://" in text:
         raise QuantityError(
-            f"{shown(text)} is a URL, and only a host and a port belong here",
+            f"{shown(text)} is a URL, but this takes only a host and a port",
             'remove the scheme and the path, as in "127.0.0.1:8935"',
         )
     host, colon, port = text.rpartition(":")
@@ -273,14 +275,14 @@ def parse_listener(value: object) -> Listener:
         )
     if not host:
         raise QuantityError(
-            f"{shown(text)} leaves open who can connect",
+            f"{shown(text)} does not say who can connect",
             f'write "0.0.0.0:{port}" for everybody or "127.0.0.1:{port}" for this machine only',
         )
     return Listener(_bracketed(host), int(port))
 
 
 def _bracketed(host: str) -> HostName:
-    """Read a host before a port, where IPv6 addresses, and only they, stand in brackets."""
+    """Read a host before a port. IPv6 addresses, and only they, are in brackets."""
     if host.startswith("[") and host.endswith("]") and ":" in host:
         return parse_host(host[1:-1])
     return parse_host(host)
@@ -304,20 +306,20 @@ class EthAddress:
 
 
 def _refuse_key(text: str) -> None:
-    """Say so when the key of an account, or the phrase it follows from, stands where its address belongs."""
+    """Refuse the key of an account, or its recovery phrase, where the address belongs."""
     found = leaks.find(text)
     kind = "a private key" if _ETH_KEY.fullmatch(text) else found.kind if found is not None and found.certain else ""
     if kind:
         raise QuantityError(
-            f"this is {kind}, and an address belongs here",
-            "write the address of the account, 0x and 40 hexadecimal digits; whoever has read this spec can empty the "
-            "account, so move its funds to a new one",
+            f"this is {kind}, but an address belongs here",
+            "write the address of the account, 0x and 40 hexadecimal digits; anyone who has read this spec can empty "
+            "the account, so move its funds to a new one",
             secret=True,
         )
 
 
 def parse_eth_address(value: object) -> EthAddress:
-    """Read 0x and 40 hexadecimal digits, all in one case or in the mixed case whose checksum is right."""
+    """Read 0x and 40 hexadecimal digits, all in one case or in mixed case with the right checksum."""
     text = need_text(value, "an Ethereum address", _ETH_EXAMPLE)
     if not _ETH.fullmatch(text):
         _refuse_key(text)
@@ -328,8 +330,8 @@ def parse_eth_address(value: object) -> EthAddress:
     right = checksummed(digits.lower())
     if digits not in (digits.lower(), digits.upper()) and text != right:
         raise QuantityError(
-            f"the checksum of {text} is wrong: a digit or the case of a letter is mistyped",
-            "copy it again from the wallet: with one digit wrong it is the address of nobody",
+            f"the checksum of {text} is wrong: a digit or the case of a letter is wrong",
+            "copy it again from the wallet: with one wrong digit it is nobody's address",
         )
     return EthAddress(right)
 
@@ -351,7 +353,7 @@ _URL_CHARACTERS = re.compile(r"[!#-;=?-\[\]_a-z{}~]+")  # printable ASCII withou
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """An absolute URL. `str` gives `text`, as written; `path` is all behind the authority, query included."""
+    """An absolute URL. `str` gives `text`, as written; `path` is all after the authority, including the query."""
 
     text: str
     scheme: str
@@ -366,12 +368,14 @@ class Url:
 def parse_url(value: object, schemes: Collection[str]) -> Url:
     """Read an absolute URL with one of the schemes (in lower case), without user name or password.
 
-    Only a file URL may lack the host, which then is "".
+    Only a file URL may lack the host, which is then "".
     """
     example = f"{min(schemes)}://{_HOST_EXAMPLE}"
     text = need_text(value, "a URL", example)
     if not _URL_CHARACTERS.fullmatch(text):
-        raise QuantityError("this URL has a character that no URL has", f'percent-encode it; write it like "{example}"')
+        raise QuantityError(
+            "this URL has a character that URLs cannot have", f'percent-encode it; write it like "{example}"'
+        )
     found = _URL.fullmatch(text)
     if found is None or found[1] not in schemes:
         raise QuantityError(
@@ -380,7 +384,7 @@ def parse_url(value: object, schemes: Collection[str]) -> Url:
     scheme, authority, path = found.groups()
     if "@" in authority:  # the text may hold a password, so the message does not show it
         raise QuantityError(
-            "this URL holds a user name or password", "keep credentials out of the spec: use a reference"
+            "this URL contains a user name or password", "keep credentials out of the spec: use a reference"
         )
     with_port = re.fullmatch(r"(\[[^\]]*\]|[^:\[]*):(.*)", authority)
     host, port = (with_port[1], with_port[2]) if with_port else (authority, None)

@@ -31,9 +31,9 @@ _PRICE_EXAMPLE = "1200 wei / pixel"
 _CURRENCY = re.compile(r"[A-Z][A-Z0-9]{1,9}")
 _NO_CURRENCIES = ("ETH", "GWEI", "WEI")
 MONEY_WORDS: Mapping[str, str] = {"wei": "wei", "gwei": "gwei", "eth": "ETH", "ether": "ETH"}
-"""What ether units are called in any case. USD is the one currency that a node knows by itself."""
+"""Names of ether units in any case. USD is the only currency that a node knows by itself."""
 _PIXEL_WORDS = {name: count for unit, count in PIXEL_UNITS.items() for name in (unit, f"{unit}s")}
-_ASK_PIXELS = f"units of pixels are {', '.join(PIXEL_UNITS)} and the plurals of these"
+_ASK_PIXELS = f"pixel units are {', '.join(PIXEL_UNITS)} and their plurals"
 _PRICE = re.compile(rf"({_NUMBER}) ([A-Za-z][A-Za-z0-9]*) ?/ ?(?:({_INTEGER}) )?([A-Za-z]+)")
 _AMOUNT = re.compile(rf"({_NUMBER}) ([A-Za-z]+)")
 _LOAD = re.compile(rf"({_NUMBER}) ([A-Za-z]+) ?/ ?s")
@@ -55,11 +55,13 @@ class Price:
 
     def __post_init__(self) -> None:
         if self.currency != "wei" and (not _CURRENCY.fullmatch(self.currency) or self.currency in _NO_CURRENCIES):
-            raise QuantityError(f"{shown(self.currency)} is no currency", "use wei, gwei, ETH or a code such as USD")
+            raise QuantityError(f"{shown(self.currency)} is not a currency", "use wei, gwei, ETH or a code such as USD")
         if not 1 <= self.pixels <= MAX_UINT256:
             raise QuantityError("a price is for 1 to 2^256-1 pixels", f'write it like "{_PRICE_EXAMPLE}"')
         if not self.amount.is_finite() or self.amount.is_signed() or self.amount > MAX_UINT256:
-            raise QuantityError("the amount of a price lies between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"')
+            raise QuantityError(
+                "the amount of a price must be between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"'
+            )
         too_small = self.amount.adjusted() < -_MAX_DIGITS
         if too_small or len(_plain(self.amount).replace(".", "").lstrip("0")) > _MAX_DIGITS:
             raise QuantityError(f"a price has at most {_MAX_DIGITS} digits", "round it")
@@ -71,11 +73,11 @@ class Price:
 
     @property
     def is_zero(self) -> bool:
-        """True for a price of nothing, which the node reads as "any price" in ceilings."""
+        """True for a price of zero, which the node reads as "any price" in caps."""
         return self.amount == 0
 
     def compare(self, other: Price) -> int | None:
-        """-1, 0 or 1 as this price is lower, equal or higher; None when the currencies differ."""
+        """-1, 0 or 1 if this price is lower, equal or higher; None when the currencies differ."""
         if self.currency != other.currency:
             return None
         left, right = self.per_pixel, other.per_pixel
@@ -94,7 +96,7 @@ class Wei:
 
     def __post_init__(self) -> None:
         if not 0 <= self.wei <= MAX_UINT256:
-            raise QuantityError("an amount of ether lies between 0 and 2^256-1 wei", 'write it like "0.05 ETH"')
+            raise QuantityError("an amount of ether must be between 0 and 2^256-1 wei", 'write it like "0.05 ETH"')
 
     def __str__(self) -> str:
         unit = "ETH" if self.wei >= 10**15 else "gwei" if self.wei >= 10**6 else "wei"
@@ -106,22 +108,22 @@ def parse_price(value: object) -> Price:
     text = need_text(value, "a price", _PRICE_EXAMPLE)
     found = _PRICE.fullmatch(text)
     if found is None:
-        asked = "say for how many pixels, as in" if _AMOUNT.fullmatch(text) else "write it like"
+        asked = "add the number of pixels, as in" if _AMOUNT.fullmatch(text) else "write it like"
         raise QuantityError(f"{shown(text)} is not a price", f'{asked} "{_PRICE_EXAMPLE}" or "0.41 USD / terapixel"')
     number, unit, count, per = found.groups()
     if per not in _PIXEL_WORDS:
-        raise QuantityError(f"{shown(per)} is no unit of pixels", _meant_price(found) or _ASK_PIXELS)
+        raise QuantityError(f"{shown(per)} is not a pixel unit", _meant_price(found) or _ASK_PIXELS)
     amount = Decimal(number)
     if unit in ETH_UNITS:
         amount, unit = _scaled(amount, ETH_UNITS[unit]), "wei"
     elif unit.lower() in MONEY_WORDS or not _CURRENCY.fullmatch(unit):
         ask = f"{listed(ETH_UNITS)}, or a code in capitals such as USD"
-        raise QuantityError(f"{shown(unit)} is no currency", _meant_price(found) or ask)
+        raise QuantityError(f"{shown(unit)} is not a currency", _meant_price(found) or ask)
     return Price(_canonical(amount), unit, int(count or 1) * _PIXEL_WORDS[per])
 
 
 def _meant_price(found: re.Match[str]) -> str:
-    """The question or the answer that names both units of a price; "" where either is in doubt."""
+    """The question or the advice with both units of a price; "" if either is in doubt."""
     number, unit, count, per = found.groups()
     money, pixels = _money_word(unit, {**MONEY_WORDS, "usd": "USD"}), per
     if not money and _CURRENCY.fullmatch(unit):
@@ -136,7 +138,7 @@ def _meant_price(found: re.Match[str]) -> str:
 
 
 def _money_word(unit: str, words: Mapping[str, str]) -> str:
-    """The unit of money that a word is in another case, or that is one slip away; "" where it may be another one."""
+    """The unit of money that a word means in another case or with one typo; "" if it may mean another one."""
     return words.get(unit.lower()) or words.get(near_unit(unit.lower(), words), "")
 
 
@@ -144,7 +146,7 @@ def parse_currency(value: object) -> str:
     """Read the code of a currency other than ether, such as "USD"."""
     text = need_text(value, "a currency", "USD")
     if not _CURRENCY.fullmatch(text) or text in _NO_CURRENCIES:
-        raise QuantityError(f"{shown(text)} is no currency that has a rate", 'write a code such as "USD"')
+        raise QuantityError(f"{shown(text)} is not a currency that can have a rate", 'write a code such as "USD"')
     return text
 
 
@@ -158,7 +160,7 @@ def parse_wei(value: object) -> Wei:
     if unit not in ETH_UNITS:
         meant = _money_word(unit, MONEY_WORDS)
         known = f'write "{number} {meant}"' if unit.lower() in MONEY_WORDS else f'did you mean "{number} {meant}"?'
-        raise QuantityError(f"{shown(unit)} is no unit of ether", known if meant else listed(ETH_UNITS))
+        raise QuantityError(f"{shown(unit)} is not a unit of ether", known if meant else listed(ETH_UNITS))
     return Wei(_whole(number, 10 ** ETH_UNITS[unit], text, "wei"))
 
 
@@ -175,7 +177,7 @@ def _plain(amount: Decimal) -> str:
 
 
 def _canonical(amount: Decimal) -> Decimal:
-    """The same number with one spelling, so that equal prices also look alike in a repr."""
+    """The same number in one spelling, so that equal prices also look equal in a repr."""
     return Decimal(_plain(amount))
 
 
@@ -183,7 +185,7 @@ def _whole(number: str, factor: int, text: str, unit: str) -> int:
     """A decimal number times a factor, when that is an integer."""
     product = Fraction(number) * factor
     if product.denominator != 1:
-        raise QuantityError(f"{shown(text)} is not a whole number of {unit}", "use a larger or a rounder number")
+        raise QuantityError(f"{shown(text)} is not a whole number of {unit}", "use a larger or rounder number")
     return product.numerator
 
 
@@ -195,7 +197,7 @@ class Throughput:
 
     def __post_init__(self) -> None:
         if not 1 <= self.pixels <= _MAX_PIXELS:
-            raise QuantityError("a load lies between 1 and 2^63-1 pixels a second", f'write "{_LOAD_EXAMPLE}"')
+            raise QuantityError("a load must be between 1 and 2^63-1 pixels per second", f'write "{_LOAD_EXAMPLE}"')
 
     def __str__(self) -> str:
         return f"{self.pixels} pixels / s"
@@ -211,7 +213,7 @@ def parse_throughput(value: object) -> Throughput:
     if unit not in _PIXEL_WORDS:
         near = unit.lower() if unit.lower() in _PIXEL_WORDS else near_unit(unit.lower(), _PIXEL_WORDS)
         ask = f'did you mean "{number} {near} / s"?' if near else _ASK_PIXELS
-        raise QuantityError(f"{shown(unit)} is no unit of pixels", ask)
+        raise QuantityError(f"{shown(unit)} is not a pixel unit", ask)
     return Throughput(_whole(number, _PIXEL_WORDS[unit], text, "pixels"))
 
 
@@ -240,7 +242,7 @@ class Bytes:
 
     def __post_init__(self) -> None:
         if not 0 <= self.count <= _MAX_BYTES:
-            raise QuantityError("a size lies between 0 and 2^63-1 bytes", 'write it like "24 GiB"')
+            raise QuantityError("a size must be between 0 and 2^63-1 bytes", 'write it like "24 GiB"')
 
     def __str__(self) -> str:
         for unit in ("TiB", "GiB", "MiB", "KiB"):
@@ -281,7 +283,7 @@ TIME_WORDS: Mapping[str, str] = {
     **dict.fromkeys(["second", "seconds", "sec", "secs"], "s"),
     **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
 }
-"""Units of time as people write them out."""
+"""Units of time as people write them in full."""
 _ASK_TIME = listed(("h", "min", "s", "ms", "us"))
 _TIME_WORDS = {word: _TIME_UNITS[unit] for word, unit in TIME_WORDS.items()}
 _SPACED = re.compile(rf"({_NUMBER}) (h|min|s|ms|us|µs)")
@@ -295,17 +297,17 @@ _MAX_MICROSECONDS = (2**63 - 1) // 1000  # Go counts nanoseconds in an int64
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A time span in whole microseconds. `str` is Go's notation, "1m30s", which the node takes as it is."""
+    """A time span in whole microseconds. `str` is Go's notation, "1m30s", which the node reads as is."""
 
     microseconds: int
 
     def __post_init__(self) -> None:
         if not 0 <= self.microseconds <= _MAX_MICROSECONDS:
-            raise QuantityError("a duration is at most 292 years", 'write it like "30 s" or "25 min"')
+            raise QuantityError("a duration cannot exceed 292 years", 'write it like "30 s" or "25 min"')
 
     @property
     def whole_seconds(self) -> int:
-        """The seconds, for settings that take nothing finer. Raises QuantityError for a fraction."""
+        """The seconds, for settings that only take whole seconds. Raises QuantityError for a fraction."""
         seconds, rest = divmod(self.microseconds, _SECOND)
         if rest:
             raise QuantityError(f"{self} is not a whole number of seconds", "write whole seconds")
@@ -324,7 +326,7 @@ class Duration:
 
 
 def parse_duration(value: object) -> Duration:
-    """Read "500 ms", "30 s", "25 min", "1 h", or Go's "1m30s". A bare number is refused, also zero."""
+    """Read "500 ms", "30 s", "25 min", "1 h", or Go's "1m30s". A bare number is refused, even zero."""
     text = need_text(value, "a duration", "30 s")
     if spaced := _SPACED.fullmatch(text):
         return Duration(_whole(spaced[1], _TIME_UNITS[spaced[2]], text, "microseconds"))
@@ -335,13 +337,13 @@ def parse_duration(value: object) -> Duration:
 
 
 def _meant_duration(text: str) -> str:
-    """What to write for a text that is no duration. One letter is never taken for a unit: "24 d" may be hours."""
+    """What to write for a text that is not a duration. One letter is never read as a unit: "24 d" may be hours."""
     if re.fullmatch(_NUMBER, text):
         return f'give it a unit: "{text} s" or "{text} ms"'
     if days := re.fullmatch(rf"({_INTEGER}) ?days?", text):
         return f'write it in hours: "{int(days[1]) * 24} h"'
     if letter := re.fullmatch(rf"({_INTEGER}) ?d", text):
-        return f'{_ASK_TIME}; if days are meant, write "{int(letter[1]) * 24} h"'
+        return f'{_ASK_TIME}; if you mean days, write "{int(letter[1]) * 24} h"'
     found = _AMOUNT.fullmatch(text)
     if found is not None and found[2] == "m":
         return f'write "{found[1]} min" or "{found[1]} ms"'

@@ -1,9 +1,8 @@
 """Other spellings of a quantity that can only mean one thing: "1200wei/pixel", "5 seconds", "2 days", "0X1111...".
 
-In: a text that the parser of its quantity has refused. Out: the text as it should be written, which that parser reads,
-or "" when there is none or any doubt. Called by the model, for messages whose repair is certain. Only words of known
-units are rewritten, and letters of sizes are left alone, because "24 Gb" and "24 KB" mean different things to different
-people.
+In: a text that the parser of its quantity has refused. Out: the text as that parser reads it, or "" when there is none
+or any doubt. Called by the model, for messages whose repair is certain. Only words of known units are rewritten.
+Letters of sizes are left alone, because "24 Gb" and "24 KB" mean different things to different people.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def _amounts(found: re.Match[str]) -> Iterator[str]:
         count = found["count"].replace("_", "") + " " if found["count"] else ""
         per = f"{count}{found['per'].lower()}"
         money = {**MONEY_WORDS, "usd": "USD"}.get(unit.lower())
-        if money is not None:  # another code may be a slip: "LETH" is no currency that anybody named
+        if money is not None:  # another code may be a typo: "LETH" is not a currency that anybody named
             yield f"{number} {money} / {per}"
         return
     yield f"{number} {unit}"

@@ -1,6 +1,6 @@
 """What all quantities share: their error, and the check that they are written as text.
 
-In: raw values. Out: text of bearable length, or a QuantityError. Called by the other modules of this package.
+In: raw values. Out: text of reasonable length, or a QuantityError. Called by the other modules of this package.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHOWN = 60
 class QuantityError(ValueError):
     """Not the quantity it should be: `message` says what is wrong, `help` what to write instead.
 
-    `secret` says that a secret was written in its place, so that the text is never shown.
+    `secret` says that a secret was written in its place, so the text is never shown.
     """
 
     def __init__(self, message: str, help: str, secret: bool = False) -> None:
@@ -27,14 +27,14 @@ class QuantityError(ValueError):
 
 
 def shown(text: str) -> str:
-    """Text in quotes for a message, cut when it is long; "the text" when it is no text to repeat to anybody."""
-    if not leaks.may_show(text):  # before the cut, behind which nobody would recognise it
+    """Text in quotes for a message, cut when it is long; "the text" when it must not be repeated."""
+    if not leaks.may_show(text):  # before the cut, after which nobody would recognise it
         return "the text"
     return f'"{text}"' if len(text) <= _SHOWN else f'"{text[: _SHOWN - 1]}…"'
 
 
 def need_text(value: object, what: str, example: str) -> str:
-    """The value when it is a text of bearable length; a QuantityError that shows the form otherwise.
+    """The value if it is a text of reasonable length; otherwise a QuantityError that shows the form.
 
     TOML numbers are refused although Python could convert them: a unit is missing, and a float is not exact. An example
     with a space in it is a number and its unit; a port or an address has none.
@@ -42,7 +42,7 @@ def need_text(value: object, what: str, example: str) -> str:
     if type(value) is not str:
         number = type(value) in (int, Decimal, float)
         raise QuantityError(
-            f"{what} is written as text with its unit" if number and " " in example else f"{what} is written as text",
+            f"{what} must be text with its unit" if number and " " in example else f"{what} must be text",
             f'write it in quotes, for example "{example}"',
         )
     if len(value) > _MAX_TEXT:

@@ -1,8 +1,8 @@
-"""Which unit a mistyped one can only be.
+"""Which unit a mistyped one must be.
 
-In: a word that is no unit, and the units of its quantity with their factors. Out: the one unit from which a single slip
-of the keyboard makes the word, or "" where there is any doubt: units are money, and a near one may be a thousand times
-as much. Called by the parsers of amounts, for their help lines.
+In: a word that is not a unit, and the units of its quantity with their factors. Out: the only unit that a single typo
+turns into the word, or "" if there is any doubt: units are money, and a similar one may be a thousand times as much.
+Called by the parsers of amounts, for their help lines.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 _PREFIXES = "kmgtpunfµ"
-"""Letters that make another unit of one: "mETH" is a thousandth of an ETH, and no slip."""
+"""Letters that turn a unit into another one: "mETH" is a thousandth of an ETH, not a typo."""
 
 
 def near_unit(word: str, units: Mapping[str, object]) -> str:
-    """The unit one slip away from `word`, where all units that near have the same factor."""
+    """The unit one typo away from `word`, if all units that near have the same factor."""
     if any(word[1:] == unit and word[:1].lower() in _PREFIXES for unit in units):
         return ""
     near = [unit for unit in units if _one_slip(word, unit)]
@@ -22,7 +22,7 @@ def near_unit(word: str, units: Mapping[str, object]) -> str:
 
 
 def _one_slip(word: str, unit: str) -> bool:
-    """Whether the texts differ by one character that is too much, missing, wrong, or changed places with the next."""
+    """Whether the texts differ by one character that is extra, missing, wrong, or swapped with the next."""
     start = next((at for at, (a, b) in enumerate(zip(word, unit, strict=False)) if a != b), min(len(word), len(unit)))
     left, right = word[start:], unit[start:]
     swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]

@@ -9,160 +9,160 @@ from fleetc.messages.pages.page import Page
 
 REVIEW_PAGES: dict[str, Page] = {
     "answer-not-json": Page(
-        "What a service is said to have answered is not JSON.",
-        "nothing of it can be compared.",
-        "Save the body of the answer as it came, without headers and without colours.",
+        "The saved answer of a service is not JSON.",
+        "fleetc cannot compare anything in it.",
+        "Save the body of the answer exactly as it came, without headers or colours.",
     ),
     "answer-unreadable": Page(
-        "A file with an answer of a service cannot be read.",
+        "The file with a service's answer cannot be read.",
         "there is nothing to compare with.",
-        "Name a file with the JSON of the answer, or - for standard input.",
+        "Name a file with the JSON of the answer, or use - for standard input.",
     ),
     "baseline-ambiguous": Page(
-        "What a spec should be compared with is a path and a revision of git at once, or names several commits: a "
-        "tag may have the name of a branch, or of the beginning of an id, and git then takes the tag.",
-        "a file or a tag under the name of a revision would let a change be reviewed against itself.",
-        "Write ./NAME for the path, refs/heads/NAME for the branch, refs/tags/NAME for the tag, or the whole id of the "
-        "commit.",
+        "The name to compare with is both a path and a git revision, or it matches several commits: a tag can have "
+        "the same name as a branch or as the start of a commit id, and git then picks the tag.",
+        "a file or tag named like a revision could make a change be reviewed against itself.",
+        "Write ./NAME for the path, refs/heads/NAME for the branch, refs/tags/NAME for the tag, or the full commit id.",
     ),
     "baseline-unknown": Page(
-        "What a spec should be compared with is no tree, no spec and no revision of git.",
-        "a review against the wrong thing would be approved for what it does not show.",
-        "Name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit that exists.",
+        "The thing to compare with is not a tree, a spec or a git revision.",
+        "people would approve a review against the wrong state for what it does not show.",
+        "Name a directory that fleetc wrote, a .toml file or its directory, or an existing branch, tag or commit.",
     ),
     "baseline-unsound": Page(
-        "The spec that another one should be compared with does not compile.",
-        "nothing can be said about the hosts of a fleet that was never a fleet.",
-        "Compare with a state that compiled, or with the recorded tree. Of a revision of git that does not pass the "
-        "checks of today, as much is compared as can be, with a note.",
+        "The spec to compare with does not compile.",
+        "a spec that never compiled says nothing about hosts.",
+        "Compare with a state that compiled, or with the recorded tree. If a git revision fails today's checks, "
+        "fleetc compares as much as it can and adds a note.",
     ),
     "bindings-invalid": Page(
-        "A file of bindings does not say which id the service gave to which target.",
-        "a target could be made once more, or another one be removed.",
+        "The bindings file does not say which id the service gave to which target.",
+        "a target could be created twice, or the wrong one removed.",
         'Write a list: [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}].',
     ),
     "git-checkout-nested": Page(
-        "The spec lies in a repository inside of a checkout that has something at that place too, as with a submodule.",
-        "whoever changes a submodule chooses which commit of which repository it is, and so what its branches are: a "
-        "change would be reviewed against a history that it brought along.",
-        "Clone the inner repository to a directory of its own and run fleetc there, or compare with a directory or a "
-        "spec file. An inner repository of which the checkout around it knows nothing is fine. Where you do not review "
-        "the outer checkout, name it in GIT_CEILING_DIRECTORIES, as for git itself.",
+        "The spec is in a repository inside another checkout that tracks something at the same place, such as a "
+        "submodule.",
+        "whoever changes a submodule chooses its repository and commit, and so what its branches are: a change would "
+        "be reviewed against a history that it brought along.",
+        "Clone the inner repository to its own directory and run fleetc there, or compare with a directory or a spec "
+        "file. An inner repository that the outer checkout knows nothing about is fine. If you do not review the "
+        "outer checkout, name it in GIT_CEILING_DIRECTORIES, as you would for git.",
     ),
     "git-content-missing": Page(
-        "A partial clone was made without the content that a revision has.",
-        "nothing is fetched during a review, and what is not there cannot be compared.",
+        "This is a partial clone, and it lacks content of the revision.",
+        "a review fetches nothing, and fleetc cannot compare what is not there.",
         "Fetch it with git fetch --refetch --no-filter, or clone without --filter.",
     ),
     "git-directory-in-checkout": Page(
-        "A directory of the checkout, on the way to the spec, an overlay or the tree, holds HEAD with objects and refs "
-        "or with commondir, as a repository of git does.",
-        "git takes such a directory for the repository when it is run in there. Files that a change brings would then "
-        "say what the state before that change was. fleetc itself reads the checkout's own history all the same.",
+        "A directory in the checkout, on the way to the spec, an overlay or the tree, looks like a git repository: it "
+        "holds HEAD with objects and refs, or HEAD with commondir.",
+        "git run in there takes that directory for the repository. Files that a change adds would then decide what "
+        "the state before that change was. fleetc itself still reads the checkout's own history.",
         "Find out who added those files, and remove them.",
     ),
     "git-file-missing": Page(
-        "The spec is no file at the revision to compare with.",
-        "without it there is no former fleet to compare with.",
+        "At the revision to compare with, the spec is not a file.",
+        "without it there is no earlier fleet to compare with.",
         "Name a revision that has it, or compare with a directory or a spec file.",
     ),
     "git-unavailable": Page(
-        "A revision should be compared with, and git or a repository is missing, or git does not read it.",
-        "what a spec was at a revision is known to git alone.",
-        "Run it inside the repository with git installed, or compare with a directory or a spec file. Where git says "
-        "that a repository belongs to somebody else, add it to safe.directory if you trust it. A git in the checkout "
-        "itself, or in a relative directory of PATH, does not count.",
+        "You asked to compare with a revision, but git or the repository is missing, or git cannot read it.",
+        "only git knows what a spec was at a revision.",
+        "Run fleetc inside the repository with git installed, or compare with a directory or a spec file. If git says "
+        "that somebody else owns the repository, add it to safe.directory if you trust it. fleetc ignores a git in "
+        "the checkout itself or in a relative directory of PATH.",
     ),
     "plan-baseline-moved": Page(
-        "A host is not what the sealed plan starts from.",
-        "the rollout would do something else there than was approved.",
-        "See who changed the host, or whether a rollout was cut short, and make a new plan with --observe.",
+        "A host is no longer in the state that the sealed plan starts from.",
+        "the rollout would do something there that nobody approved.",
+        "Find out who changed the host or whether a rollout broke off, then make a new plan with --observe.",
     ),
     "plan-baseline-unreadable": Page(
-        "The tree that a plan is to start from does not say what it rolled out.",
-        "what changes on a host could not be told from it.",
+        "The tree that the plan starts from does not say what was rolled out.",
+        "fleetc cannot tell what changes on a host.",
         "Name the tree that was rolled out last, as fleetc wrote it.",
     ),
     "plan-clock-behind": Page(
-        "A sealed plan was made later than this machine's clock says it is now.",
+        "The sealed plan was made at a time that this machine's clock has not reached yet.",
         "one of the two clocks is wrong, so nobody can say whether the plan has expired.",
-        "Set both clocks right and try again.",
+        "Correct both clocks and try again.",
     ),
     "plan-contents-wrong": Page(
-        "A sealed plan says something that does not follow from its spec and its baseline.",
-        "its seal fits, so somebody changed what people read in it and sealed it anew.",
+        "The sealed plan says something that does not follow from its spec and its baseline.",
+        "its seal matches, so somebody changed what people read in it and sealed it again.",
         "Find out where the file comes from, make a new plan, and have plans signed.",
     ),
     "plan-expired": Page(
-        "A sealed plan is older than it may be.",
+        "The sealed plan has expired.",
         "what was approved some time ago may not be what people want now.",
-        "Make a new plan; --expires says how long it is good.",
+        "Make a new plan; --expires says how long it is valid.",
     ),
     "plan-expires-too-late": Page(
-        "A sealed plan says that it is good for longer than any plan may be.",
-        "what was approved a long time ago may not be what people want now, whoever wrote down that it is.",
-        "Make a new plan; 31 days are the longest that --expires takes.",
+        "The sealed plan claims to be valid for longer than any plan may be.",
+        "what was approved a long time ago may not be what people want now, whatever the plan says.",
+        "Make a new plan; --expires takes 31 days at most.",
     ),
     "plan-for-other-hosts": Page(
-        "A sealed plan is for other hosts than were asked for, or than the fleet has.",
-        "a part of a plan is another rollout, with other batches.",
+        "The sealed plan is for different hosts than you asked for, or than the fleet has.",
+        "part of a plan is a different rollout, with different batches.",
         "Leave out --limit, or make a plan with the same --limit.",
     ),
     "plan-host-unreachable": Page(
-        "A host of a sealed plan does not say what it runs.",
-        "whether it moved since the plan was made cannot be told.",
-        "Make it reachable and try again, or make a plan with --limit that leaves it out.",
+        "A host of the sealed plan does not say what it runs.",
+        "fleetc cannot tell whether it has changed since the plan was made.",
+        "Make it reachable and try again, or make a plan with a --limit that leaves it out.",
     ),
     "plan-inventory-edited": Page(
-        "The inventory of the tree is not what the sealed plan was made of.",
+        "The inventory of the tree is not the one that the sealed plan was made from.",
         "Ansible would reach other hosts, or give them other values, than were approved.",
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
     "plan-not-a-file": Page(
-        "What a plan should be written to is there already, and is a directory, a link or a device.",
-        "a plan takes the place of what is there whole, and a device that is gone is missed by every program.",
-        "Name a new file or a plan of before; without `-o` the plan is made and shown only.",
+        "The output path of the plan is an existing directory, link or device.",
+        "the plan replaces whatever is there, and every program would miss a device that is gone.",
+        "Name a new file or an earlier plan; without `-o`, fleetc only makes and shows the plan.",
     ),
     "plan-not-signed": Page(
-        "A sealed plan has no signature, and the settings name the people who may sign.",
+        "The sealed plan has no signature, and the settings name the people who may sign.",
         "anybody who can store a file could have made it.",
         "Make the plan with --sign, and store plan.json.sig beside plan.json.",
     ),
     "plan-other-tool": Page(
-        "A sealed plan was made by another fleetc, or by one with other templates or playbooks.",
+        "The sealed plan was made by a different fleetc, or by one with different templates or playbooks.",
         "this one would do something else on the hosts than the one that made it.",
         "Use the fleetc that made the plan, or make a new plan with this one.",
     ),
     "plan-playbook-edited": Page(
-        "A playbook of the tree is not what the sealed plan was made of.",
-        "it would do something else on the hosts than was approved.",
+        "A playbook of the tree is not the one that the sealed plan was made from.",
+        "it would do something on the hosts that nobody approved.",
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
     "plan-required": Page(
-        "allowed_signers or signer is set, and a rollout without a signed plan was asked for.",
-        "who may decide on rollouts is written down, and nobody would have decided on this one. A dry run is refused "
-        "too: it logs in to hosts that an unsigned spec names, with secrets at hand. `fleetc plan --observe` needs no "
+        "allowed_signers or signer is set, and you asked for a rollout without a signed plan.",
+        "your settings say who may approve rollouts, and nobody would have approved this one. A dry run is refused "
+        "too: it logs in to the hosts of an unsigned spec, with secrets at hand. `fleetc plan --observe` needs no "
         "secret and stays allowed.",
         "Make a plan with `fleetc plan -o plan.json --sign KEY` and roll it out with `fleetc deploy --plan plan.json`.",
     ),
     "plan-seal-broken": Page(
-        "The seal of a sealed plan does not fit its content.",
+        "The seal of the plan does not match its content.",
         "the file was changed after it was made, by accident or by hand.",
         "Fetch the file again from where it was stored, or make a new plan.",
     ),
     "plan-settings-stale": Page(
-        "The checkout sets something else for fleetc than it did when the sealed plan was made.",
+        "The checkout's settings for fleetc have changed since the sealed plan was made.",
         "what people look at, such as the directory of the tree, would not be what was approved.",
         "Check out the files of the plan and give the same options, or make a new plan and have it approved.",
     ),
     "plan-signature-bad": Page(
-        "The signature of a sealed plan is damaged, of another file, or of somebody who may not sign.",
-        "nobody who may has approved this plan.",
+        "The signature of the plan is damaged, belongs to another file, or comes from somebody who may not sign.",
+        "nobody who may approve this plan has approved it.",
         "Store the plan and its signature as they were written, or have the plan signed.",
     ),
     "plan-signers-missing": Page(
-        "The settings say who must have signed a plan, and not where the keys of the people who may sign are.",
-        "a name alone proves nothing, and a plan that nobody looked at would pass for a signed one.",
+        "The settings say who must sign plans, but not where the keys of those people are.",
+        "a name alone proves nothing, and a plan that nobody looked at would pass as signed.",
         "Set allowed_signers (`--allowed-signers FILE`) too, or remove signer.",
     ),
     "plan-signers-unreadable": Page(
@@ -172,40 +172,40 @@ REVIEW_PAGES: dict[str, Page] = {
     ),
     "plan-signing-failed": Page(
         "ssh-keygen did not sign the plan.",
-        "nothing was written: a plan without the signature that was asked for would be refused later.",
-        "Name a private key, or a public one whose private half the SSH agent holds.",
+        "nothing was written: you asked for a signature, and a plan without it would be refused later.",
+        "Name a private key, or a public key whose private key is in the SSH agent.",
     ),
     "plan-spec-stale": Page(
         "The spec or an overlay is not the one that the sealed plan was made from.",
-        "the plan would roll out something else than the spec says now.",
+        "the plan would roll out something other than the spec says now.",
         "Check out the spec of the plan, or make a new plan and have it approved.",
     ),
     "plan-superseded": Page(
-        "A host was rolled out to since the sealed plan was made, by a newer plan or without one.",
-        "each host writes down when the newest plan was made with which a rollout began there, and that plan's seal "
-        "(`/var/lib/fleetc/newest-plan`, for a rollout without a plan the time at which it began). One of before would "
-        "undo what was decided later, even where the host has come back to what it started from. The same plan may be "
-        "carried out again. A host that was set up anew remembers nothing.",
+        "After the sealed plan was made, a host was rolled out to by a newer plan or without a plan.",
+        "when a rollout begins, each host records when its plan was made, and the plan's seal "
+        "(`/var/lib/fleetc/newest-plan`; without a plan, the time when the rollout began). An older plan would undo "
+        "what was decided later, even if the host is back at its baseline. The same plan may run again. A host that "
+        "was set up again remembers nothing.",
         "Make a new plan and have it approved.",
     ),
     "plan-tree-edited": Page(
-        "The tree on disk is not what the sealed plan was made of.",
-        "what people see in it is not what would be rolled out.",
+        "The tree on disk is not the one that the sealed plan was made from.",
+        "people would see something other than what is rolled out.",
         "Restore the tree from version control, or compile, review and make a new plan.",
     ),
     "plan-tree-foreign": Page(
-        "The directory of the tree holds files that the sealed plan was not made of, where a rollout uses them.",
+        "The tree's directory holds extra files in a place that rollouts use; the sealed plan was made without them.",
         "Ansible runs plugins and reads variables that it finds beside a playbook, and copies all files of a host.",
-        "See who put them there, and remove them.",
+        "Find out who put them there, and remove them.",
     ),
     "plan-unreadable": Page(
-        "The file is no sealed plan, or a damaged one.",
-        "a plan is carried out as a whole or not at all.",
+        "The file is not a sealed plan, or it is damaged.",
+        "a plan is carried out completely or not at all.",
         "Name the file that `fleetc plan -o` wrote.",
     ),
     "ssh-keygen-missing": Page(
         "There is no ssh-keygen to sign a plan with, or to check its signature.",
-        "a signature that nobody checks is none.",
+        "a signature that nobody checks is worth nothing.",
         "Install OpenSSH 8.2 or newer.",
     ),
 }

@@ -1,7 +1,7 @@
-"""An allowlist that a control plane reads holds an IPv6 address.
+"""An allowlist that a control plane reads contains an IPv6 address.
 
-Why: with a control plane the host's rotator owns the allowlists, and its lists take IPv4 only: one other entry stops
-it.
+Why: with a control plane, the host's rotator owns the allowlists, and its lists take only IPv4: a single other entry
+stops it.
 
 Example:
 
@@ -30,7 +30,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks that a control plane steers."""
+    """Look at the stacks with a control plane."""
     for stack in fleet.stacks:
         edge = stack.settings.edge
         if edge is None or edge.url is None:
@@ -39,7 +39,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if entry.network.version != 4:
                 yield error(
                     "allowlist-not-ipv4",
-                    f"{entry.network} is not IPv4, and the control plane of {stack.name} reads nothing else",
+                    f"{entry.network} is not IPv4, but the control plane of {stack.name} reads nothing else",
                     Label(entry.origin.paths[0]),
                     [Label((*stack.path, "edge", "url"), "the control plane")],
                     "write the IPv4 address of that caller",

@@ -1,7 +1,7 @@
-"""An allowlist lets in more than anybody would name.
+"""An allowlist lets in far too many addresses.
 
-Why: whoever is on it may put the host to sleep, upgrade it and start slots. A list with everybody on it is an error,
-one with more than 65536 IPv4 addresses a warning. A network of more than 256 addresses is also a warning because
+Why: everybody on it may put the host to sleep, upgrade it and start slots. A list that allows everybody is an error,
+and one with more than 65536 IPv4 addresses is a warning. A network of more than 256 addresses is also a warning because
 runners and recorders compare whole addresses: nobody in it would get through to them.
 
 Example:
@@ -44,20 +44,20 @@ def _entry(stack: Stack, entry: Allowed) -> Iterator[Diagnostic]:
             "allowlist-too-wide",
             f"{stack.name} lets everybody control the host",
             place,
-            help='write the addresses of those who may, such as allow = ["payments"]',
+            help='write the addresses that may, such as allow = ["payments"]',
         )
     elif network.prefixlen < _WIDEST_PREFIX[network.version]:
         yield warning(
             "allowlist-too-wide",
             f"{stack.name} lets {network.num_addresses} addresses control the host",
             place,
-            help="write the networks of those who may, as narrow as they are",
+            help="write the networks that may, as narrow as possible",
         )
     elif network.num_addresses > WIDEST_SPELLED_OUT:
         yield warning(
             "allowlist-too-wide",
-            f"{network} has {network.num_addresses} addresses, and runners and recorders of {stack.name} compare "
+            f"{network} has {network.num_addresses} addresses, but runners and recorders of {stack.name} compare "
             "single ones",
             place,
-            help=f"write networks of at most {WIDEST_SPELLED_OUT} addresses for those who call runners and recorders",
+            help=f"write networks of at most {WIDEST_SPELLED_OUT} addresses for callers of runners and recorders",
         )

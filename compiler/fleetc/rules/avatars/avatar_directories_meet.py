@@ -1,7 +1,7 @@
-"""Sessions and recordings of a slot lie in one directory.
+"""Sessions and recordings of a slot are in the same directory.
 
-Why: each slot has the directory of its name below `session_dir` and below `recordings_dir`. Where one is the other, or
-holds it, whoever may have the recorder hand out and delete files reaches those of sessions too.
+Why: each slot has a directory of its name below `session_dir` and below `recordings_dir`. If the two are the same, or
+one contains the other, anybody who may have the recorder hand out and delete files reaches session files too.
 
 Example:
 
@@ -39,14 +39,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         written = [key for key in ("recordings_dir", "session_dir") if key in settings.model_fields_set]
         yield warning(
             "avatar-directories-meet",
-            f"sessions of {stack.name} lie below {sessions} and its recordings below {recordings}: slots mix the two",
+            f"sessions of {stack.name} are below {sessions} and its recordings below {recordings}: slots mix the two",
             Label((*stack.path, written[0])),
             [Label((*stack.path, other), "the other one") for other in written[1:]],
-            f'write directories of their own, such as session_dir = "{outer}/sessions" and '
+            f'use separate directories, such as session_dir = "{outer}/sessions" and '
             f'recordings_dir = "{outer}/recordings"',
         )
 
 
 def _holds(outer: str, inner: str, slugs: set[str]) -> bool:
-    """Whether a slot's directory below `outer` holds the whole of `inner`."""
+    """Whether a slot's directory below `outer` contains all of `inner`."""
     return inner.startswith(f"{outer}/") and inner.removeprefix(f"{outer}/").split("/")[0] in slugs

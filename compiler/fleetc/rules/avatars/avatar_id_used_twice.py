@@ -1,8 +1,8 @@
-"""Two slots have one avatar id.
+"""Two slots have the same avatar id.
 
 Why: the id names the Compose project and the directories of the slot, in lower case, so one host cannot have it twice.
-The matchmaker of an edge knows slots by their ids, so two hosts behind one edge cannot either. Where two hosts do not
-say which edge they have it is a warning.
+The matchmaker of an edge knows slots by their ids, so two hosts behind one edge cannot either. If two hosts do not say
+which edge they have, it is a warning.
 
 Example:
 
@@ -48,10 +48,10 @@ class _Holder(NamedTuple):
 
 
 class _Holders:
-    """The slots of all hosts that have one avatar id, by what is known of their edges.
+    """The slots of all hosts with the same avatar id, by what is known about their edges.
 
-    Each new one is reported once: with one that has its edge, else with one that may have it. It is found by the edge,
-    so the time does not grow with the square of the hosts.
+    Each new one is reported once: with a slot on the same edge, else with one that may be. It is found by the edge, so
+    the time does not grow with the square of the hosts.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Holders:
         self._without_address: _Holder | None = None
 
     def add(self, holder: _Holder) -> Iterator[Diagnostic]:
-        """Report the slot with one of those before it, and keep it for those behind it."""
+        """Report the slot with an earlier one, and keep it for later ones."""
         edge = holder.stack.settings.edge
         addresses = edge.addresses if edge is not None else ()
         control_plane = str(edge.url) if edge is not None and edge.url is not None else None
@@ -83,9 +83,9 @@ class _Holders:
 
 
 def _on_one_host(stack: Stack, before: SlotInForce, slot: SlotInForce) -> Diagnostic:
-    same = f'the avatar id "{slot.avatar}" stands twice in {stack.name}'
+    same = f'{stack.name} has the avatar id "{slot.avatar}" twice'
     if before.avatar != slot.avatar:
-        same = f'"{before.avatar}" and "{slot.avatar}" of {stack.name} differ in case only: both are {slot.project}'
+        same = f'"{before.avatar}" and "{slot.avatar}" of {stack.name} differ only in case: both are {slot.project}'
     return error(
         "avatar-id-used-twice",
         same,
@@ -101,8 +101,8 @@ def _on_two_hosts(before: _Holder, holder: _Holder, *, one_edge: bool) -> Diagno
     listed = isinstance(slot.path[-1], int)
     return report(
         "avatar-id-used-twice",
-        f'the avatar id "{slot.avatar}" stands in {other.name} and in {stack.name}'
-        + (", which have one edge" if one_edge else ", and nothing says that they have different edges"),
+        f'{other.name} and {stack.name} both have the avatar id "{slot.avatar}"'
+        + (" and share an edge" if one_edge else ", and nothing says that they have different edges"),
         Label((*slot.path, "avatar") if listed else slot.path, stack.name),
         [Label((*elsewhere.path, "avatar") if isinstance(elsewhere.path[-1], int) else elsewhere.path, other.name)],
         f'give one of them another id, such as "{slot.slug}-{stack.name}"',

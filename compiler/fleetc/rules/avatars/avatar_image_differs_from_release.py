@@ -1,7 +1,7 @@
-"""The service images of an avatar stack have another tag than its release.
+"""The service images of an avatar stack have a different tag than its release.
 
-Why: the checkout, the settings and what is checked here follow the release, and the services would do what is in
-another one. A rolling tag changes under a running host.
+Why: the checkout, the settings and the checks follow the release, but the services would behave like another one. A
+rolling tag changes under a running host.
 
 Example:
 
@@ -34,8 +34,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if tag is not None and tag != release.value:
             yield warning(
                 "avatar-image-differs-from-release",
-                f"the services of {stack.name} have images of {tag}, and the stack is {release.value}",
+                f"the services of {stack.name} have images of {tag}, but the stack is {release.value}",
                 Label((*stack.path, "image_tag")),
                 [Label(release.origin.paths[0], "the release")],
-                "leave image_tag out: images then have the tag of the release",
+                "remove image_tag: images then use the release as their tag",
             )

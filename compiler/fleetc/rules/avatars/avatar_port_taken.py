@@ -1,11 +1,11 @@
-"""A port of an avatar stack is one that something else on its host takes.
+"""Something else on the host uses a port of the avatar stack.
 
-Why: whoever starts second cannot listen and stops, or answers callers of the other. Compared are the ports of every
-slot, of orchestrator-health and of TURN with its relay ports, against the nodes of the fleet on that host, the SSH
-server, the exporters of the host (`gpu_exporter`, `blackbox_port`), and known services: those that `beside` names, and
-payments or an edge whose address is the host's own, are there and an error. Services that are often found on such hosts
-are a warning, unless the spec describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game
-slot 158 is 7935.
+Why: the second program to start cannot listen and exits, or answers callers of the first. fleetc compares the ports of
+every slot, of orchestrator-health and of TURN with its relay ports against the fleet's nodes on that host, the SSH
+server, the host's exporters (`gpu_exporter`, `blackbox_port`), and known services. Services in `beside`, and payments
+or an edge with the host's own address, are certain, so a clash is an error. Services that such hosts often run are a
+warning, unless the spec describes the nodes there: then their own ports count. Recorder slot 46 is 8935, and game slot
+158 is 7935.
 
 Example:
 
@@ -38,12 +38,12 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 from fleetc.upstream.avatar import FIXED_PORTS, HIGHEST_SLOT, SLOT_PORTS, FixedPort
 from fleetc.upstream.metrics import exporter_ports
 
-_SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one
+_SSH_PORT = 22  # where an SSH server listens by default; any other ssh_port may be forwarded
 _OF_THE_STACK = ("health", "turn")
 
 
 class _Owner(NamedTuple):
-    """Somebody else who takes a port: `what` for the message, `certain` when it is known to be there."""
+    """Another user of a port: `what` for the message, `certain` when it is known to be there."""
 
     port: int
     protocol: str
@@ -53,7 +53,7 @@ class _Owner(NamedTuple):
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare each stack with all that is on its host."""
+    """Compare each stack with everything on its host."""
     for stack in fleet.stacks:
         owners = [*_nodes(fleet, stack), *_host(fleet, stack), *_exporters(fleet, stack), *_neighbours(fleet, stack)]
         own = [bound for bound in effective_avatar.bound_ports(fleet, stack) if " of slot " not in bound.purpose]
@@ -78,12 +78,12 @@ def _host(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
     port = fleet.hosts[stack.settings.host].ssh_port
     forwarded = port != _SSH_PORT
     path = ("hosts", stack.settings.host, "ssh_port") if forwarded else ("hosts", stack.settings.host)
-    note = "unless this port is forwarded to another one of the host" if forwarded else "its SSH server"
+    note = "unless this port is forwarded to another port of the host" if forwarded else "its SSH server"
     yield _Owner(port, "tcp", "the SSH server", Label(path, note, on_key=not forwarded), not forwarded)
 
 
 def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    """The programs on the host that serve metrics, which listen on all addresses unless told otherwise."""
+    """The programs on the host that serve metrics, which listen on all addresses by default."""
     host, path = fleet.hosts[stack.settings.host], ("hosts", stack.settings.host)
     exporter = host.gpu_exporter
     if exporter is not None:
@@ -97,13 +97,13 @@ def _exporters(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
 
 
 def _neighbours(fleet: Fleet, stack: Stack) -> Iterator[_Owner]:
-    """Known services beside the stack: those the spec puts there, and those that are often there."""
+    """Known services beside the stack: those the spec puts there, and those that hosts often run."""
     settings, host = stack.settings, fleet.hosts[stack.settings.host]
     addresses = {host.address, host.public, settings.public}
     described = stack.settings.host in fleet.nodes_by_host
     here: dict[str, Label] = {}
     for index, service in enumerate(settings.beside):
-        here.setdefault(service, Label((*stack.path, "beside", index), "the spec says that it runs here"))
+        here.setdefault(service, Label((*stack.path, "beside", index), "the spec says it runs here"))
     for key, service, known in (
         ("payments", "payments", settings.payments.addresses if settings.payments else ()),
         ("edge", "matchmaker", settings.edge.addresses if settings.edge else ()),
@@ -129,7 +129,7 @@ def _as_owner(bound: BoundPort) -> _Owner:
 
 
 class _Slots:
-    """The slots of a stack, who takes their ports, and which numbers are free of all that."""
+    """The slots of a stack, who uses their ports, and which numbers are free."""
 
     def __init__(self, fleet: Fleet, stack: Stack, owners: list[_Owner], own: list[BoundPort]) -> None:
         slots = effective_avatar.slots_of(fleet, stack)
@@ -143,7 +143,7 @@ class _Slots:
         self._next = 0
 
     def clashes(self, owners: list[_Owner]) -> Iterator[Diagnostic]:
-        """Each port of a slot that an owner takes; what is only likely to be there gives way to what is."""
+        """Each port of a slot that an owner uses; a certain owner goes before a likely one."""
         certain = {owner.port for owner in owners if owner.certain and owner.protocol == "tcp"}
         for owner in owners:
             if owner.protocol != "tcp" or (not owner.certain and owner.port in certain):
@@ -156,9 +156,9 @@ class _Slots:
         report = error if owner.certain else warning
         where = f"port {owner.port} of host {stack.settings.host}"
         who = f"{service} of slot {slot.number} of {stack.name}"
-        message = f"{who} and {owner.what} both take {where}"
+        message = f"{who} and {owner.what} both use {where}"
         if owner.label is None:
-            message = f"{who} takes {where}, which usually belongs to {owner.what}"
+            message = f"{who} uses {where}, which usually belongs to {owner.what}"
         return report(
             "avatar-port-taken",
             message,
@@ -172,7 +172,7 @@ class _Slots:
             self._offered[slot.number] = self._free()
         number = self._offered[slot.number]
         listed = isinstance(slot.path[-1], int)
-        advice = "move the other one to a port that is free"
+        advice = "move the other one to a free port"
         if number is not None:
             table = "" if listed else "list the slots instead of counting them, and "
             advice = f"{table}write slot = {number} for {slot.avatar}"
@@ -181,7 +181,7 @@ class _Slots:
         return advice if owner.certain else f"{advice}; if the port is free there, silence the warning"
 
     def _free(self) -> int | None:
-        """The next slot none of whose ports is taken; each is offered for one slot only."""
+        """The next slot with only free ports; each is offered to only one slot."""
         while self._next <= HIGHEST_SLOT:
             number, self._next = self._next, self._next + 1
             if not any(base + number in self._used for base in SLOT_PORTS.values()):
@@ -190,12 +190,12 @@ class _Slots:
 
 
 def _own_port(stack: Stack, bound: BoundPort, owner: _Owner) -> Diagnostic:
-    """orchestrator-health or TURN on a port of somebody else."""
+    """orchestrator-health or TURN on a port of another program."""
     report = error if owner.certain else warning
     key = "turn.port" if bound.purpose == "TURN" else "health_port"
     return report(
         "avatar-port-taken",
-        f"{bound.purpose} of {stack.name} and {owner.what} both take port {bound.port} of host {stack.settings.host}",
+        f"{bound.purpose} of {stack.name} and {owner.what} both use port {bound.port} of host {stack.settings.host}",
         Label(bound.origin.paths[0], bound.purpose),
         [owner.label] if owner.label is not None else [],
         f"move the other one, or write another {key} in avatars.{stack.name}",
@@ -203,7 +203,7 @@ def _own_port(stack: Stack, bound: BoundPort, owner: _Owner) -> Diagnostic:
 
 
 def _relay(stack: Stack, owners: list[_Owner]) -> Iterator[Diagnostic]:
-    """The relay ports of TURN are UDP, and one taken port in the range loses some viewers their media."""
+    """The relay ports of TURN are UDP. With one port in use, some viewers get no media."""
     relay = effective_avatar.relay_ports(stack)
     if relay is None:
         return
@@ -211,7 +211,7 @@ def _relay(stack: Stack, owners: list[_Owner]) -> Iterator[Diagnostic]:
         if owner.protocol == "udp" and owner.port in relay.value:
             yield error(
                 "avatar-port-taken",
-                f"TURN of {stack.name} relays on {relay.value}, and {owner.what} takes UDP port {owner.port} of it",
+                f"TURN of {stack.name} relays on {relay.value}, but {owner.what} uses UDP port {owner.port} of it",
                 Label(relay.origin.paths[0], "the relay ports"),
                 [owner.label] if owner.label is not None else [],
                 f'move the other one, or write another range: turn.relay_ports = "{_shifted(relay.value.last)}"',

@@ -1,8 +1,8 @@
-"""Nobody knows what is in the release of an avatar stack.
+"""fleetc does not know what is in the release of an avatar stack.
 
-Why: a rolling tag such as latest is something else each day, so what its settings do cannot be checked. The tag of a
-commit, such as sha-1a2b3c4, stays the same, but says as little. A release that this version of fleetc does not know is
-taken to do what the nearest older one does, which may be wrong.
+Why: a rolling tag such as latest is different every day, so fleetc cannot check what its settings do. The tag of a
+commit, such as sha-1a2b3c4, stays the same, but says just as little. For a release that this version of fleetc does not
+know, it assumes the behaviour of the nearest older one, which may be wrong.
 
 Example:
 
@@ -27,7 +27,7 @@ from fleetc.upstream.avatar import NEWEST_RELEASE, RELEASES
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each release that some stack has, where it is written."""
+    """Look at each release that a stack uses, where it is written."""
     seen: set[Path] = set()
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
@@ -41,15 +41,15 @@ def _unknown(tag: AvatarTag, place: Path) -> Diagnostic:
     if tag.release is None:
         return warning(
             "avatar-release-unknown",
-            f"{tag} is a {tag.kind}: nobody knows what it can do",
+            f"{tag} is a {tag.kind}: fleetc cannot know what it can do",
             Label(place),
             help=f'write a release, such as "{NEWEST_RELEASE}"',
         )
     older = [known for known in RELEASES if known < tag.release]
-    taken = f"it is taken to do what {older[-1]} does" if older else "it is older than all that are known"
+    taken = f"it assumes that it works like {older[-1]}" if older else "it is older than all known ones"
     return warning(
         "avatar-release-unknown",
-        f"the release {tag} is not known to this version of fleetc: {taken}",
+        f"this version of fleetc does not know the release {tag}: {taken}",
         Label(place),
-        help=f'write a release that is known, such as "{NEWEST_RELEASE}", or silence the warning',
+        help=f'write a known release, such as "{NEWEST_RELEASE}", or silence the warning',
     )

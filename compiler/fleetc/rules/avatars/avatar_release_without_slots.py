@@ -1,7 +1,7 @@
-"""The release of an avatar stack is too old for what the spec asks of it.
+"""The release of an avatar stack is too old for the spec.
 
-Why: slots came with v1.3.0-beta.1, and the images of the services carry the release as their tag from v1.3.1-beta.2 on:
-before, there is nothing to pull under that tag.
+Why: slots came with v1.3.0-beta.1, and service images have the release as their tag from v1.3.1-beta.2 on: before that,
+there is nothing to pull with that tag.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.upstream.avatar import ABILITIES
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the release of each stack, and the tag of its images, with the first that can do it."""
+    """Compare the release of each stack, and the tag of its images, with the first release that can do it."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
         tag = effective_avatar.image_tag(fleet, stack)
@@ -48,5 +48,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "avatar-release-without-slots",
                 f"the services of {stack.name} have no images with the tag {tag.value}",
                 Label(tag.origin.paths[0]),
-                help=f"images have their release as tag from {ABILITIES['images-per-release']} on: write it",
+                help=f"images have a tag for each release from {ABILITIES['images-per-release']} on: use one of them",
             )

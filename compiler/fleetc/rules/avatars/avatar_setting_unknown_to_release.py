@@ -1,6 +1,6 @@
 """A setting of an avatar stack came with a later release.
 
-Why: the release that runs does not read it. A token that nobody asks for guards nothing.
+Why: the release that runs does not read it. A token that nobody checks protects nothing.
 
 Example:
 
@@ -29,7 +29,7 @@ from fleetc.upstream.avatar import settings
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the settings that are written and that a release has brought."""
+    """Look at the settings in the spec that came with a later release."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
         for setting in settings().values():
@@ -46,7 +46,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _written(table: Base, field: str) -> bool:
-    """Whether the spec has the field, which may stand in a table below: `game_files.engine`."""
+    """Whether the spec has the field, which may be in a table below: `game_files.engine`."""
     key, _, below = field.partition(".")
     if key not in table.model_fields_set:
         return False

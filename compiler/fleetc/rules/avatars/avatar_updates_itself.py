@@ -1,7 +1,7 @@
-"""A host with a named release or commit updates itself.
+"""A host with a fixed release or commit updates itself.
 
-Why: the command line updates its checkout to the newest state of the main branch, and a sleeping host upgrades itself
-afterwards. The release of the spec then no longer says what runs.
+Why: the command line updates its checkout to the newest state of the main branch, and a sleeping host then upgrades
+itself. The release in the spec no longer says what runs.
 
 Example:
 
@@ -27,7 +27,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the two switches of stacks whose release is no rolling tag."""
+    """Look at the two switches of stacks whose release is not a rolling tag."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
         if not release.value.fixed:
@@ -36,8 +36,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if getattr(stack.settings, key):
                 yield warning(
                     "avatar-updates-itself",
-                    f"{stack.name} is to run {release.value}, and {key} replaces it by what is newest",
+                    f"{stack.name} should run {release.value}, but {key} replaces it with the newest version",
                     Label((*stack.path, key)),
                     [Label(release.origin.paths[0], "the release")],
-                    f"leave {key} out, or write a rolling tag as the release",
+                    f"remove {key}, or use a rolling tag as the release",
                 )

@@ -1,7 +1,7 @@
-"""Sessions or recordings are kept inside the checkout of the avatar stack.
+"""Sessions or recordings are inside the checkout of the avatar stack.
 
-Why: one file that does not belong to it makes the checkout dirty. The command line then skips updates, and remote
-upgrades are refused with an answer that looks like success.
+Why: a single extra file makes the checkout dirty. The command line then skips updates, and remote upgrades are refused
+with an answer that looks like success.
 
 Example:
 
@@ -37,8 +37,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             written = [k for k in (key, "project_dir") if k in stack.settings.model_fields_set]
             yield error(
                 "checkout-made-dirty",
-                f"{key} of {stack.name} is {directory}, and the checkout of the stack is {checkout}",
+                f"{key} of {stack.name} is {directory}, but the checkout of the stack is {checkout}",
                 Label((*stack.path, written[0])),
                 [Label((*stack.path, other), "the other one") for other in written[1:]],
-                f"write a {key} outside of the checkout",
+                f"use a {key} outside the checkout",
             )

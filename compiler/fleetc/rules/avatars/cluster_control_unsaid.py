@@ -1,7 +1,7 @@
-"""A stack whose tag is no release does not say whether slots can be controlled remotely.
+"""A stack whose tag is not a release does not say whether slots can be controlled remotely.
 
-Why: releases before v1.3.5 have remote cluster control off, later ones on, and nobody knows which of them a rolling tag
-or the tag of a commit is. It is then written as off, which may not be what is meant.
+Why: releases before v1.3.5 have remote cluster control off, later ones have it on, and nobody knows which of them a
+rolling tag or the tag of a commit is. fleetc then writes off, which may not be what you want.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks whose release decides, and cannot."""
+    """Look at the stacks whose release should decide, but cannot."""
     for stack in fleet.stacks:
         release = effective_avatar.release_of(fleet, stack)
         if stack.settings.remote_cluster_control is None and release.value.release is None:

@@ -1,7 +1,7 @@
-"""A host asks its control plane under no id.
+"""A host has a control plane but no id to ask it with.
 
-Why: orchestrator-edge-rotator asks the control plane of the edge by the id of the host, `registration.id`. Without one
-it logs an error at every poll and changes nothing: the slots are told no matchmaker, so no viewer ever reaches them.
+Why: orchestrator-edge-rotator asks the edge's control plane with the host's id, `registration.id`. Without an id, it
+logs an error at every poll and changes nothing: the slots get no matchmaker, so no viewer ever reaches them.
 
 Example:
 
@@ -26,14 +26,14 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks that a control plane steers."""
+    """Look at the stacks with a control plane."""
     for stack in fleet.stacks:
         edge = stack.settings.edge
         if edge is not None and edge.url is not None and stack.settings.registration is None:
             yield error(
                 "control-plane-without-id",
-                f"{stack.name} asks its control plane by the id of its registration, and it has none",
+                f"{stack.name} asks its control plane with the id of its registration, but it has none",
                 Label((*stack.path, "edge", "url"), "the control plane"),
                 help='write registration = { id = "<id of this host there>", address = "0x..." } in '
-                f"avatars.{stack.name}; without a control plane write edge.addresses instead of edge.url",
+                f"avatars.{stack.name}; without a control plane, write edge.addresses instead of edge.url",
             )

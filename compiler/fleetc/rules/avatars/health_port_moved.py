@@ -1,7 +1,7 @@
 """orchestrator-health does not listen on port 9090.
 
-Why: the payments service and the command line of the stack know that port only, so neither power nor remote operations
-reach the host.
+Why: the payments service and the stack's command line only know that port, so neither power nor remote operations reach
+the host.
 
 Example:
 
@@ -33,7 +33,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if port.value != _KNOWN:
             yield warning(
                 "health-port-moved",
-                f"orchestrator-health of {stack.name} listens on {port.value}, and its callers ask port {_KNOWN}",
+                f"orchestrator-health of {stack.name} listens on {port.value}, but its callers use port {_KNOWN}",
                 Label(port.origin.paths[0]),
-                help=f"leave health_port out, or forward port {_KNOWN} to it and silence the warning",
+                help=f"remove health_port, or forward port {_KNOWN} to it and silence the warning",
             )

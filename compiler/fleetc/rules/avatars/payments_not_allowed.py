@@ -1,8 +1,8 @@
 """The payments service may not call a host that works for it.
 
 Why: it asks for the state of the host, puts it to sleep and wakes it, upgrades it and starts recordings. A host that
-does not know its address refuses it everywhere. The word "payments" in `allow` puts its addresses into each of the
-allowlists in the notation of that list; runners and recorders compare whole addresses, so a wide network does not do.
+does not know its address refuses every call. The word "payments" in `allow` puts its addresses into every allowlist in
+the right notation; runners and recorders compare whole addresses, so a wide network is not enough.
 
 Example:
 
@@ -42,7 +42,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         elif PAYMENTS in settings.allow:
             yield error(
                 "payments-not-allowed",
-                f"{stack.name} allows the payments service, and nothing says where that is",
+                f"{stack.name} allows the payments service, but nothing says where that is",
                 Label((*stack.path, "allow", settings.allow.index(PAYMENTS)), "which addresses?"),
                 help=_FORM,
             )
@@ -58,7 +58,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "payments-not-allowed",
                 f"no payments service may call {stack.name}",
                 Label((*stack.path, "allow"), "it is not named here"),
-                help=f'{_FORM}, and "{PAYMENTS}" in allow; a host without one: silence the warning',
+                help=f'{_FORM}, and "{PAYMENTS}" in allow; if the host has no payments service, silence the warning',
             )
 
 

@@ -1,9 +1,9 @@
-"""A host asks the payments service for a token or a signature that it does not send.
+"""A host requires a token or a signature that the payments service does not send.
 
-Why: the payments service calls runners and recorders without a token and remote operations without a signature. With
-`runner_token` or `recordings_token` its recordings and direct commands fail, and with `ops.required` its upgrades. A
-control plane hands runner tokens out; whether it does so to the payments service is not known. If yours sends them,
-silence the warning.
+Why: the payments service calls runners and recorders without a token, and remote operations without a signature. With
+`runner_token` or `recordings_token` its recordings and direct commands fail, and with `ops.required` its upgrades fail.
+A control plane hands out runner tokens, but it is not known whether the payments service gets them too. If yours sends
+them, silence the warning.
 
 Example:
 
@@ -37,10 +37,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         for path, what, fails in _asked(stack):
             yield warning(
                 "payments-sends-no-token",
-                f"{stack.name} asks callers for {what}, and the payments service sends none: {fails} fail",
+                f"{stack.name} requires {what} from callers, but the payments service sends none: {fails} fail",
                 Label(path, what, on_key=True),
                 [Label((*stack.path, "payments"), "the payments service", on_key=True)],
-                "remove it: the allowlist still guards the host; or silence the warning when yours sends it",
+                "remove it: the allowlist still protects the host; or silence the warning if yours sends it",
             )
 
 

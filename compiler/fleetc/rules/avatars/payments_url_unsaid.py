@@ -1,7 +1,7 @@
-"""A host registers with a payments service whose address is not written.
+"""A host registers with a payments service, but the spec lacks its address.
 
-Why: without `payments.url` the Compose file of the host takes http://payments-backend:8081, a name that only a Docker
-network with the payments service on it knows. Everywhere else the registration calls nobody, and the host is not paid.
+Why: without `payments.url`, the host's Compose file uses http://payments-backend:8081, a name that only exists in a
+Docker network with the payments service. Everywhere else, the registration reaches nobody, and the host is not paid.
 
 Example:
 
@@ -29,15 +29,15 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks with a registration; one without a payments service is another rule's."""
+    """Look at the stacks with a registration; another rule reports those without a payments service."""
     for stack in fleet.stacks:
         payments = stack.settings.payments
         if stack.settings.registration is not None and payments is not None and payments.url is None:
             yield warning(
                 "payments-url-unsaid",
-                f"{stack.name} registers with the payments service, and nothing says at which address",
+                f"{stack.name} registers with the payments service, but nothing says at which address",
                 Label((*stack.path, "payments"), "no url", on_key=True),
                 [Label((*stack.path, "registration"), "the registration", on_key=True)],
-                'write payments.url, such as "http://203.0.113.90:8081"; or silence the warning where the '
-                "Docker network of the host has a payments-backend",
+                'write payments.url, such as "http://203.0.113.90:8081"; or silence the warning if the '
+                "host's Docker network has a payments-backend",
             )

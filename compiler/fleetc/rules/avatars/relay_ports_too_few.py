@@ -1,7 +1,7 @@
 """TURN has fewer relay ports than there are slots.
 
-Why: each viewer behind TURN takes one relay port of the host, and all slots share them: with fewer ports than slots not
-even one such viewer can watch each slot.
+Why: each viewer behind TURN uses one relay port of the host, and all slots share them. With fewer ports than slots, not
+even one such viewer per slot can watch.
 
 Example:
 

@@ -1,9 +1,10 @@
-"""A host can be controlled remotely, and its allowlist is empty.
+"""A host can be controlled remotely, but its allowlist is empty.
 
-Why: whoever upgrades the host, and starts and stops slots, calls from outside, and nobody there is named. fleetc writes
-the host's own addresses into the list, so that it is never empty, and a control plane adds its edges: releases before
-v2026.3.1-alpha.1 take an empty list for no check at all, and a host that lost the list would let in anybody who reaches
-port 9090. Newer ones then let in only the machine itself. What a rolling tag or that of a commit does is not known.
+Why: those who upgrade the host, and start and stop slots, call from outside, but the list names nobody there. fleetc
+writes the host's own addresses into the list, so that it is never empty, and a control plane adds its edges. Releases
+before v2026.3.1-alpha.1 read an empty list as no check at all: a host that lost the list would let in anybody who can
+reach port 9090. Newer releases then let in only the machine itself. What a rolling tag or the tag of a commit does is
+not known.
 
 Example:
 
@@ -29,14 +30,14 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 _WITHOUT_THE_LIST = {
     True: "",
-    False: ", and should the host lose the list, anybody can",
-    None: ", and should the host lose the list, perhaps anybody can",
+    False: ", and if the host loses the list, anybody can",
+    None: ", and if the host loses the list, perhaps anybody can",
 }
-"""What follows for a release, by whether an empty list closes it."""
+"""What this means for a release, by whether an empty list closes it."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks that allow nobody; an allowlist with a name but no address is another rule's."""
+    """Look at the stacks that allow nobody; another rule reports an allowlist with a name but no address."""
     for stack in fleet.stacks:
         if effective_avatar.allowed(stack) or PAYMENTS in stack.settings.allow:
             continue
@@ -50,8 +51,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "remote-control-without-allowlist",
                 f"{stack.name} has {' and '.join(controls)} on and an empty allowlist: "
                 f"only the host itself{edges} can use it{_WITHOUT_THE_LIST[closes]}",
-                Label(place, "nobody is named", on_key=True),
-                help='write allow = ["payments"] with payments = { addresses = ["203.0.113.90"] }, or switch it off: '
+                Label(place, "allows nobody", on_key=True),
+                help='write allow = ["payments"] with payments = { addresses = ["203.0.113.90"] }, or turn it off: '
                 + ", ".join(f"{name.replace(' ', '_')} = false" for name in controls),
             )
 

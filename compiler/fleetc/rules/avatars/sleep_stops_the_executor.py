@@ -1,7 +1,7 @@
 """A sleeping host stops the service that upgrades it.
 
-Why: orchestrator-edge-rotator carries out remote operations. A host goes to sleep before it is upgraded, so without
-the rotator on its list of services to keep, every remote upgrade fails.
+Why: orchestrator-edge-rotator carries out remote operations. A host goes to sleep before it is upgraded, so every
+remote upgrade fails unless the rotator is on its list of services to keep running.
 
 Example:
 
@@ -34,7 +34,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if remote and _EXECUTOR not in stack.settings.keep_running:
             yield warning(
                 "sleep-stops-the-executor",
-                f"{stack.name} stops {_EXECUTOR} when it sleeps, which carries out what is asked remotely",
+                f"{stack.name} stops {_EXECUTOR} when it sleeps, but that service carries out remote operations",
                 Label((*stack.path, "keep_running")),
                 help=f'write keep_running = ["{_EXECUTOR}"], or remote_ops = false',
             )

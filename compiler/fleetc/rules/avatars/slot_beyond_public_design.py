@@ -1,9 +1,8 @@
 """A slot has a higher number than the stack can serve.
 
-Why: the command line of the stack knows the slots 0 to 19, and the network of a slot has its number as the third part
-of its address, which ends at 255. The network of a slot beyond that is Docker's choice, and so is its gateway: it
-stands on no allowlist, and runner and recorder of the slot refuse calls from their own host. Somebody must have built
-something of their own; if so, silence this.
+Why: the stack's command line knows slots 0 to 19, and the third part of a slot's network address is its number, which
+ends at 255. Beyond that, Docker chooses the slot's network and its gateway. That gateway is on no allowlist, so the
+slot's runner and recorder refuse calls from their own host. If you have built your own solution, silence this.
 
 Example:
 
@@ -33,13 +32,13 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         highest = effective_avatar.slots_of(fleet, stack)[-1]
         if highest.number < command_line:
             continue
-        limit, why, more = command_line, "the command line of the stack knows", ""
+        limit, why, more = command_line, "the stack's command line only knows", ""
         if highest.number >= networks:
-            limit, why = networks, "there are networks for"
-            more = ": Docker chooses the gateway of such a slot, which stands on no allowlist"
+            limit, why = networks, "there are only networks for"
+            more = ": Docker chooses the gateway of such a slot, which is on no allowlist"
         yield warning(
             "slot-beyond-public-design",
-            f"{stack.name} goes up to slot {highest.number}, and {why} the slots 0 to {limit - 1}{more}",
+            f"{stack.name} goes up to slot {highest.number}, but {why} slots 0 to {limit - 1}{more}",
             Label(highest.path, f"slot {highest.number}"),
             help=f"use numbers up to {limit - 1}, or put the other slots on another host",
         )

@@ -1,7 +1,7 @@
-"""A slot cannot be put to sleep or woken by itself.
+"""A slot cannot be put to sleep or woken on its own.
 
-Why: the host only touches Compose projects whose names begin as `power_project_prefixes` says, and the project of a
-slot is vtuber- and its id. Putting the whole host to sleep stops no slot.
+Why: the host only touches Compose projects whose names begin with one of `power_project_prefixes`, and the project of a
+slot is vtuber- and its id. Putting the whole host to sleep does not stop any slot.
 
 Example:
 
@@ -34,7 +34,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             more = f" (and {len(left) - 1} more)" if len(left) > 1 else ""
             yield warning(
                 "slot-cannot-sleep",
-                f"{left[0].project} of {stack.name}{more} begins with none of the prefixes that power calls may touch",
+                f"{left[0].project} of {stack.name}{more} does not begin with any prefix that power calls may touch",
                 Label((*stack.path, "power_project_prefixes")),
                 [Label(left[0].path, f"slot {left[0].number}")],
                 f'write power_project_prefixes = ["{effective_avatar.PROJECT_PREFIX}"]',

@@ -1,7 +1,7 @@
 """A slot does not say which of several GPUs it uses.
 
-Why: such a slot sees them all and takes the first, so that several slots crowd on one GPU. Whether they fit on it
-cannot be weighed, only whether all GPUs together could carry them.
+Why: such a slot sees all of them and uses the first, so several slots crowd on one GPU. fleetc cannot check whether
+they fit on it, only whether all GPUs together could carry them.
 
 Example:
 
@@ -39,8 +39,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         more = f" (and {others} more slot{'' if others == 1 else 's'})" if others else ""
         yield warning(
             "slot-gpu-unsaid",
-            f"slot {silent[0].number} of {stack.name}{more} names no GPU, and host {stack.settings.host} has {count}",
+            f"slot {silent[0].number} of {stack.name}{more} names no GPU, but host {stack.settings.host} has {count}",
             Label(silent[0].path, silent[0].avatar),
-            [Label(("hosts", stack.settings.host, "gpus"), "the GPUs of the host, from 0")],
-            'write gpu = 0 for a slot, or for all of them in the table; gpu = "all" says that it is meant so',
+            [Label(("hosts", stack.settings.host, "gpus"), "the GPUs of the host, counted from 0")],
+            'write gpu = 0 for a slot, or for all of them in the table; gpu = "all" confirms that you mean it',
         )

@@ -1,9 +1,9 @@
-"""The network of a slot holds an address that belongs to something else.
+"""The network of a slot contains an address that belongs to something else.
 
-Why: each slot gets the network 172.30.<slot>.0/24 on its host. A caller, a service, or the host itself, with an address
-in there is no longer reached from the host: packets go into the slot's network. Compared are all addresses that the
-stack names; host names are not looked up. An address of another host of the fleet is a warning, because the two may
-never talk to each other.
+Why: each slot gets the network 172.30.<slot>.0/24 on its host. The host can no longer reach a caller, a service or
+itself at an address in there: packets go into the slot's network. fleetc compares all addresses that the stack names;
+it does not look up host names. An address of another host of the fleet is a warning, because the two may never talk to
+each other.
 
 Example:
 
@@ -47,11 +47,11 @@ _CANDIDATES = tuple(
         (f"100.{second}" for second in range(64, 128)),
     )
 )
-"""Networks to offer: first those near the usual one, without 172.17 and 172.18, which Docker takes first."""
+"""Networks to offer: first those near the usual one, without 172.17 and 172.18, which Docker uses first."""
 
 
 class _Network(NamedTuple):
-    """A network, which may be one address, with its place in the spec and whose it is; `host` where it is a host's."""
+    """A network or a single address, its place in the spec and whose it is; `host` if it belongs to a host."""
 
     network: IPv4Network
     path: Path
@@ -60,7 +60,7 @@ class _Network(NamedTuple):
 
 
 class _Hosts:
-    """The addresses of all hosts, sorted: a network is compared with few of them, however many there are."""
+    """The addresses of all hosts, sorted, so that a network is compared with only a few of them."""
 
     def __init__(self, fleet: Fleet) -> None:
         found = (
@@ -81,7 +81,7 @@ class _Hosts:
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the networks of the slots with all that the spec says about addresses around the host."""
+    """Compare the networks of the slots with all addresses around the host in the spec."""
     hosts = _Hosts(fleet)
     for stack in fleet.stacks:
         slots = [slot for slot in effective_avatar.slots_of(fleet, stack) if slot.network is not None]
@@ -117,7 +117,7 @@ def _taken(stack: Stack, slot: SlotInForce, known: _Network) -> tuple[str, str, 
     named = str(known.network.network_address if known.network.num_addresses == 1 else known.network)
     return (
         "slot-network-taken",
-        f"slot {slot.number} of {stack.name} gets {slot.network}, and {named} belongs to {known.what}",
+        f"slot {slot.number} of {stack.name} gets {slot.network}, but {named} belongs to {known.what}",
         Label(known.path, known.what),
         [Label(slot.path, f"slot {slot.number}")],
     )
@@ -138,7 +138,7 @@ def _around(fleet: Fleet, stack: Stack) -> Iterator[_Network]:
     for entry in effective_avatar.allowed(stack):
         path = entry.origin.paths[0]
         if isinstance(entry.network, IPv4Network) and path[: len(paid)] != paid:
-            yield _Network(entry.network, path, "somebody who may call the host")
+            yield _Network(entry.network, path, "an allowed caller of the host")
     if settings.edge is not None:
         for index, address in enumerate(settings.edge.addresses):
             yield from _address(address, (*stack.path, "edge", "addresses", index), "an edge")
@@ -154,7 +154,7 @@ def _around(fleet: Fleet, stack: Stack) -> Iterator[_Network]:
 
 
 def _address(value: object, path: Path, what: str, host: str = "") -> Iterator[_Network]:
-    """The address that a value is; nothing for None, a host name and an IPv6 address."""
+    """The address in a value; nothing for None, a host name and an IPv6 address."""
     try:
         network = ip_network(parse_ip(str(value)))
     except QuantityError:
@@ -164,11 +164,11 @@ def _address(value: object, path: Path, what: str, host: str = "") -> Iterator[_
 
 
 def _help(stack: Stack, around: list[_Network], hosts: _Hosts) -> str:
-    """A network that holds no address of the stack and of any host, as far as there is one."""
+    """A network without any address of the stack and of any host, if there is one."""
     for candidate in _CANDIDATES:
         if (
             not any(candidate.overlaps(known.network) for known in around)
             and next(hosts.within(candidate), None) is None
         ):
             return f'write slot_networks = "{candidate}" in avatars.{stack.name}, or another private network'
-    return f"write slot_networks in avatars.{stack.name}: a private network in which nothing else has an address"
+    return f"write slot_networks in avatars.{stack.name}: a private network where nothing else has an address"

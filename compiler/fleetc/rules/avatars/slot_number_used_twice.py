@@ -1,6 +1,6 @@
-"""Two slots of a host have one number.
+"""Two slots of a host have the same number.
 
-Why: the ports, the network and the file of a slot follow from its number, so the second slot cannot start.
+Why: the number decides a slot's ports, network and file, so the second slot cannot start.
 
 Example:
 
@@ -24,7 +24,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look for written numbers that come again; the others are chosen so that they differ."""
+    """Look for numbers that are written twice; the others are chosen to be different."""
     for stack in fleet.stacks:
         slots = effective_avatar.slots_of(fleet, stack)
         taken = {slot.number for slot in slots}
@@ -42,5 +42,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{before.avatar} and {slot.avatar} of {stack.name} both have slot {slot.number}",
                 Label((*slot.path, "slot"), slot.avatar),
                 [Label((*before.path, "slot"), before.avatar)],
-                f"write slot = {free} for one of them, or leave the number out",
+                f"write slot = {free} for one of them, or remove the number",
             )

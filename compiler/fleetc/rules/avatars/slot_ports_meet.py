@@ -1,8 +1,8 @@
-"""Two slots of a host take one port, each for another service.
+"""Two slots of a host use the same port for different services.
 
-Why: a slot takes the ports 8080, 9877, 8889 and 7777 plus its number. Two numbers that are 303, 809, 988, 1112 or 1797
-apart therefore meet: the second container cannot publish its port. Nothing meets below slot 303, and without the
-command port of the game nothing below slot 809.
+Why: a slot uses the ports 8080, 9877, 8889 and 7777 plus its number. Two numbers that are 303, 809, 988, 1112 or 1797
+apart therefore collide: the second container cannot publish its port. Nothing collides below slot 303, and without the
+game's command port nothing below slot 809.
 
 Example:
 
@@ -40,12 +40,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _meeting(stack: Stack, slots: dict[int, SlotInForce], meeting: PortClash) -> Diagnostic:
     high, low = meeting.first
     others = meeting.pairs - 1
-    more = f", and {others} more pair{'' if others == 1 else 's'} of slots likewise" if others else ""
+    more = f", and {others} more pair{'' if others == 1 else 's'} of slots do too" if others else ""
     numbers = f"numbers that are not {meeting.difference} apart"
     absent = ", or game_command = false for one of them" if meeting.lower == "game" else ""
     return error(
         "slot-ports-meet",
-        f"{meeting.lower} of slot {high} and {meeting.higher} of slot {low} of {stack.name} both take port "
+        f"{meeting.lower} of slot {high} and {meeting.higher} of slot {low} of {stack.name} both use port "
         f"{meeting.first_port}{more}",
         Label(slots[high].path, f"{meeting.lower}: {SLOT_PORTS[meeting.lower]} + {high}"),
         [Label(slots[low].path, f"{meeting.higher}: {SLOT_PORTS[meeting.higher]} + {low}")],

@@ -1,7 +1,7 @@
-"""TURN or a registration has no address that others could use.
+"""TURN or a registration has no address that others can use.
 
-Why: TURN tells viewers an IP address; without one it would tell them 0.0.0.0, and a name is not understood. The
-payments service finds a host by the address of its health report, which needs a public one.
+Why: TURN tells viewers an IP address; without one it would tell them 0.0.0.0, and they do not understand a name. The
+payments service finds a host by the address in its health report, which must be public.
 
 Example:
 
@@ -36,14 +36,14 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at what each stack tells others about itself."""
+    """Look at the addresses that each stack gives to others."""
     for stack in fleet.stacks:
         if stack.settings.turn is not None:
             yield from _turn(fleet, stack)
         if stack.settings.registration is not None and effective_avatar.public_address(fleet, stack) is None:
             yield error(
                 "turn-address-unknown",
-                f"the registration of {stack.name} tells no address at which the host could be reached",
+                f"the registration of {stack.name} has no address at which others can reach the host",
                 Label((*stack.path, "registration"), "the registration", on_key=True),
                 help=f'write public = "203.0.113.20" in hosts.{stack.settings.host}, with its public address',
             )
@@ -55,7 +55,7 @@ def _turn(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
     if found is None:
         yield error(
             "turn-address-unknown",
-            f"nothing says under which address viewers reach TURN of {stack.name}",
+            f"nothing says at which address viewers reach TURN of {stack.name}",
             Label((*stack.path, "turn"), "no address", on_key=True),
             help=form,
         )
@@ -65,7 +65,7 @@ def _turn(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
     except QuantityError:
         yield error(
             "turn-address-unknown",
-            f"TURN of {stack.name} needs an IP address, and {found.value} is a name",
+            f"TURN of {stack.name} needs an IP address, but {found.value} is a name",
             Label((*stack.path, "turn"), "TURN", on_key=True),
             [Label(found.origin.paths[0], "the name")],
             form,

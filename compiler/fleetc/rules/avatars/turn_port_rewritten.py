@@ -1,4 +1,4 @@
-"""The edge would send viewers to another port than that of TURN.
+"""The edge would send viewers to the wrong port for TURN.
 
 Why: with `edge.update_turn` the host rewrites the address that viewers get for TURN, always with port 3478.
 
@@ -28,14 +28,14 @@ _WRITTEN = 3478
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the stacks whose edge writes the address of TURN."""
+    """Look at the stacks whose edge writes the TURN address."""
     for stack in fleet.stacks:
         turn, edge = stack.settings.turn, stack.settings.edge
         if turn is not None and edge is not None and edge.update_turn and turn.port != _WRITTEN:
             yield error(
                 "turn-port-rewritten",
-                f"the edge of {stack.name} sends viewers to TURN at port {_WRITTEN}, and it listens on {turn.port}",
+                f"the edge of {stack.name} sends viewers to TURN at port {_WRITTEN}, but TURN listens on {turn.port}",
                 Label((*stack.path, "turn", "port")),
                 [Label((*stack.path, "edge", "update_turn"), "always writes that port")],
-                "leave turn.port out, or write edge.update_turn = false and turn.address",
+                "remove turn.port, or write edge.update_turn = false and turn.address",
             )

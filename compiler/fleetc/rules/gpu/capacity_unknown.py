@@ -1,8 +1,8 @@
-"""A number is missing that decides whether a GPU can carry its work.
+"""A number is missing that decides whether a GPU can handle its work.
 
-Why: the memory of well known GPU models is built in, but not of all models, and some are sold with several sizes. How
-many encode sessions a consumer GPU allows depends on its driver: 3 are certain. How much memory a model takes stands
-nowhere but in the spec. Nothing is guessed, so what cannot be checked is said, once for each host.
+Why: fleetc knows the memory of well known GPU models, but not of all, and some are sold in several sizes. How many
+encode sessions a consumer GPU allows depends on its driver: 3 are certain. Only the spec says how much memory a model
+needs. fleetc does not guess, so it reports what it cannot check, once per host.
 
 Example:
 

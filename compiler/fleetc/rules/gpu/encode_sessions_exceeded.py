@@ -1,13 +1,12 @@
-"""More streams and avatar slots may come to a GPU than it can encode at once.
+"""A GPU may get more streams and avatar slots than it can encode at once.
 
-Why: a node takes max_sessions streams, 10 when nothing is written, and deals them evenly over its GPUs. The driver of
-a consumer GPU allows 3 to 8 encode sessions at once, whatever the memory, and some data centre GPUs have no video
-encoder. Streams beyond that are accepted and then fail with "Cannot allocate memory". Where only the node's own
-default goes beyond that, this is a warning: the node starts, and few fleets ever see that many streams. Nodes on one
-GPU share its sessions, also with avatar slots, each of which takes `slot_encode_sessions`, one when nothing is
-written; slots that see every one of several GPUs are compared with what all of them have left. Each rendition of a
-stream takes a session of its own; only one is counted here, because gateways decide about the others, so leave room
-for them.
+Why: a node accepts max_sessions streams, 10 by default, and spreads them evenly over its GPUs. The driver of a consumer
+GPU allows 3 to 8 encode sessions at once, whatever the memory, and some data centre GPUs have no video encoder. Streams
+beyond that are accepted and then fail with "Cannot allocate memory". If only the node's own default is too high, this
+is a warning: the node starts, and few fleets ever see that many streams. Nodes on one GPU share its sessions, also with
+avatar slots, each of which uses `slot_encode_sessions`, one by default; slots that see all of several GPUs are compared
+with what all of them have left. Each rendition of a stream uses its own session; only one is counted here, because
+gateways decide about the others, so leave room for them.
 
 Example:
 
@@ -35,5 +34,5 @@ from fleetc.places.diagnostic import Diagnostic
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the streams that may come to each listed GPU with its encode sessions."""
+    """Compare the streams that each listed GPU may get with its encode sessions."""
     return capacity.sessions_exceeded(fleet)

@@ -1,6 +1,6 @@
 """A node runs AI models on a GPU whose id has two digits.
 
-Why: the host port of a runner container ends in the GPU id, and only ids 0 to 9 give a legal port. The container does
+Why: the host port of a runner container ends in the GPU id, and only ids 0 to 9 give a valid port. The container does
 not start.
 
 Example:
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if index is not None:
             yield error(
                 "gpu-id-too-high",
-                f"{node.name} runs AI models on GPU {ids[index]}, and runner containers reach only 0 to {_HIGHEST}",
+                f"{node.name} runs AI models on GPU {ids[index]}, but runner containers only work on 0 to {_HIGHEST}",
                 Label((*node.path, "gpus", index)),
-                help="list GPUs from 0 to 9, and leave the others to transcoding",
+                help="list GPUs from 0 to 9, and use the others for transcoding",
             )

@@ -1,6 +1,6 @@
-"""A node names the same GPU twice.
+"""A node lists the same GPU twice.
 
-Why: the node opens two sessions on that GPU and counts it as two, so it takes on work that does not fit.
+Why: the node opens two sessions on that GPU and counts it as two, so it accepts work that does not fit.
 
 Example:
 

@@ -1,10 +1,10 @@
 """Warm models and avatar slots need more memory than their GPU has.
 
-Why: containers of warm models start with the node, in the order of the list, over its GPUs in turn, and stay loaded.
-When one of them runs out of GPU memory it never becomes healthy, and the node stops. An avatar slot is assumed to
-take `slot_memory`, 8 GiB when nothing is written, from the day it is started; slots that see every one of several GPUs
-are compared with what all of them have left. The message names the smallest set of models that is already too much,
-and single changes that were weighed again and fit.
+Why: containers of warm models start with the node, in the order of the list, on its GPUs in turn, and stay loaded. If
+one of them runs out of GPU memory, it never becomes healthy, and the node stops. fleetc assumes that an avatar slot
+takes `slot_memory`, 8 GiB by default, as soon as it starts; slots that see all of several GPUs are compared with what
+all of them have left. The message names the smallest set of models that is already too much, and single changes that
+make it fit.
 
 Example:
 
@@ -33,5 +33,5 @@ from fleetc.places.diagnostic import Diagnostic
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Weigh the warm models of each listed GPU."""
+    """Add up the warm models of each listed GPU."""
     return capacity.memory_exceeded(fleet)

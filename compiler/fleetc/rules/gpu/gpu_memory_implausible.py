@@ -1,6 +1,6 @@
-"""The spec writes more memory for a GPU than its model is sold with.
+"""The spec gives a GPU more memory than its model is sold with.
 
-Why: every other check of the GPU's memory trusts the written number.
+Why: every other check of the GPU's memory trusts this number.
 
 Example:
 

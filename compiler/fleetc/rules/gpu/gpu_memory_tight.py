@@ -1,7 +1,7 @@
-"""Warm models and avatar slots take more than 85 % of the memory of their GPU.
+"""Warm models and avatar slots use more than 85 % of the memory of their GPU.
 
-Why: models need room to work in, and transcoding on the same GPU needs some as well. Above 85 % under normal load,
-work wants GPUs of its own, or fails with "CUDA out of memory" on a busy day.
+Why: models need memory to work in, and so does transcoding on the same GPU. Above 85 % under normal load, give the work
+separate GPUs, or it fails with "CUDA out of memory" on a busy day.
 
 Example:
 
@@ -30,5 +30,5 @@ from fleetc.places.diagnostic import Diagnostic
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Weigh the warm models of each listed GPU that holds them."""
+    """Add up the warm models of each listed GPU that they fit on."""
     return capacity.memory_tight(fleet)

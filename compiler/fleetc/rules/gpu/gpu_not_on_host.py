@@ -1,6 +1,6 @@
 """A node or an avatar slot uses a GPU that its host does not have.
 
-Why: the node stops at its start because the device is missing, and the game of a slot never starts.
+Why: the node exits at startup because the device is missing, and the game of a slot never starts.
 
 Example:
 
@@ -39,9 +39,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if beyond is not None:
             yield error(
                 "gpu-not-on-host",
-                f"{node.name} uses GPU {ids[beyond]}, and host {host} has {_known(count)}",
+                f"{node.name} uses GPU {ids[beyond]}, but host {host} has {_known(count)}",
                 Label((*node.path, "gpus", beyond)),
-                [Label(("hosts", host, "gpus"), "the GPUs of the host, from 0")],
+                [Label(("hosts", host, "gpus"), "the GPUs of the host, counted from 0")],
                 'use ids from the list, write gpus = "all", or add the GPU to the host',
             )
     for stack in fleet.stacks:
@@ -59,12 +59,12 @@ def _slots(fleet: Fleet, stack: Stack) -> Iterator[Diagnostic]:
             said.add(place)
             yield error(
                 "gpu-not-on-host",
-                f"slot {slot.number} of {stack.name} uses GPU {slot.gpu}, and host {host} has {_known(count)}",
+                f"slot {slot.number} of {stack.name} uses GPU {slot.gpu}, but host {host} has {_known(count)}",
                 Label(place),
-                [Label(("hosts", host, "gpus"), "the GPUs of the host, from 0")],
-                "use a place in the list, or add the GPU to the host",
+                [Label(("hosts", host, "gpus"), "the GPUs of the host, counted from 0")],
+                "use a position in the list, or add the GPU to the host",
             )
 
 
 def _known(count: int) -> str:
-    return "only GPU 0" if count == 1 else f"the GPUs 0 to {count - 1}"
+    return "only GPU 0" if count == 1 else f"only GPUs 0 to {count - 1}"

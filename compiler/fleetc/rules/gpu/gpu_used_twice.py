@@ -1,7 +1,7 @@
 """Two nodes on one host run AI models on the same GPU.
 
-Why: the port of a runner container follows from its pipeline and its GPU id, so the second container cannot start,
-and the memory of the GPU is promised twice.
+Why: the pipeline and the GPU id decide the port of a runner container, so the second container cannot start, and the
+GPU's memory is promised twice.
 
 Example:
 
@@ -60,5 +60,5 @@ def _shared(fleet: Fleet, host: str, before: Node, node: Node, shared: str, user
         f"{before.name} and {node.name} on host {host} both run AI models on {shared}",
         Label((*node.path, "gpus"), node.name),
         [Label((*before.path, "gpus"), before.name)],
-        f"write gpus = [{free[0]}]" if free else "give each of them GPUs of its own, or put all models into one node",
+        f"write gpus = [{free[0]}]" if free else "give each of them its own GPUs, or put all models into one node",
     )

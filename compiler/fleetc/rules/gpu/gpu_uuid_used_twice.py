@@ -1,7 +1,7 @@
-"""Two GPUs of the fleet have one UUID.
+"""Two GPUs of the fleet have the same UUID.
 
-Why: a UUID belongs to one card. Of two entries with the same UUID one is a copy that nobody finished, and a node that
-names its GPU by UUID gets the first.
+Why: a UUID belongs to one card. One of the two entries is an unfinished copy, and a node that names its GPU by UUID
+gets the first.
 
 Example:
 
@@ -29,7 +29,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Find UUIDs that stand for two GPUs, on one host or on two."""
+    """Find UUIDs that two GPUs have, on one host or on two."""
     seen: dict[str, Path] = {}
     for name, host in sorted(fleet.hosts.items()):
         for index, gpu in enumerate(host.gpus):

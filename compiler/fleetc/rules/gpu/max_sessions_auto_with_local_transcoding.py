@@ -1,6 +1,6 @@
 """An orchestrator that transcodes itself has max_sessions = "auto".
 
-Why: "auto" adds up what remote transcoders offer. A process that transcodes itself has none, and stops at its start.
+Why: "auto" adds up what remote transcoders offer. A process that transcodes itself has none, and exits at startup.
 
 Example:
 
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if local.value:
             yield error(
                 "max-sessions-auto-with-local-transcoding",
-                f'orchestrator {node.name} transcodes itself, and "auto" counts remote transcoders only',
+                f'orchestrator {node.name} transcodes itself, but "auto" counts only remote transcoders',
                 Label((*node.path, "max_sessions")),
                 [Label(path, local.origin.reason or "transcodes itself") for path in local.origin.paths],
                 'write a number, such as max_sessions = 12, or transcoding = "remote"',

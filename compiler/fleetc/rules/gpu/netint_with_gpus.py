@@ -1,6 +1,6 @@
 """A node has both NetInt devices and GPUs.
 
-Why: the node takes one kind of device for transcoding and stops at its start when both are given.
+Why: the node uses one kind of device for transcoding, and exits at startup if both are given.
 
 Example:
 
@@ -30,7 +30,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if isinstance(settings, GpuSettings) and settings.netint and settings.gpus is not None:
             yield error(
                 "netint-with-gpus",
-                f"{node.name} has both NetInt devices and GPUs, and the node refuses to start with both",
+                f"{node.name} has both NetInt devices and GPUs, so its node refuses to start",
                 Label((*node.path, "netint")),
                 [Label((*node.path, "gpus"), "the GPUs")],
                 "keep one of them, or run two transcoders",

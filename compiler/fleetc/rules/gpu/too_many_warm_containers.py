@@ -1,7 +1,7 @@
 """A node keeps more models warm than it has room for.
 
-Why: each warm model takes one slot of a GPU for every request it serves at once. The node stops at its start, with
-exit status 0, when they do not fit. On the CPU there is one slot.
+Why: each warm model takes one slot of a GPU for every request that it serves at once. If they do not fit, the node
+exits at startup with status 0. On the CPU there is one slot.
 
 Example:
 
@@ -43,7 +43,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _warm(fleet: Fleet, node: Node, settings: AiSettings) -> dict[int, int]:
-    """The number of containers of each warm entry that the node starts itself, by its place in the list."""
+    """The number of containers of each warm entry that the node starts itself, by its position in the list."""
     counts = ((index, effective.warm_containers(fleet, node, use)) for index, use in enumerate(settings.models))
     return {index: count for index, count in counts if count}
 
@@ -55,10 +55,10 @@ def _crowded(node: Node, settings: AiSettings, gpus: int, slots: int, warm: dict
         f"{slots} slot{'s' if slots > 1 else ''} on {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else "the one CPU slot"
     )
     needed = -(-total // gpus) if gpus else 0
-    share = f", or containers_per_gpu = {needed} when the memory is enough" if 0 < needed <= 10 else ""
+    share = f", or containers_per_gpu = {needed} if there is enough memory" if 0 < needed <= 10 else ""
     return error(
         "too-many-warm-containers",
-        f"{node.name} keeps {total} containers warm and has {room}",
+        f"{node.name} keeps {total} containers warm but has {room}",
         Label(path, "here"),
         [Label((*path, index), f"{count} of them") for index, count in list(warm.items())[:6]],
         f"remove warm or capacity from some, or give the node more GPUs{share}",

@@ -1,7 +1,7 @@
-"""A node is there for AI and has no models.
+"""A node is for AI but has no models.
 
-Why: an AI worker without models stops at its start. An orchestrator without models offers nothing that a gateway
-could ask for.
+Why: an AI worker without models exits at startup. An orchestrator without models offers nothing that a gateway could
+ask for.
 
 Example:
 
@@ -38,7 +38,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         yield error(
             "ai-without-models",
-            f"{node.name} is there for AI and has no models",
+            f"{node.name} is for AI but has no models",
             Label(node.path if isinstance(settings, AiWorker) else (*node.path, "mode"), "AI"),
             help=f"write models = [{{ use = {models}, warm = true }}]"
             + ("" if fleet.models else ", and define the model under [models]"),

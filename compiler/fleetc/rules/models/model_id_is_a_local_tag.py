@@ -1,7 +1,6 @@
 """A model's id is a tag of a local LLM runtime.
 
-Why: models are known to the network by their HuggingFace ids. A tag such as llama3.1:8b matches no request and no
-download.
+Why: the network knows models by their HuggingFace ids. A tag such as llama3.1:8b matches no request and no download.
 
 Example:
 

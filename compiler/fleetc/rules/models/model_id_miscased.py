@@ -1,7 +1,7 @@
-"""A model's id is that of a known model in another case.
+"""A model's id is that of a known model in different case.
 
-Why: model ids are case-sensitive. A gateway that asks for the exact id never meets an orchestrator that offers it in
-another case, and the download of the weights fails or ends in a directory of its own.
+Why: model ids are case-sensitive. A gateway that asks for the exact id never finds an orchestrator that offers it in
+different case, and the download of the weights fails or ends up in a separate directory.
 
 Fix: `fleetc check --fix` writes the known spelling.
 
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             path = ("models", name, "id")
             yield warning(
                 "model-id-miscased",
-                f'"{model.id}" is "{known}" in another case, and ids are case-sensitive',
+                f'"{model.id}" is "{known}" in different case, but ids are case-sensitive',
                 Label(path),
                 help=f'write id = "{known}"',
                 fix=fix_set(path, known),

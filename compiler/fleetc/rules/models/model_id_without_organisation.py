@@ -1,7 +1,7 @@
 """A model's id has no organisation in front.
 
-Why: ids are compared letter by letter, organisation included. Requests for the model find nobody, and its weights are
-not found either.
+Why: ids are compared exactly, including the organisation. Requests for the model find nobody, and neither are its
+weights found.
 
 Example:
 
@@ -25,14 +25,14 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at all models but live ones, whose ids are names of applications, and local tags, which have a rule."""
+    """Look at all models except live ones, whose ids are application names, and local tags, which have their rule."""
     for name, model in sorted(fleet.models.items()):
         organisation, slash, rest = model.id.partition("/")
         if model.pipeline == "live-video-to-video" or ":" in model.id or (organisation and slash and rest):
             continue
         yield error(
             "model-id-without-organisation",
-            f'"{model.id}" is not a full model id: the organisation is missing',
+            f'"{model.id}" is not a complete model id: the organisation is missing',
             Label(("models", name, "id")),
             help=f'write it with the organisation, as on HuggingFace: "organisation/{rest or organisation or "model"}"',
         )

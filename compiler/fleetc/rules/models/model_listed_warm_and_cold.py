@@ -1,6 +1,6 @@
 """A node lists one model both warm and cold.
 
-Why: the node panics at its start.
+Why: the node panics at startup.
 
 Example:
 
@@ -24,7 +24,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each node that runs models; two names of one pipeline and id are one model."""
+    """Look at each node that runs models; two names with the same pipeline and id are one model."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, AiSettings) or not effective.runs_models(fleet, node).value:

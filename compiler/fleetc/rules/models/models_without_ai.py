@@ -1,6 +1,6 @@
-"""An orchestrator for video only has models.
+"""An orchestrator that only sells video has models.
 
-Why: its node reads the models, and nothing ever runs or sells them.
+Why: its node reads the models, but nothing ever runs or sells them.
 
 Example:
 
@@ -29,7 +29,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if orchestrator.mode == "video" and orchestrator.models:
             yield error(
                 "models-without-ai",
-                f"orchestrator {name} has models and sells only video",
+                f"orchestrator {name} has models but sells only video",
                 Label(("orchestrators", name, "models"), "never used"),
                 [Label(("orchestrators", name, "mode"), "video only")],
                 'write mode = "dual", or remove the models',

@@ -1,8 +1,8 @@
-"""Two models of one node need different runner images, and the node has one for both.
+"""Two models of one node need different runner images, but the node uses one for both.
 
-Why: the node picks the image of a runner by its pipeline, and for live video by its model. Of two images one would win
-without a word, and the other model would run in a container that may not even know it. A model without an image of its
-own runs in the one that its neighbour names.
+Why: the node picks a runner's image by its pipeline, and for live video by its model. One of two images would silently
+win, and the other model would run in a container that may not even know it. A model without its own image runs in the
+image of the other one.
 
 Example:
 
@@ -56,7 +56,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _slot(model: Model) -> tuple[str, str]:
-    """What the node keeps one image for."""
+    """What the node uses one image for."""
     return model.pipeline, model.id if model.pipeline == "live-video-to-video" else ""
 
 
@@ -70,7 +70,7 @@ def _conflicts(fleet: Fleet, node: Node, models: dict[str, int]) -> Iterator[Dia
     if others:
         yield error(
             "runner-image-conflict",
-            f"{node.name} runs models {first} and {others[0]}, and its node takes one image for both",
+            f"{node.name} runs models {first} and {others[0]}, but its node uses one image for both",
             Label(("models", others[0], "image")),
             [Label(("models", name, "image"), name) for name in (first, *others[1:_SHOWN])],
             "give both the same image, or run one of them on another node",
@@ -79,7 +79,7 @@ def _conflicts(fleet: Fleet, node: Node, models: dict[str, int]) -> Iterator[Dia
     if without and not others:
         yield warning(
             "runner-image-conflict",
-            f"{node.name} runs model {without[0]} in the image of {first}: its node takes one image for both",
+            f"{node.name} runs model {without[0]} in the image of {first}: its node uses one image for both",
             Label((*node.path, "models", models[without[0]]), "names no image"),
             [Label(("models", first, "image"), first)],
             f'write image = "{image}" in models.{without[0]} too, or run it on another node',

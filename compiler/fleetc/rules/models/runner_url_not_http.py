@@ -1,6 +1,6 @@
 """A runner that is managed elsewhere has an address that the node cannot call.
 
-Why: the node asks a runner over HTTP. Only a serverless worker speaks to its provider over a web socket; anywhere else
+Why: the node calls a runner over HTTP. Only a serverless worker talks to its provider over a websocket; anywhere else
 such a runner never becomes healthy, and the node gives up on it after two minutes.
 
 Example:
@@ -38,7 +38,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 port = f":{use.url.port}" if use.url.port else ""
                 yield error(
                     "runner-url-not-http",
-                    f"{node.name} cannot call the runner of model {use.use} over a web socket",
+                    f"{node.name} cannot call the runner of model {use.use} over a websocket",
                     Label((*node.path, "models", index, "url")),
                     help=f'write url = "{scheme}://{use.url.host}{port}"',
                 )

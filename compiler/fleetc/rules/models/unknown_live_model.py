@@ -1,7 +1,7 @@
-"""A live model is no application that the node has a runner image for.
+"""The node has no runner image for a live model.
 
-Why: the node picks the image of a live-video-to-video runner by the model id. Without one it stops at its start, with
-exit status 0.
+Why: the node picks the image of a live-video-to-video runner by the model id. Without an image it exits at startup,
+with status 0.
 
 Example:
 
@@ -26,7 +26,7 @@ from fleetc.upstream import LIVE_MODEL_IDS
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at live models without an image of their own."""
+    """Look at live models without their own image."""
     for name, model in sorted(fleet.models.items()):
         if model.pipeline != "live-video-to-video" or model.image is not None or ":" in model.id:
             continue
@@ -36,5 +36,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f'the node has no runner image for the live model "{model.id}"',
                 Label(("models", name, "id")),
                 help=fleet.suggestions.did_you_mean(model.id, LIVE_MODEL_IDS)
-                + ' Or name its image: image = "registry/name:tag"',
+                + ' Or set its image: image = "registry/name:tag"',
             )

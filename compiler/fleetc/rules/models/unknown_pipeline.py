@@ -1,8 +1,8 @@
 """A model's pipeline does not exist.
 
-Why: the node panics at its start when it reads a pipeline it does not know. Names are lower-case, with hyphens.
+Why: the node panics at startup if it reads a pipeline that it does not know. Names are lower-case, with hyphens.
 
-Fix: `fleetc check --fix` repairs the spelling when only case, spaces or underscores are wrong.
+Fix: `fleetc check --fix` repairs the spelling if only case, spaces or underscores are wrong.
 
 Example:
 

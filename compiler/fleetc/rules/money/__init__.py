@@ -1,1 +1,1 @@
-"""Prices, tickets, deposits: what would not be paid, or not be sold."""
+"""Prices, tickets, deposits: what nobody would pay for or sell."""

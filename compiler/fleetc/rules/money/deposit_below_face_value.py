@@ -1,10 +1,10 @@
 """The deposit that a gateway pays from is below the face value of one ticket.
 
-Why: a gateway makes no ticket with a face value above its deposit, or above a part of it: deposit / deposit_multiplier.
-It then refuses the orchestrator's tickets, and buys nothing. The face value is 100 x the cost of redeeming (gas of
-redeeming x gas price), at most the reserve / 100 and at most max_face_value. So it depends on the gas price, gas_price
-of [fleet] or else 0.05 gwei, and on the size of the active set, 100 as assumed. A deposit that is not even above
-ticket_ev is always too small: an error where the gateway lists the orchestrator. Else it is a warning.
+Why: a gateway makes no ticket with a face value above its deposit, or above deposit / deposit_multiplier. It then
+refuses the orchestrator's tickets and buys nothing. The face value is 100 x the cost of redeeming (gas of redeeming x
+gas price), at most the reserve / 100 and at most max_face_value. So it depends on the gas price, which is gas_price of
+[fleet] or else 0.05 gwei, and on the size of the active set, which is assumed to be 100. A deposit that is not even
+above ticket_ev is always too small: an error if the gateway lists the orchestrator. Otherwise it is a warning.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each wallet, and the largest ticket that it has to cover."""
+    """Look at each wallet, and the largest ticket that it must cover."""
     for wallet, found in refused(fleet, tickets.DEPOSIT):
         largest = max(found, key=_needed)
         certain = any(meeting.listed and _certain(meeting) for meeting in found)

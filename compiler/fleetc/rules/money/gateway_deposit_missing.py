@@ -1,8 +1,8 @@
 """A wallet that gateways pay from has no deposit.
 
-Why: a gateway whose deposit is zero stops routing and says nothing: it drops every orchestrator, and no error reaches
-the sender of a stream. Funds in the account, also bridged ones (a bridge to the chain confirms within 15 minutes as a
-rule), are no deposit until they are set aside as one: option 11 of the node's own menu, livepeer_cli, asks for the
+Why: a gateway whose deposit is zero silently stops routing: it drops every orchestrator, and no error reaches the
+sender of a stream. Funds in the account are not a deposit until you set them aside, and neither are bridged funds (a
+bridge to the chain usually confirms within 15 minutes). Option 11 of livepeer_cli, the node's own menu, asks for the
 deposit and the reserve, and option 1 shows them.
 
 Example:
@@ -31,7 +31,7 @@ _SHOWN = 6
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the wallets of gateways and remote signers on a chain; a signer pays in the place of its gateways."""
+    """Look at the wallets of gateways and remote signers on a chain; a signer pays instead of its gateways."""
     found: dict[str, list[Node]] = {}
     for wallet, node in payers(fleet):
         found.setdefault(wallet, []).append(node)
@@ -41,8 +41,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             said = "no deposit" if deposit is None else "a deposit of zero"
             yield error(
                 "gateway-deposit-missing",
-                f"wallet {name} has {said}, and {nodes[0].name} pays from it",
+                f"wallet {name} has {said}, but {nodes[0].name} pays from it",
                 Label(("wallets", name), "here") if deposit is None else Label(("wallets", name, "deposit")),
                 [Label((*node.path, "wallet"), node.name) for node in nodes[:_SHOWN]],
-                f'set one aside with livepeer_cli, and write it in wallets.{name}, in the form deposit = "0.5 ETH"',
+                f'set one aside with livepeer_cli, and write it in wallets.{name}, like deposit = "0.5 ETH"',
             )

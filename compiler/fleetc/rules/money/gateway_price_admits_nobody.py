@@ -1,23 +1,23 @@
 """A gateway pays less than every orchestrator of the fleet asks.
 
-Why: the gateway finds orchestrators, drops each as too dear, and answers that no sessions are available. No log line
-names the cap. Prices compare exactly, by the pixel; two currencies compare when [rates] says what they are worth. A
-soft cap is not compared.
+Why: the gateway finds orchestrators, drops each one as too expensive, and answers that no sessions are available. No
+log line names the cap. Prices are compared exactly, per pixel; prices in two currencies are compared if [rates] says
+what they are worth. A soft cap is not compared.
 
-A cap that equals the price admits nobody. Unless auto_adjust_price is false, an orchestrator adds what it costs to
-redeem a ticket:
+A cap that equals the price admits nobody. Unless auto_adjust_price is false, an orchestrator adds the cost of redeeming
+a ticket:
 
     sent = price x (1 + cost / face), cut to 0.001 wei
     cost = 1200000 x gas price (350000 on networks other than Arbitrum)
-    face = 100 x cost, or 100 x ticket_ev where the cost x 100 is below ticket_ev;
+    face = 100 x cost, or 100 x ticket_ev if cost x 100 is below ticket_ev;
            at most max_face_value, and at most the payer's reserve / 100
 
 So it sends at least 1.01 x its price, and more to a payer with a small reserve: 1.02 x at 0.3 ETH and 0.05 gwei, 1.4 x
-at 0.03 ETH and 0.1 gwei. The reserve is that of the gateway's wallet, or of its signer's; it is shared by the active
-set, which is assumed to be full, with 100 orchestrators. The gas price is gas_price of [fleet], else 0.05 gwei.
+at 0.03 ETH and 0.1 gwei. The reserve is that of the gateway's or its signer's wallet. The active set shares it; fleetc
+assumes that the set is full, with 100 orchestrators. The gas price is gas_price of [fleet], else 0.05 gwei.
 
-It is an error where nobody outside the fleet can sell for less and no gas price from 0.001 gwei on lets the gateway
-buy, else a warning.
+It is an error if nobody outside the fleet can sell for less and no gas price of 0.001 gwei or more lets the gateway
+buy. Otherwise it is a warning.
 
 Example:
 
@@ -71,7 +71,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Diagnostic]:
-    """The goods that each cap is for: one that reaches none of them is said once."""
+    """The goods that each cap is for: a cap that reaches none of them is reported once."""
     caps, closed = market.caps[name], market.closed(name)
     purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
     nothing = all(verdict.outcome in (TOO_DEAR, REFUSED) for _, verdict in purchases)
@@ -101,7 +101,7 @@ def _sent(entry: PriceEntry) -> Amount:
 
 
 def _never(market: Market, name: str, goods: Goods) -> bool:
-    """Whether not even next to no cost of gas would let the gateway buy."""
+    """Whether the gateway could not buy even if gas cost almost nothing."""
     return market.judge_price(name, goods, market.quiet).outcome in (TOO_DEAR, REFUSED)
 
 
@@ -114,7 +114,7 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: PriceE
     known = market.backing[cap.owner].known
     return (error if closed and certain else warning)(
         "gateway-price-admits-nobody",
-        f"{_who(cap)} pays at most {cap.price}{_for_whom(cap)}, and {whom} {what} for that{when}",
+        f"{_who(cap)} pays at most {cap.price}{_for_whom(cap)}, but {whom} {what} for that{when}",
         Label(cap.path, "the cap"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain, known)}")],
         f'raise {key} to "{enough(offer)}" or more{special}{_unsure(known)}',
@@ -122,7 +122,7 @@ def _refused(market: Market, closed: bool, certain: bool, what: str, cap: PriceE
 
 
 def _who(cap: PriceEntry) -> str:
-    """Whose cap it is: the gateway's own, or that of the signer which pays for it."""
+    """Whose cap it is: the gateway's own, or that of the signer that pays for it."""
     return f"signer {cap.path[1]}" if cap.path[0] == "remote_signers" else f"gateway {cap.owner}"
 
 
@@ -131,7 +131,7 @@ def _for_whom(cap: PriceEntry) -> str:
 
 
 def _dispensable(market: Market, cap: PriceEntry, offer: PriceEntry) -> bool:
-    """Whether the offer is bought without the cap of its model or pipeline, at the one that then counts."""
+    """Whether the offer is bought without the cap of its model or pipeline, at the cap that then applies."""
     caps = market.caps[cap.owner]
     rest = caps.base if cap.goods[1] == "" else caps.pipelines.get(cap.goods[0], caps.base)
     return rest is not cap and decide(rest, offer, market.backing[cap.owner], market.chain).outcome == BUYS
@@ -140,20 +140,20 @@ def _dispensable(market: Market, cap: PriceEntry, offer: PriceEntry) -> bool:
 def _left_to_base(
     market: Market, name: str, cap: PriceEntry, offer: PriceEntry, nothing_else: bool, never: bool
 ) -> Diagnostic:
-    """A model that has no cap of its own, so that the cap meant for video is applied to it."""
+    """A model without its own cap, so that the cap meant for video applies to it."""
     known = market.backing[cap.owner].known
     also = "; so it can buy nothing at all" if nothing_else else ""
     also += f" {at_gas(market.chain)}" if nothing_else and not never else ""
     return (error if never else warning)(
         "gateway-price-admits-nobody",
-        f"{_who(cap)} does not pay what model {name} costs{_for_whom(cap)}: it has no cap of its own, and max_price is "
-        "lower" + also,
-        Label(cap.path, f"{cap.price}, for all that has no cap of its own"),
+        f"{_who(cap)} does not pay what model {name} costs{_for_whom(cap)}: the model has no cap of its own, "
+        "and max_price is lower" + also,
+        Label(cap.path, f"{cap.price}, for everything without its own cap"),
         [Label(offer.path, f"the cheapest offer, {offer.owner}{coming_to(offer, market.chain, known)}")],
         f'write max_model_prices = {{ {name} = "{enough(offer)}" }}, or more{_unsure(known)}',
     )
 
 
 def _unsure(known: bool) -> str:
-    """What a gateway whose funds nobody knows has to be told about a number."""
-    return "" if known else "; how much more, the reserve of its payer decides, which is not stated"
+    """What to add to a number for a gateway whose funds are unknown."""
+    return "" if known else "; its payer's reserve, which the spec does not state, decides how much more"

@@ -1,7 +1,7 @@
-"""A gateway on a chain, or a remote signer, has no highest price.
+"""A gateway on a chain, or a remote signer, has no price cap.
 
-Why: the node takes an unset cap for zero, and zero for "any price". One dear orchestrator can then empty the deposit.
-For a first test, 300 wei a pixel is a cap that has been suggested. Behind a signer the cap of the signer counts.
+Why: the node reads an unset cap as zero, and zero as "any price". One expensive orchestrator can then empty the
+deposit. For a first test, a cap of 300 wei per pixel has been suggested. Behind a signer, the signer's cap applies.
 
 Example:
 
@@ -31,10 +31,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         buyer = node.settings
         if isinstance(buyer, Buyer) and buyer.max_price is None and talks_to_chain(fleet, node):
             what = "gateway" if node.table == "gateways" else "signer"
-            rest = " for anything but the models it has caps for" if buyer.max_model_prices else ""
+            rest = " for anything except the models it has caps for" if buyer.max_model_prices else ""
             yield error(
                 "gateway-price-unset",
                 f"{what} {node.name} pays any price{rest}: it has no max_price",
                 Label(node.path, "here"),
-                help='write max_price = "1500 wei / pixel", or your own cap, or "any" if every price is fine',
+                help='write max_price = "1500 wei / pixel", or your own cap, or "any" if any price is fine',
             )

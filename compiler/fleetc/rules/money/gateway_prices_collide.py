@@ -1,7 +1,7 @@
 """An orchestrator has two prices for one account.
 
-Why: the node knows gateways by their accounts, and keeps the last price that it reads for one. Gateways that share a
-wallet are one account, so two prices for them are one price, and which of the two is a matter of spelling.
+Why: the node knows gateways by their accounts, and keeps the last price that it reads for each. Gateways that share a
+wallet are one account, so only one of their two prices applies, and which one depends on how the names are spelled.
 
 Example:
 
@@ -37,7 +37,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the prices for single gateways, of video and of models. Two equal prices are one."""
+    """Look at the prices for single gateways, of video and of models. Two equal prices are fine."""
     if not fleet.on_chain:
         return
     for name, orchestrator in sorted(fleet.orchestrators.items()):
@@ -60,5 +60,5 @@ def _collisions(fleet: Fleet, name: str, prices: Mapping[str, Price], path: Path
                 f"orchestrator {name} has two prices for one account: {before} and {key} pay from the same wallet",
                 Label((*path, "gateway_prices", key)),
                 [Label((*path, "gateway_prices", before), "the other price")],
-                f"keep one of them, or give {key if key in fleet.gateways else before} a wallet of its own",
+                f"keep one of them, or give {key if key in fleet.gateways else before} its own wallet",
             )

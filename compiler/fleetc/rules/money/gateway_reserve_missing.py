@@ -1,7 +1,7 @@
 """A wallet that gateways pay from has no reserve.
 
-Why: orchestrators accept tickets only as far as a reserve backs them. With a reserve of zero a gateway drops every
-orchestrator and says nothing, as with a deposit of zero.
+Why: orchestrators accept tickets only as far as a reserve backs them. With a reserve of zero, a gateway silently drops
+every orchestrator, as with a deposit of zero.
 
 Example:
 
@@ -39,8 +39,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             said = "no reserve" if reserve is None else "a reserve of zero"
             yield error(
                 "gateway-reserve-missing",
-                f"wallet {name} has {said}, and {nodes[0].name} pays from it",
+                f"wallet {name} has {said}, but {nodes[0].name} pays from it",
                 Label(("wallets", name), "here") if reserve is None else Label(("wallets", name, "reserve")),
                 [Label((*node.path, "wallet"), node.name) for node in nodes[:_SHOWN]],
-                f'set one aside with livepeer_cli, and write it in wallets.{name}, in the form reserve = "0.3 ETH"',
+                f'set one aside with livepeer_cli, and write it in wallets.{name}, like reserve = "0.3 ETH"',
             )

@@ -1,8 +1,8 @@
-"""A gateway pays for live AI video in another interval than an orchestrator of the fleet debits it.
+"""A gateway pays for live AI video at a different interval than an orchestrator of the fleet debits it.
 
-Why: the gateway pays once in each of its intervals, and the orchestrator debits the stream once in each of its own,
-every 5 s by default. When the credit does not cover a debit, the orchestrator closes the stream with "insufficient
-balance". A gateway that pays more often than it is debited only makes more tickets.
+Why: the gateway pays once per interval, and the orchestrator debits the stream once per its own interval, every 5 s by
+default. If the credit does not cover a debit, the orchestrator closes the stream with "insufficient balance". A gateway
+that pays more often than it is debited only makes more tickets.
 
 Example:
 
@@ -57,7 +57,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         first = _interval(fleet.orchestrators[others[0]])
         yield warning(
             "live-payment-intervals-differ",
-            f"gateway {name} pays for live AI every {interval}, and orchestrator {others[0]} debits it every {first}",
+            f"gateway {name} pays for live AI every {interval}, but orchestrator {others[0]} debits it every {first}",
             Label(_place(("gateways", name), gateway)),
             [
                 Label(_place(("orchestrators", seller), fleet.orchestrators[seller]), seller)

@@ -1,10 +1,10 @@
 """An orchestrator's highest face value leaves no room for a ticket.
 
-Why: the face value of a ticket is never above max_face_value. One that is not above ticket_ev is refused by gateways,
-and one that is not above the cost of redeeming it (gas of redeeming x gas price) is not given out, or not redeemed. The
-first, and what fails even at a gas price of 0.001 gwei or at min_gas_price, is an error; else it is a warning, at
-gas_price of [fleet] or else 0.05 gwei. A low face value also makes the orchestrator dearer: it adds cost / face to its
-price.
+Why: the face value of a ticket is never above max_face_value. If it is not above ticket_ev, gateways refuse the ticket.
+If it is not above the cost of redeeming the ticket (gas of redeeming x gas price), the ticket is not given out, or not
+redeemed. The first case is an error, and so is whatever fails even at a gas price of 0.001 gwei or at min_gas_price;
+otherwise it is a warning, at gas_price of [fleet] or else 0.05 gwei. A low face value also makes the orchestrator more
+expensive: it adds cost / face to its price.
 
 Example:
 
@@ -29,7 +29,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each orchestrator on a chain that bounds its tickets; the node takes 0 for no bound."""
+    """Look at each orchestrator on a chain that limits its tickets; the node reads 0 as no limit."""
     if not fleet.on_chain:
         return
     chain = chain_of(fleet)
@@ -44,6 +44,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "max-face-value-too-low",
             f"no ticket of {name} is {why}: its max_face_value is too low{'' if certain else ' ' + at_gas(chain)}",
             Label(("orchestrators", name, "max_face_value")),
-            help=f'leave it out, or write "{round_up(max(terms.ticket_ev, cost) + 1)}" or more; '
+            help=f'remove it, or write "{round_up(max(terms.ticket_ev, cost) + 1)}" or more; '
             f'"{round_up(max(terms.ticket_ev, cost) * 100)}" adds 1 percent to the price',
         )

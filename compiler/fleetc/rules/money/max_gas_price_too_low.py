@@ -1,9 +1,9 @@
-"""A node pays less for gas than gas costs, so it sends no transaction.
+"""A node pays less for gas than gas costs, so it sends no transactions.
 
-Why: while the gas price is above max_gas_price, the node redeems no ticket, calls no reward and funds nothing. A
-winning ticket is tried again with each block, and is lost after two rounds. The node never goes below min_gas_price, so
-a max_gas_price below that stops every transaction: an error. Below the gas price of the chain, gas_price of [fleet] or
-else 0.05 gwei, it is a warning.
+Why: while the gas price is above max_gas_price, the node redeems no tickets, does not call reward and funds nothing. It
+tries a winning ticket again with each block, and loses it after two rounds. The node never goes below min_gas_price, so
+a max_gas_price below that stops every transaction: an error. Below the gas price of the chain (gas_price of [fleet], or
+else 0.05 gwei) it is a warning.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each node on a chain that bounds its gas price."""
+    """Look at each node on a chain that limits its gas price."""
     if not fleet.on_chain:
         return
     gas = effective.gas_price(fleet).value
@@ -45,11 +45,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         certain = most < least
         near: Path = (*node.path, "min_gas_price") if settings.min_gas_price is not None else ("fleet", "network")
-        where = "what it never goes below" if settings.min_gas_price else f"the node never goes below {Wei(least)} here"
+        where = "it never goes below this" if settings.min_gas_price else f"the node never goes below {Wei(least)} here"
         when = "" if certain else f" at a gas price of {gas}"
         yield (error if certain else warning)(
             "max-gas-price-too-low",
-            f"{node.name} sends no transaction{when}: it pays {settings.max_gas_price} at most",
+            f"{node.name} sends no transactions{when}: it pays at most {settings.max_gas_price}",
             Label((*node.path, "max_gas_price")),
             [Label(near, where)] if certain else [],
             f'write "{round_up(needed * 10)}", which leaves room for busy hours, or at least "{Wei(needed)}"',

@@ -1,9 +1,9 @@
 """A wallet on a chain has no minimum balance, or one below the recommended 0.02 ETH.
 
-Why: every transaction of a node costs gas: redeeming tickets, calling reward, adding to a deposit. A wallet that
-cannot pay for it fails with "insufficient funds for gas * price + value", hours after the balance ran low. Operators
-recommend 0.02 to 0.05 of the native currency. No metric of the node tells the balance, so no alert watches it: look at
-it yourself.
+Why: every transaction of a node costs gas: redeeming tickets, calling reward, adding to a deposit. If the wallet cannot
+pay for it, the transaction fails with "insufficient funds for gas * price + value", hours after the balance ran low.
+Operators recommend 0.02 to 0.05 of the native currency. The node has no metric for the balance, so no alert watches it:
+check it yourself.
 
 Example:
 
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name in fleet.nodes_by_wallet:
         balance = fleet.wallets[name].minimum_balance
         if balance is None or balance.wei < _LEAST:
-            said = "no minimum balance" if balance is None else f"a minimum balance of {balance} only"
+            said = "no minimum balance" if balance is None else f"a minimum balance of only {balance}"
             yield warning(
                 "minimum-balance-low",
                 f"wallet {name} has {said}",

@@ -1,7 +1,7 @@
-"""A node that runs models itself has a price of a model for a single gateway.
+"""A node that runs models itself has a model price for a single gateway.
 
-Why: the node takes every entry of its list of models for one more copy to run. On an AI worker of an orchestrator,
-prices have no effect at all.
+Why: the node reads every entry of its model list as one more copy to run. On an AI worker of an orchestrator, prices
+have no effect at all.
 
 Example:
 
@@ -39,9 +39,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 worker = isinstance(settings, AiWorker)
                 yield error(
                     "model-gateway-price-on-worker",
-                    f"{node.name} runs model {use.use} itself and has a price of it for single gateways",
+                    f"{node.name} runs model {use.use} itself, but has prices of it for single gateways",
                     Label((*node.path, "models", index, "gateway_prices")),
-                    help="write the prices at the orchestrator"
+                    help="write the prices in the orchestrator"
                     if worker
                     else "let AI workers run the models, or remove the prices",
                 )

@@ -1,7 +1,7 @@
-"""No orchestrator sells a model to anybody of this fleet.
+"""No orchestrator of this fleet sells a model.
 
-Why: the model is described and never offered, so each request for it fails. Often its name is missing from the
-`models` of an orchestrator. A gateway that searches, or lists an orchestrator elsewhere, may find it outside the fleet.
+Why: the model is described but never offered, so each request for it fails. Often its name is missing from the
+`models` of an orchestrator. A gateway that searches, or lists an outside orchestrator, may find it outside the fleet.
 
 Example:
 
@@ -39,7 +39,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at models that no node offers, and at caps for models that a gateway's list of orchestrators lacks.
 
-    Only in a fleet on a chain with gateways and orchestrators for AI: elsewhere a spare row of the table harms nobody.
+    Only in a fleet on a chain with gateways and orchestrators for AI: elsewhere an unused model does no harm.
     """
     gateways = [n for n in fleet.nodes if isinstance(n.settings, Gateway) and effective.serves_ai(n)]
     sellers = [n for n in fleet.nodes if isinstance(n.settings, AiSettings) and effective.serves_ai(n)]
@@ -70,7 +70,7 @@ def _not_listed(fleet: Fleet, node: Node, offered: set[Goods]) -> Iterator[Diagn
         if goods in offered and goods not in sold:
             yield warning(
                 "model-nobody-sells",
-                f"gateway {node.name} has a cap for model {name}, and no orchestrator of its list sells it",
+                f"gateway {node.name} has a cap for model {name}, but no orchestrator in its list sells it",
                 Label((*paying.path, "max_model_prices", name), on_key=True),
                 [Label((*finding.path, "orchestrators"), "the list")],
                 "list an orchestrator that offers the model, or remove the cap",

@@ -1,9 +1,9 @@
-"""An orchestrator asks more than any gateway of the fleet that could use it pays.
+"""An orchestrator asks more than any gateway of the fleet that could use it would pay.
 
-Why: the orchestrator is up, passes every check and earns nothing. What it sends is more than its price, unless
-auto_adjust_price is false: it adds the cost of redeeming tickets (`fleetc explain gateway-price-admits-nobody` has the
-formula). Gateways outside the fleet may pay more, so it is a warning; a gateway that can afford nobody at all is
-reported by gateway-price-admits-nobody instead.
+Why: the orchestrator is up, passes every check and earns nothing. Unless auto_adjust_price is false, it sends more than
+its price: it adds the cost of redeeming tickets (`fleetc explain gateway-price-admits-nobody` has the formula).
+Gateways outside the fleet may pay more, so this is a warning. For a gateway that can afford nobody at all, see
+gateway-price-admits-nobody instead.
 
 Example:
 
@@ -35,7 +35,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each offer of each orchestrator; a price that several share is reported once."""
+    """Look at each offer of each orchestrator; a shared price is reported once."""
     if not fleet.on_chain or not fleet.gateways:
         return
     market = market_of(fleet)
@@ -57,7 +57,7 @@ def _unpaid(offer: PriceEntry, found: Highest, chain: Chain) -> Diagnostic:
     what = "video" if offer.goods == VIDEO else f"model {offer.goods[1]}"
     return warning(
         "orchestrator-price-nobody-pays",
-        f"orchestrator {offer.owner} asks {offer.price} for {what}, more than any gateway of this fleet pays it",
+        f"orchestrator {offer.owner} asks {offer.price} for {what}, more than any gateway of this fleet pays",
         Label(offer.path, f"the price{coming_to(found.asked, chain) if key == 'it' else ''}"),
         [Label(found.cap.path, f"the highest cap, {found.cap.owner}")],
         f'lower {key} to "{price}" or less, or raise the cap' if price else "raise the cap",

@@ -1,7 +1,6 @@
 """An orchestrator on a chain has no price for something it sells.
 
-Why: the node panics at its start when neither a base price nor the model's own is set, or sells transcoding for
-nothing.
+Why: without a base price or the model's own, the node panics at startup, or sells transcoding for nothing.
 
 Example:
 
@@ -26,7 +25,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the orchestrators of a fleet on a chain. One whose models it or live runners run needs no base price."""
+    """Look at orchestrators on a chain. One that runs its models itself or through live runners needs no base price."""
     if not fleet.on_chain:
         return
     for node in fleet.nodes:
@@ -40,14 +39,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "orchestrator-price-unset",
                 f"orchestrator {node.name} has no price" + _without_work(node),
                 Label(node.path, "here"),
-                help='decide what you ask, and write it in the form price = "1200 wei / pixel"',
+                help='decide on a price, and write it like price = "1200 wei / pixel"',
             )
         elif effective.serves_ai(node) and (settings.price is None or settings.price.is_zero):
             yield from _models(fleet, node, settings)
 
 
 def _without_work(node: Node) -> str:
-    return " for video" if effective.serves_video(node) else ", and its node needs one because others run its models"
+    return " for video" if effective.serves_video(node) else ", but its node needs one because others run its models"
 
 
 def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagnostic]:
@@ -58,5 +57,5 @@ def _models(fleet: Fleet, node: Node, settings: Orchestrator) -> Iterator[Diagno
                 f"orchestrator {node.name} has no price for model {use.use}",
                 Label((*node.path, "models", index), "offered here"),
                 [Label(("models", use.use), "no price here either")],
-                f'decide what you ask, and write it in models.{use.use} in the form price = "4768371 wei / pixel"',
+                f'decide on a price, and write it in models.{use.use}, like price = "4768371 wei / pixel"',
             )

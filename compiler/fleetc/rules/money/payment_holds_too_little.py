@@ -1,12 +1,12 @@
-"""What one request costs is more than one payment can hold.
+"""One request costs more than one payment can hold.
 
-Why: a payment carries tickets of ticket_ev each, at most 600, and 100 where a remote signer makes them; and no more
-than tickets.max_total_ev of the payer in all. So with the default of 8 gwei it holds 4800 gwei. An image of 1024 x 1024
+Why: a payment carries tickets of ticket_ev each: at most 600, or 100 if a remote signer makes them, and in total no
+more than the payer's tickets.max_total_ev. With the default of 8 gwei it holds 4800 gwei. An image of 1024 x 1024
 pixels costs more than that above 4577636 wei / pixel. Live AI video pays for 1658880000 pixels in advance, which is too
-much above 2893 wei / pixel, and through a signer above 482; both with what the orchestrator adds to its price. The
-orchestrator then refuses with "Insufficient balance", and no log line names ticket_ev. For images it is a warning, as
-smaller ones may be all that is asked for; for live video an error, where the gateway lists the orchestrator and its
-bare price is too much already.
+much above 2893 wei / pixel, or through a signer above 482; both include what the orchestrator adds to its price. The
+orchestrator then refuses with "Insufficient balance", and no log line names ticket_ev. For images it is a warning,
+because all requests may be for smaller ones. For live video it is an error if the gateway lists the orchestrator and
+its price alone is already too much.
 
 Example:
 
@@ -63,7 +63,7 @@ class PricedRequest(NamedTuple):
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the dearest offers of each kind that a gateway buys; a price that several share is reported once."""
+    """Look at the most expensive offers of each kind that a gateway buys; a shared price is reported once."""
     if not fleet.on_chain:
         return
     market = market_of(fleet)
@@ -96,7 +96,7 @@ def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Bac
     return (error if certain else warning)(
         "payment-holds-too-little",
         f"{_REQUESTS[offer.goods[0]][1]} from {offer.owner} costs {_short(request.fee)}, "
-        f"and one payment of {name} holds {_short(most)}",
+        f"but one payment of {name} holds only {_short(most)}",
         ticket_value(fleet, offer.owner, terms),
         related,
         _advice(fleet, request, backing),
@@ -104,7 +104,7 @@ def _too_much(fleet: Fleet, market: Market, request: PricedRequest, backing: Bac
 
 
 def _advice(fleet: Fleet, request: PricedRequest, backing: Backing) -> str:
-    """The ticket_ev that would do, and the bounds of the payer where they are in its way."""
+    """The ticket_ev that would be enough, and the limits of the payer if they are too low for it."""
     terms = request.offer.terms
     value = max(terms.ticket_ev, round_up(-(-request.fee // backing.nonces)).wei)
     total = -(-request.fee // value) * value + 1
@@ -120,6 +120,6 @@ def _advice(fleet: Fleet, request: PricedRequest, backing: Backing) -> str:
 
 
 def _short(amount: int) -> str:
-    """An amount to the gwei, which is what people set."""
+    """An amount rounded to gwei, the unit that people use."""
     whole, rest = divmod(amount, 10**9)
     return f"{'about ' if rest else ''}{whole} gwei" if whole else str(Wei(amount))

@@ -1,7 +1,7 @@
 """A price is in a currency that the node cannot convert.
 
-Why: the node panics at its start. Its built-in price feed knows US dollars, on Arbitrum One only; another currency or
-chain needs a feed contract of its own.
+Why: the node panics at startup. Its built-in price feed knows only US dollars, and only on Arbitrum One; another
+currency or chain needs its own feed contract.
 
 Example:
 
@@ -30,7 +30,7 @@ _FEED_CURRENCY = "USD"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at every price and cap of nodes on a chain that name no feed of their own."""
+    """Look at every price and cap of nodes on a chain without their own feed."""
     if not fleet.on_chain:
         return
     known = {"wei", _FEED_CURRENCY} if fleet.fleet.network == _FEED_NETWORK else {"wei"}

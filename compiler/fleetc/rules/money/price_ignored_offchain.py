@@ -31,19 +31,19 @@ _KEYS = ("price", "gateway_prices", "max_price", "max_model_prices")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the price settings of every node; those in the models table may be for another fleet.
+    """Look at the price settings of every node; prices in the models table may be for another fleet.
 
-    What a gateway behind a signer has is refused by setting-belongs-to-signer.
+    For a gateway behind a signer, setting-belongs-to-signer refuses them.
     """
     if fleet.on_chain:
         return
     if fleet.fleet.gas_price is not None:
         yield warning(
             "price-ignored-offchain",
-            "the fleet has gas_price, and off-chain nobody pays",
+            "the fleet has gas_price, but off-chain nobody pays",
             Label(("fleet", "gas_price")),
             [Label(("fleet", "network"), "no chain")],
-            "remove gas_price, or name the chain as network",
+            "remove gas_price, or set network to the chain",
         )
     for node in fleet.nodes:
         for key in _KEYS:
@@ -53,5 +53,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"{node.name} has {key}, which an off-chain node ignores",
                     Label((*node.path, key)),
                     [Label(("fleet", "network"), "no chain")],
-                    f"remove {key}, or name the chain as network",
+                    f"remove {key}, or set network to the chain",
                 )

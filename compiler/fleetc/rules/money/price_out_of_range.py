@@ -1,7 +1,7 @@
-"""An orchestrator's price is outside the numbers its node can send.
+"""An orchestrator's price is outside the range that its node can send.
 
-Why: prices travel as two 64-bit integers. With automatic adjustment a price above about 9.2e15 wei is cut to that;
-without it, one whose exact fraction does not fit cannot be sent, and gateways get no price.
+Why: prices are sent as two 64-bit integers. With automatic adjustment, a price above about 9.2e15 wei is cut to that.
+Without it, a price whose exact fraction does not fit cannot be sent, and gateways get no price.
 
 Example:
 
@@ -34,7 +34,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         terms = terms_of(fleet, asked.settings)
         sent = least_advertised(exact, terms)
-        if sent is None or (exact - sent) * 1000 >= 1:  # adjusting cuts off less than a thousandth
+        if sent is None or (exact - sent) * 1000 >= 1:  # adjustment cuts off less than a thousandth
             how = "the most it can send is about 9.2e15 wei / pixel" if terms.adjusts else "use fewer digits"
             seen.add(asked.path)
             yield error(

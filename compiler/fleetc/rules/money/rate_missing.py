@@ -1,8 +1,8 @@
-"""A price or cap is in a currency without a rate, so it is compared with nothing that is in another currency.
+"""A price or cap is in a currency without a rate, so it cannot be compared with other currencies.
 
-Why: fleetc knows no exchange rate, and none is ever guessed. Without [rates] nobody can say whether a gateway buys at
-that price, and every check of prices passes over it. The node converts by its own feed, so the rate here only has to be
-close enough to find mistakes.
+Why: fleetc knows no exchange rates and never guesses one. Without [rates] it cannot say whether a gateway buys at that
+price, and every price check skips it. The node converts with its own feed, so the rate here only has to be close enough
+to find mistakes.
 
 Example:
 
@@ -47,15 +47,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if compared - {currency}:
             yield warning(
                 "rate-missing",
-                f"prices in {currency} are compared with no price in another unit: the spec states no rate for it",
+                f"prices in {currency} cannot be compared with prices in other units: the spec has no rate for it",
                 Label(places[0], f"in {currency}"),
                 [Label(place, f"in {currency}") for place in places[1:_SHOWN]],
-                f'state what one {currency} is worth, such as {currency} = "0.00042 ETH" under [rates]',
+                f'write what one {currency} is worth under [rates], such as {currency} = "0.00042 ETH"',
             )
 
 
 def _places(fleet: Fleet) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
-    """Where prices are asked and where they are paid, by currency, each place once."""
+    """Where prices are asked and paid, by currency, each place once."""
     asked: dict[str, dict[Path, None]] = {}
     paid: dict[str, dict[Path, None]] = {}
     for found in all_prices(fleet):

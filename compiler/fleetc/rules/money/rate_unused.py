@@ -1,7 +1,7 @@
-"""A rate is stated for a currency that no price of the fleet is in.
+"""The spec has a rate for a currency that no price of the fleet uses.
 
-Why: a rate makes prices of two currencies comparable. One that is never used is often a slip in the name of the
-currency, and then prices go uncompared.
+Why: a rate makes prices in two currencies comparable. An unused one is often a typo in the currency, and then prices
+are not compared.
 
 Example:
 
@@ -30,7 +30,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the rates. Off-chain no price means anything, and so no rate does."""
+    """Look at the rates. Off-chain, prices and rates mean nothing."""
     if not fleet.rates:
         return
     used = _currencies(fleet) if fleet.on_chain else set()
@@ -39,7 +39,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if currency not in used:
             yield warning(
                 "rate-unused",
-                f"no price of this fleet is in {currency}" + ("" if fleet.on_chain else ", and off-chain none counts"),
+                f"no price of this fleet is in {currency}"
+                + ("" if fleet.on_chain else ", and off-chain prices have no effect"),
                 Label(("rates", currency), on_key=True),
                 help=fleet.suggestions.did_you_mean(currency, others, "remove the rate"),
             )

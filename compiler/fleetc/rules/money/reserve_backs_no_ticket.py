@@ -1,11 +1,11 @@
 """The reserve that a gateway pays from is too small for a single ticket.
 
-Why: an orchestrator gives tickets to a payer up to its share of the payer's reserve: the reserve over the size of the
-active set. It gives none when that share is not above ticket_ev, or below the cost of redeeming a ticket (gas of
-redeeming x gas price, at most 3 gwei of it). Then the gateway gets no session and nothing to pay with; the log of the
-orchestrator says "insufficient sender reserve". How many orchestrators are active only the chain knows: 100 are
-assumed, the most on Arbitrum One, and the gas price is gas_price of [fleet], else 0.05 gwei. An error where no gas
-price and no active set would help a gateway that lists the orchestrator, else a warning.
+Why: an orchestrator gives a payer tickets up to its share of the payer's reserve: the reserve divided by the size of
+the active set. It gives none if that share is not above ticket_ev, or is below the cost of redeeming a ticket (gas of
+redeeming x gas price, with a gas price of at most 3 gwei). The gateway then gets no session and has nothing to pay
+with; the orchestrator's log says "insufficient sender reserve". Only the chain knows how many orchestrators are active:
+fleetc assumes 100, the most on Arbitrum One. The gas price is gas_price of [fleet], or else 0.05 gwei. It is an error
+if no gas price and no active set would help a gateway that lists the orchestrator. Otherwise it is a warning.
 
 Example:
 
@@ -47,7 +47,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _needed(meeting: Meeting) -> int:
-    """The reserve from which on a ticket is above its value and worth redeeming."""
+    """The smallest reserve with which a ticket is above its value and worth redeeming."""
     least = max(meeting.terms.ticket_ev, tickets.cost(meeting.terms, meeting.chain)) + 1
     return meeting.chain.pool * least
 

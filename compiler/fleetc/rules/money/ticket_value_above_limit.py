@@ -1,9 +1,9 @@
 """The tickets of an orchestrator are worth more than a gateway allows for one ticket, or for one payment.
 
 Why: a gateway refuses tickets whose expected value is above tickets.max_ev (3000 gwei by default), and payments above
-tickets.max_total_ev (20000 gwei), and a payment is at least one ticket. The orchestrator rounds the chance of winning
-up, so that a ticket_ev that equals the bound is refused as well. Only the gateway's log tells. An error where the
-gateway lists the orchestrator, else a warning.
+tickets.max_total_ev (20000 gwei); a payment is at least one ticket. The orchestrator rounds the chance of winning up,
+so a ticket_ev that equals the limit is refused too. Only the gateway's log shows it. It is an error if the gateway
+lists the orchestrator. Otherwise it is a warning.
 
 Example:
 
@@ -30,7 +30,7 @@ _FIELDS = {tickets.VALUE: "max_ev", tickets.TOTAL: "max_total_ev"}
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each payer and each kind of tickets that it meets, once."""
+    """Look at each payer and each kind of ticket that it gets, once."""
     seen: set[tuple[Path, int]] = set()
     for meeting in meetings(fleet):
         field = _FIELDS.get(meeting.ticket.refusal)

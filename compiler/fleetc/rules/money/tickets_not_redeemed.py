@@ -1,8 +1,9 @@
 """The tickets of a gateway are worth less than it costs to redeem them.
 
 Why: above 3 gwei an orchestrator still gives out tickets whose face value is below the cost of redeeming (gas of
-redeeming x gas price), and then redeems none that wins: it works for nothing. The face value is at most the reserve of
-the payer over the size of the active set; 100 orchestrators are assumed, and gas_price of [fleet] or else 0.05 gwei.
+redeeming x gas price), but does not redeem the winning ones: it works for nothing. The face value is at most the
+payer's reserve divided by the size of the active set. fleetc assumes 100 orchestrators, and gas_price of [fleet] or
+else 0.05 gwei.
 
 Example:
 
@@ -33,7 +34,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each wallet, and the orchestrator that pays the most for gas; another rule looks at max_face_value."""
+    """Look at each wallet, and the orchestrator that pays the most for gas; another rule checks max_face_value."""
     short: dict[str, list[Meeting]] = {}
     for meeting in meetings(fleet):
         face = meeting.ticket.face
@@ -44,10 +45,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         face, cost = dearest.ticket.face, _cost(dearest)
         yield warning(
             "tickets-not-redeemed",
-            f"{dearest.seller} redeems no ticket of {dearest.gateway}: one pays {Wei(face)} at most, "
-            f"and redeeming it costs {Wei(cost)} {dearest.at_least}",
+            f"{dearest.seller} redeems no ticket of {dearest.gateway}: a ticket pays at most {Wei(face)}, "
+            f"but redeeming it costs {Wei(cost)} {dearest.at_least}",
             Label(("wallets", wallet, "reserve")),
-            [Label(("orchestrators", dearest.seller), "who works for nothing")],
+            [Label(("orchestrators", dearest.seller), "works for nothing")],
             f'set more aside, and write reserve = "{round_up(dearest.chain.pool * (cost + 1))}" or more',
         )
 

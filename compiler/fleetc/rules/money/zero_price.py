@@ -1,7 +1,7 @@
-"""An orchestrator on a chain asks nothing.
+"""An orchestrator on a chain has a price of zero.
 
-Why: work for nothing is rarely meant. For a model, zero does not even mean nothing: the node then asks its base
-price, when it has one.
+Why: few people mean to work for nothing. For a model, zero does not even mean free: the node then asks its base price
+if it has one.
 
 Example:
 
@@ -37,12 +37,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"orchestrator {asked.node.name} asks its base price for model {asked.model}, not zero",
                 Label(asked.path, "read as: no price of its own"),
                 [Label((*asked.node.path, "price"), "the base price")],
-                "write the price that is meant, or leave it out",
+                "write the price that you mean, or remove it",
             )
         else:
             yield warning(
                 "zero-price",
                 f"orchestrator {asked.node.name} works for nothing",
                 Label(asked.path),
-                help='write a price, such as "1200 wei / pixel"; if free work is meant, silence this warning',
+                help='write a price, such as "1200 wei / pixel"; if you mean to work for free, silence this warning',
             )

@@ -1,1 +1,1 @@
-"""How the fleet is watched, and whom alerts reach."""
+"""How the fleet is monitored, and who gets alerts."""

@@ -1,7 +1,7 @@
-"""Prometheus raises alerts and there is no Alertmanager to send them to.
+"""Prometheus raises alerts, but there is no Alertmanager to send them to.
 
-Why: an alert that nobody is sent shows only on a page that somebody has to open. Most failures of a node print no
-error and stop its income, and the alerts are there to tell.
+Why: an alert that goes to nobody only shows on a page that somebody has to open. Most failures of a node print no error
+and stop its income; the alerts exist to tell you.
 
 Example:
 
@@ -24,11 +24,11 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at a fleet that says how it is watched."""
+    """Look at a fleet with a monitoring table."""
     if fleet.monitoring is not None and not fleet.monitoring.alertmanagers:
         yield warning(
             "alerts-reach-nobody",
-            "alerts of this fleet are sent to nobody: no Alertmanager is named",
+            "alerts of this fleet go to nobody: there is no Alertmanager",
             Label(("monitoring",), on_key=True),
-            help='write alertmanagers = ["203.0.113.10:9093"] here, or silence this if you look by hand',
+            help='write alertmanagers = ["203.0.113.10:9093"] here, or silence this if you check by hand',
         )

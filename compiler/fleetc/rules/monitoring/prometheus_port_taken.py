@@ -1,8 +1,7 @@
-"""Agents would write to a port that something else listens on.
+"""Agents would send metrics to a port that something else listens on.
 
-Why: without `receiver`, agents write to port 9090 of the host that Prometheus runs on, which is its usual port.
-orchestrator-health listens there too, and a node may. Prometheus then cannot start there, and what agents send is
-lost.
+Why: without `receiver`, agents send metrics to port 9090 of the host that Prometheus runs on, which is its usual port.
+orchestrator-health listens there too, and a node may. Prometheus then cannot start there, and the metrics are lost.
 
 Example:
 
@@ -37,7 +36,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the host of Prometheus, where agents write to it and the spec does not say at which port."""
+    """Look at the host of Prometheus if agents send to it and the spec does not say which port."""
     settings = fleet.monitoring
     home = prometheus_host(fleet)
     if home is None or settings is None or settings.receiver is not None:
@@ -49,10 +48,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             authority = host_port(HostName(fleet.hosts[home.value].address), PROMETHEUS_PORT + 1)
             yield error(
                 "prometheus-port-taken",
-                f"agents would write to port {PROMETHEUS_PORT} of host {home.value}, which {owner} takes",
+                f"agents would send metrics to port {PROMETHEUS_PORT} of host {home.value}, which {owner} uses",
                 Label(home.origin.paths[0]),
                 [Label(port.origin.paths[0], f"{owner}: {port.purpose}")],
-                f'let Prometheus listen elsewhere and write receiver = "http://{authority}{WRITE_PATH}"',
+                f'move Prometheus to another port and write receiver = "http://{authority}{WRITE_PATH}"',
             )
 
 

@@ -1,6 +1,6 @@
-"""A registration names more services than the payments service takes.
+"""A registration names more services than the payments service accepts.
 
-Why: it takes 25 and refuses the whole registration otherwise. When nothing is written these are TURN, and signaling and
+Why: it accepts 25, and refuses the whole registration if there are more. By default these are TURN, and signaling and
 game of every slot, so 12 slots fit.
 
 Example:

@@ -1,1 +1,1 @@
-"""Settings of a node that contradict one another or do nothing."""
+"""Settings of a node that contradict each other or do nothing."""

@@ -1,7 +1,7 @@
-"""Two processes on one host have one data directory, or one inside the other.
+"""Two processes on one host share a data directory, or one is inside the other.
 
-Why: the directory holds a database, a certificate and a keystore that belong to one process. Two processes lock one
-another out or mix their chain state, and one of them stops with exit status 0.
+Why: the directory holds a database, a certificate and a keystore that belong to one process. Two processes lock each
+other out or mix their chain state, and one of them exits with status 0.
 
 Example:
 
@@ -15,7 +15,7 @@ Example:
 
 Instead:
 
-    # leave data_dir out: each node gets a directory of its own under the host's state_dir
+    # without data_dir, each node gets its own directory under the host's state_dir
     [gateways.gate]
     host = "edge"
 """
@@ -31,7 +31,7 @@ from fleetc.places.origin import Chosen
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the directories of each host in sorted order, where what lies inside follows what holds it."""
+    """Compare the directories of each host in sorted order, where a subdirectory follows its parent."""
     for host, nodes in fleet.nodes_by_host.items():
         directories = ((node, effective.data_dir(fleet, node)) for node in nodes)
         parted = sorted(
@@ -51,7 +51,7 @@ def _clash(host: str, first: Node, where: Chosen[str], node: Node, inside: Chose
     message = (
         f"{first.name} and {node.name} on host {host} have the same data directory, {inside.value}"
         if same
-        else f"the data directory of {node.name} on host {host} lies inside that of {first.name}"
+        else f"the data directory of {node.name} on host {host} is inside that of {first.name}"
     )
     given = inside.origin.kind == "given"
     return error(
@@ -59,5 +59,5 @@ def _clash(host: str, first: Node, where: Chosen[str], node: Node, inside: Chose
         message,
         Label(inside.origin.paths[0] if given else node.path, inside.value),
         [Label(where.origin.paths[0] if where.origin.kind == "given" else first.path, where.value)],
-        f"remove data_dir from {node.name if given else first.name}: it then gets a directory of its own",
+        f"remove data_dir from {node.name if given else first.name}: it then gets its own directory",
     )

@@ -1,10 +1,11 @@
-"""A secret stands in the spec.
+"""The spec contains a secret.
 
-Why: the spec lies in a repository, in its history, in reviews and in logs, and its text, comments too, is copied into
-the tree. Whoever can read one of them has the key, and removing it later does not help: it has to be replaced. What
-only a secret looks like (tokens by their prefix, private keys, recovery phrases with their checksum, keys at the
-addresses of known providers) is an error that nothing silences. What is only long and random may be an id: such an
-error says so, and `[[silence]]` with code = "inline-secret", with its one place as `at` and with a reason lifts it.
+Why: the spec ends up in a repository, its history, reviews and logs, and its text, including comments, is copied into
+the tree. Anybody who can read one of them has the key, and removing it later does not help: you must replace it. Text
+that can only be a secret (tokens by their prefix, private keys, recovery phrases with their checksum, keys in the
+addresses of known providers) is an error that nothing silences. Text that is only long and random may be an id: the
+error then says so, and you can silence it with `[[silence]]`: code = "inline-secret", exactly its place as `at`, and a
+reason.
 
 Example:
 
@@ -35,8 +36,8 @@ _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
 _NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
 _FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
 _STREAM_FORM = 'write a reference: { env = "NAME" } or { vault = "key" }'
-_FALSE_ALARM = "; if it is none, silence this error at this place, with a reason"
-_NO_FORM = "take it out: this field is sent to the service as it stands, and takes no reference"
+_FALSE_ALARM = "; if it is not a secret, silence this error at this place, with a reason"
+_NO_FORM = "remove it: this field is sent to the service as is, and cannot be a reference"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -48,14 +49,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if secret_name and not leaks.find(value, name):
                 yield error(
                     "inline-secret",
-                    f"{node.name} has the variable {name} written out, and its name says that it is a secret",
+                    f"{node.name} sets the variable {name} in plain text, but its name says that it is a secret",
                     Label((*node.path, "environment", name), secret=True),
                     help=f'move it: secret_environment = {{ {name} = {{ env = "{name}" }} }}',
                 )
 
 
 def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
-    """Everything below a value; only what the spec sets, since defaults hold no secrets.
+    """Everything below a value; only what the spec sets, because defaults contain no secrets.
 
     It compares exact types: asking a pydantic class whether it is one is slow, and this visits every value of the spec.
     """
@@ -82,12 +83,12 @@ def _walk(value: Any, path: Path) -> Iterator[Diagnostic]:
 
 
 def _is_source(path: Path) -> bool:
-    """Whether this is the address that a stream is pulled from."""
+    """Whether this is the address to pull a stream from."""
     return path[:1] == ("streams",) and path[2:] == ("pull", "source")
 
 
 def _form(path: Path, on_key: bool) -> str:
-    """What to write in the place of a secret: the references that the field takes, if it takes any."""
+    """What to write instead of a secret: the references that the field takes, if any."""
     if path[0] != "streams":
         return _FORM
     return _STREAM_FORM if _is_source(path) and not on_key else _NO_FORM
@@ -96,10 +97,10 @@ def _form(path: Path, on_key: bool) -> str:
 def _found(seems: leaks.Leak, path: Path, on_key: bool = False) -> Diagnostic:
     at = path[:-1] if on_key else path
     place = ".".join(map(str, at))
-    told = f"{_form(path, on_key)}; and replace the secret, because it has been written down"
+    told = f"{_form(path, on_key)}; then replace the secret, because it has been written down"
     found = error(
         "inline-secret",
-        f"{place} seems to hold {seems.kind}",
+        f"{place} seems to contain {seems.kind}",
         Label(path, on_key=on_key, secret=True),
         help=told if seems.certain else f"{told}{_FALSE_ALARM}",
     )

@@ -1,7 +1,7 @@
-"""The node does not use Kafka settings that the spec gives.
+"""The node ignores Kafka settings in the spec.
 
-Why: the node starts Kafka only beside its metrics, and without them it logs one line and publishes nothing. It logs in,
-and switches TLS on, only with a user and a password; with one of the two it connects without either.
+Why: the node starts Kafka only together with its metrics; without them it logs one line and publishes nothing. It logs
+in and uses TLS only with both a user and a password; with one of the two it connects without login and TLS.
 
 Example:
 
@@ -42,7 +42,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             missing, has = ("password", "user") if kafka.password is None else ("user", "password")
             yield warning(
                 "kafka-settings-unused",
-                f"{node.name} neither logs in to Kafka nor uses TLS, because there is a {has} without a {missing}",
+                f"{node.name} neither logs in to Kafka nor uses TLS, because it has a {has} but no {missing}",
                 Label((*path, has)),
                 help=f"write {missing} as well, or remove {has}",
             )

@@ -1,7 +1,7 @@
-"""A variable for live media holds what the node cannot listen on or count.
+"""A variable for live media has a value that the node cannot use.
 
-Why: the gateway listens for WHIP and WHEP where its variables say, and stops at its start on an address that is none
-or on a limit of sessions that is not a positive number.
+Why: the gateway listens for WHIP and WHEP where its variables say. It exits at startup if the address is invalid, or if
+the session limit is not a positive number.
 
 Example:
 
@@ -27,7 +27,7 @@ _LIMIT = "LIVE_AI_WHEP_MAX_SESSIONS"
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the variables of gateways, which alone read them."""
+    """Look at the variables of gateways; only they read them."""
     for name, gateway in sorted(fleet.gateways.items()):
         for variable, value in gateway.environment.items():
             if variable in effective.MEDIA_LISTENERS and effective.media_listener(value) is None:
@@ -38,7 +38,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 continue
             yield error(
                 "media-variable-invalid",
-                f"gateway {name} stops at its start on the value of {variable}",
+                f"gateway {name} exits at startup because of the value of {variable}",
                 Label(("gateways", name, "environment", variable)),
                 help=advice,
             )

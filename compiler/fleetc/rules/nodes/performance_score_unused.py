@@ -1,7 +1,7 @@
-"""A gateway has a lowest performance score, or a feed of scores, and lacks what makes the node read it.
+"""A gateway has settings for performance scores, but lacks some that the node needs to read scores.
 
-Why: the node reads scores only when both the address of the feed and a region are given. Without them no orchestrator
-has a score, and `min_performance` leaves nobody out, silently.
+Why: the node reads scores only if both the address of the feed and a region are set. Without them no orchestrator has a
+score, and `min_performance` silently excludes nobody.
 
 Example:
 
@@ -27,7 +27,7 @@ _NEEDED = ("performance_url", "performance_region")
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the gateways that write any of the three settings."""
+    """Look at the gateways that have any of the three settings."""
     for name, gateway in sorted(fleet.gateways.items()):
         chosen = gateway.selection
         missing = [key for key in _NEEDED if getattr(chosen, key) is None]

@@ -1,7 +1,7 @@
-"""The weights by which a gateway chooses orchestrators do not add up to 1, or their exponent is 0.
+"""The weights that a gateway chooses orchestrators with do not add up to 1, or their exponent is 0.
 
-Why: a node on a chain panics at its start, or divides by zero with each choice. A weight that is left out keeps its
-default: 0.3 for chance, 0.7 for stake, 0 for a low price.
+Why: a node on a chain panics at startup, or divides by zero with each choice. A weight that is not set keeps its
+default: 0.3 for random, 0.7 for stake, 0 for price.
 
 Example:
 
@@ -40,9 +40,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if gateway.selection.price_exponent == 0:
             yield error(
                 "selection-weights",
-                f"the price exponent of gateway {name} is 0, and the node divides prices by it",
+                f"the price exponent of gateway {name} is 0, but the node divides prices by it",
                 Label(("gateways", name, "selection", "price_exponent")),
-                help="write a number above 0, or leave it out: the node's own is 100",
+                help="write a number above 0, or remove it: the node's default is 100",
             )
         given = {key: getattr(gateway.selection, key) for key in _WEIGHTS}
         weights = {key: _default(key) if value is None else value for key, value in given.items()}
@@ -65,7 +65,7 @@ def _default(key: str) -> Decimal:
 
 
 def _help(selection: Selection, weights: dict[str, Decimal]) -> str:
-    """The one weight to write, when a single one can make up for the others."""
+    """The weight to write, if a single one can make up for the others."""
     for key in ("stake", "random", "price"):
         rest = 1 - sum((value for other, value in weights.items() if other != key), Decimal(0))
         if getattr(selection, key) is None and rest >= 0:

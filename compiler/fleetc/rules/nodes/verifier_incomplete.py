@@ -1,6 +1,6 @@
-"""A gateway has a verifier of results and no place where results can be looked at.
+"""A gateway has a verifier for results but no place where it can read them.
 
-Why: the node stops at its start unless the verifier shares a volume with it and results are stored.
+Why: the node exits at startup unless the verifier shares a volume with it and results are stored.
 
 Example:
 
@@ -30,7 +30,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if gateway.verifier_url is not None and missing:
             yield error(
                 "verifier-incomplete",
-                f"gateway {name} has a verifier and lacks {' and '.join(missing)}",
+                f"gateway {name} has a verifier but lacks {' and '.join(missing)}",
                 Label(("gateways", name, "verifier_url")),
                 help=f"write {' and '.join(missing)}, or remove the verifier",
             )

@@ -1,6 +1,6 @@
 """A gateway for AI on a chain does not say how it finds orchestrators.
 
-Why: left alone, the node asks the registry of video orchestrators. AI orchestrators are registered elsewhere, so
+Why: by default, the node searches the registry of video orchestrators. AI orchestrators are registered elsewhere, so
 requests find nobody and no error says why.
 
 Example:
@@ -24,7 +24,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at on-chain gateways without a list and without discovery; a dual one may have meant the video registry."""
+    """Look at on-chain gateways without a list and without discovery; a dual one may really want the video registry."""
     if not fleet.on_chain:
         return
     for name, gateway in sorted(fleet.gateways.items()):
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         report = error if gateway.mode == "ai" else warning
         yield report(
             "ai-gateway-without-discovery",
-            f"gateway {name} serves AI and would look for orchestrators in the video registry",
+            f"gateway {name} serves AI, but would look for orchestrators in the video registry",
             Label(("gateways", name, "mode"), "serves AI"),
             help='write discovery = "ai-registry", or list them: orchestrators = ["orch.example.net:8935"]',
         )

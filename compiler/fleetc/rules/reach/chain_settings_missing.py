@@ -1,7 +1,7 @@
 """A fleet on a chain lacks the address of the chain, or a node lacks its wallet.
 
-Why: the node stops at its start without an RPC address. Without an account it makes a new, empty wallet that nobody
-backs up, and pays and earns with that.
+Why: without an RPC address, the node exits at startup. Without an account, it creates a new, empty wallet that nobody
+backs up, and pays and earns with that one.
 
 Example:
 
@@ -33,7 +33,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if fleet.fleet.rpc is None and talking:
         yield error(
             "chain-settings-missing",
-            f"the fleet runs on {network} and has no RPC address",
+            f"the fleet runs on {network} but has no RPC address",
             Label(("fleet", "network"), "a chain"),
             help='write rpc = { env = "ARBITRUM_RPC_URL" } under [fleet]',
         )
@@ -44,8 +44,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             continue
         yield error(
             "chain-settings-missing",
-            f"{node.name} runs on {network} and has no wallet",
+            f"{node.name} runs on {network} but has no wallet",
             Label(node.path, "here"),
             [Label(("fleet", "network"), "a chain")],
-            f"write wallet = {choice}" if known else "define a wallet under [wallets], and name it here: wallet = ...",
+            f"write wallet = {choice}" if known else "define a wallet under [wallets], and use it here: wallet = ...",
         )

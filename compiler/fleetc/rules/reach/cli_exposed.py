@@ -1,7 +1,7 @@
-"""A node's administration listener can be reached from other machines.
+"""Other machines can reach a node's administration listener.
 
-Why: it needs no password, and whoever reaches it can withdraw the deposit, transfer tokens, sign and change prices.
-With cli_exposed = true it stays a warning, because a firewall is then the only protection.
+Why: it needs no password, and anyone who can reach it can withdraw the deposit, transfer tokens, sign and change
+prices. With cli_exposed = true it is still a warning, because a firewall is then the only protection.
 
 Example:
 
@@ -32,7 +32,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         funds = talks_to_chain(fleet, node)
         power = "transfer its funds and change its prices" if funds else "change its settings and read its state"
         path = (*node.path, "cli")
-        message = f"everybody who reaches {listener} can administer {node.name} and {power}, without a password"
+        message = f"anyone who can reach {listener} can administer {node.name} and {power}, without a password"
         if node.settings.cli_exposed:
             related = [Label((*node.path, "cli_exposed"), "stated explicitly")]
             yield warning("cli-exposed", message, Label(path), related, "keep that port behind a firewall")
@@ -41,5 +41,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "cli-exposed",
                 message,
                 Label(path),
-                help=f'write cli = "127.0.0.1:{listener.port}", or cli_exposed = true when a firewall guards the port',
+                help=f'write cli = "127.0.0.1:{listener.port}", or cli_exposed = true if a firewall protects the port',
             )

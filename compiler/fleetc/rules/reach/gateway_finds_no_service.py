@@ -1,6 +1,6 @@
-"""None of the orchestrators that a gateway lists serves what the gateway serves.
+"""A gateway serves video or AI, but none of the orchestrators it lists does.
 
-Why: the gateway accepts streams or AI requests and finds nobody for them.
+Why: the gateway accepts streams or AI requests, but finds no orchestrator for them.
 
 Example:
 
@@ -32,7 +32,7 @@ _SHOWN = 6
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the gateways whose list holds orchestrators of this fleet only."""
+    """Look at the gateways whose list only has orchestrators of this fleet."""
     for name, gateway in sorted(fleet.gateways.items()):
         modes = [fleet.orchestrators[o].mode for o in gateway.orchestrators if o in fleet.orchestrators]
         if not modes or len(modes) < len(gateway.orchestrators):
@@ -41,7 +41,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if gateway.mode in (work, "dual") and not any(mode in (work, "dual") for mode in modes):
                 yield error(
                     "gateway-finds-no-service",
-                    f"gateway {name} serves {kind}, and none of its orchestrators does",
+                    f"gateway {name} serves {kind}, but none of its orchestrators does",
                     Label(("gateways", name, "mode"), f"serves {kind}"),
                     [Label(("orchestrators", o, "mode"), o) for o in gateway.orchestrators[:_SHOWN]],
                     f'list an orchestrator with mode "{work}" or "dual", or change the mode of the gateway',

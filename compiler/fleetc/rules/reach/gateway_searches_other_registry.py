@@ -1,9 +1,9 @@
-"""A gateway searches one registry, and every orchestrator of the fleet that could serve it is in the other.
+"""A gateway searches one registry, but every orchestrator of the fleet that could serve it is in the other.
 
 Why: a chain has two registries of orchestrators, the main one and one for AI, and a node uses exactly one of them. An
-AI gateway searches the one for AI unless its discovery says otherwise, and an orchestrator with mode "ai" is there
-unless `ai_registry` says otherwise; every other node uses the main one. The gateway never meets the orchestrators of
-the other registry, and prints no error. It may find strangers, so this is a warning.
+AI gateway searches the AI registry unless its discovery says otherwise, and an orchestrator with mode "ai" is in it
+unless `ai_registry` says otherwise; every other node uses the main registry. The gateway never finds the orchestrators
+of the other registry, and prints no error. It may find orchestrators of others, so this is a warning.
 
 Example:
 
@@ -58,7 +58,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         where = ("gateways", name, "discovery")
         yield warning(
             "gateway-searches-other-registry",
-            f"gateway {name} searches the {registry} registry, and the orchestrators here are in the {other} one",
+            f"gateway {name} searches the {registry} registry, but the orchestrators here are in the {other} one",
             Label(where, f"the {registry} registry"),
             [Label(("orchestrators", seller), f"in the {other} registry") for seller in missed[:_SHOWN]],
             f"write ai_registry = {'true' if registry == AI else 'false'} for the orchestrators, "

@@ -1,7 +1,7 @@
 """A node uses a signer or a redeemer of this fleet that listens where the node cannot reach it.
 
-Why: signers and redeemers listen on loopback by default, which ends at their host. A gateway or an orchestrator that
-cannot reach its helper stops at its start.
+Why: signers and redeemers listen on loopback by default, which other hosts cannot reach. A gateway or an orchestrator
+that cannot reach its helper exits at startup.
 
 Example:
 
@@ -34,7 +34,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each gateway with a signer of this fleet and each orchestrator with a redeemer of it."""
+    """Look at each gateway with a signer of this fleet and each orchestrator with a redeemer of this fleet."""
     for name, gateway in sorted(fleet.gateways.items()):
         signer = gateway.remote_signer.signer if gateway.remote_signer else None
         if signer is not None:
@@ -59,6 +59,6 @@ def _apart(
             f"{user} on host {host} cannot reach {helper.name}, which listens on the loopback of host {settings.host}",
             Label(path),
             [Label(listener.origin.paths[0], f"listens at {listener.value}")],
-            f'write http = "0.0.0.0:{listener.value.port}" in {helper.table}.{helper.name} and guard the port, '
+            f'write http = "0.0.0.0:{listener.value.port}" in {helper.table}.{helper.name} and protect the port, '
             "or put both on one host",
         )

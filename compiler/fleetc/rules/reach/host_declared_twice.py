@@ -1,7 +1,7 @@
-"""Two hosts have one address, so they are one machine.
+"""Two hosts have the same address, so they are one machine.
 
-Why: ports, data directories, GPUs and wallets are checked host by host. Under two names they are checked as if they
-could never meet, and two deployments overwrite one another's release.
+Why: ports, data directories, GPUs and wallets are checked host by host. Under two names, fleetc misses every conflict
+between them, and two deployments overwrite each other's release.
 
 Example:
 
@@ -19,7 +19,7 @@ Instead:
     address = "203.0.113.7"
     runtime = "docker"
 
-    # and host = "a" in both nodes; machines behind one address have different values of ssh_port
+    # and host = "a" in both nodes; machines behind one address need different values of ssh_port
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Find hosts that Ansible would reach as one machine: same address and same SSH port."""
+    """Find hosts that are one machine for Ansible: same address and same SSH port."""
     seen: dict[tuple[str, int], str] = {}
     for name, host in sorted(fleet.hosts.items()):
         first = seen.setdefault((host.address, host.ssh_port), name)

@@ -1,7 +1,7 @@
-"""A gateway takes no streams or requests over HTTP, although it serves them.
+"""A gateway accepts no streams or requests over HTTP, although it serves them.
 
-Why: when the listener is public, no webhook admits streams and http_ingest is left out, the node switches HTTP ingest
-off with one log line. All AI endpoints vanish with it; video still comes in over RTMP.
+Why: if the listener is public, there is no webhook that admits streams and http_ingest is not set, the node turns HTTP
+ingest off with a single log line. All AI endpoints disappear too; video still comes in over RTMP.
 
 Example:
 
@@ -26,11 +26,11 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.gateway import Gateway
 from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
-_HELP = "write http_ingest = true and guard the port, or name a webhook that admits streams: auth_webhook = ..."
+_HELP = "write http_ingest = true and protect the port, or set a webhook that admits streams: auth_webhook = ..."
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each gateway: an error where AI endpoints vanish, a warning where only HTTP streams do."""
+    """Look at each gateway: an error if AI endpoints disappear, a warning if only HTTP streams do."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Gateway):
@@ -40,16 +40,16 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if settings.http_ingest is False and ai:
             yield error(
                 "http-ingest-switched-off",
-                f"gateway {node.name} serves AI, and http_ingest = false removes its AI endpoints",
+                f"gateway {node.name} serves AI, but http_ingest = false removes its AI endpoints",
                 Label((*node.path, "http_ingest")),
                 [Label((*node.path, "mode"), "serves AI")],
                 'write http_ingest = true, or mode = "video"',
             )
         elif settings.http_ingest is None and settings.auth_webhook is None and not listener.is_loopback:
-            what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays)"
+            what = "all AI endpoints and HTTP streams" if ai else "streams over HTTP (RTMP stays on)"
             yield (error if ai else warning)(
                 "http-ingest-switched-off",
-                f"gateway {node.name} switches off {what}: {listener} is public, and no webhook admits streams",
+                f"gateway {node.name} turns off {what}: {listener} is public, and no webhook admits streams",
                 Label((*node.path, "http"), "public"),
                 help=_HELP,
             )

@@ -1,9 +1,9 @@
 """Nodes serve metrics that nothing reads.
 
-Why: a node serves its metrics on its administration listener, which belongs on loopback because it moves funds without
-a password. A Prometheus on another machine cannot read it there, so no target is written for such a node and no alert
-watches it. With the host that Prometheus runs on, or the address where it receives, each other host gets the
-configuration of an agent that reads on loopback and sends on.
+Why: a node serves its metrics on its administration listener, which belongs on loopback because it can move funds
+without a password. A Prometheus on another machine cannot read it there, so such a node gets no target and no alert
+watches it. If you name the host that Prometheus runs on, or its receiver, fleetc configures an agent on each other host
+that reads on loopback and forwards.
 
 Example:
 
@@ -33,11 +33,11 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 from fleetc.text.suggestions import one_of
 
 SHOWN = 3
-"""How many further nodes the message points to."""
+"""How many more nodes the message points to."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at who reads each node with monitor = true; one warning for all, as one setting answers for all."""
+    """Look at who reads each node with monitor = true; one warning for all, because one setting fixes all."""
     lost = [reading for reading in readings(fleet) if reading.by == NOBODY and reading.node is not None]
     if not lost:
         return
@@ -51,8 +51,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         f"nothing can read the metrics of {count}: they are served on the loopback of {_listed(hosts)}",
         Label((*first.path, "monitor"), f"{first.name} serves them at {lost[0].address}"),
         related,
-        f"write the host that Prometheus runs on, [monitoring] host = {one_of(hosts)}, or, when it stands elsewhere, "
-        'where it receives what agents send: receiver = "https://prometheus.example.net/api/v1/write"',
+        f"write the host that Prometheus runs on, [monitoring] host = {one_of(hosts)}, or, if it runs elsewhere, "
+        'where agents send metrics: receiver = "https://prometheus.example.net/api/v1/write"',
     )
 
 

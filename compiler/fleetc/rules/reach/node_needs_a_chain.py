@@ -1,7 +1,6 @@
 """An off-chain fleet has a signer, a redeemer or a reward caller.
 
-Why: they work for payments on a chain. A remote signer stops at its start without one, and the others have nothing to
-do.
+Why: they handle payments on a chain. Without one, a remote signer exits at startup, and the others have nothing to do.
 
 Example:
 
@@ -38,8 +37,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if node.table in _WHAT:
             yield error(
                 "node-needs-a-chain",
-                f"{node.name} is {_WHAT[node.table]}, and the fleet is off-chain",
+                f"{node.name} is {_WHAT[node.table]}, but the fleet is off-chain",
                 Label(node.path, "needs a chain"),
                 [Label(("fleet", "network"), "no chain")],
-                f"remove {node.name}, or name the chain as network",
+                f"remove {node.name}, or set network to the chain",
             )

@@ -1,8 +1,8 @@
-"""A gateway that runs off-chain has no list of orchestrators, and nobody who names them.
+"""A gateway that runs off-chain has no way to find orchestrators.
 
 Why: off-chain there is no registry. The gateway starts, accepts streams and transcodes nothing. A gateway behind a
-remote signer runs off-chain too, whatever the network of the fleet is; it asks the signer, which has to be told that it
-finds orchestrators for its gateways.
+remote signer also runs off-chain, whatever the fleet's network is. It asks the signer, which only finds orchestrators
+for its gateways if you turn that on.
 
 Example:
 
@@ -25,11 +25,11 @@ from fleetc.language.gateway import Gateway, Webhook
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 _SHOWN = 6
-_OUTSIDE = 'the addresses of those that it may use, such as orchestrators = ["orch.example.net:8935"]'
+_OUTSIDE = 'the addresses that it may use, such as orchestrators = ["orch.example.net:8935"]'
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the gateways of an off-chain fleet, and at those behind a signer. One elsewhere may well find some."""
+    """Look at the gateways of an off-chain fleet, and at those behind a signer. A signer elsewhere may find some."""
     for name, gateway in sorted(fleet.gateways.items()):
         signed = gateway.remote_signer is not None
         if (fleet.on_chain and not signed) or gateway.orchestrators or isinstance(gateway.discovery, Webhook):
@@ -46,15 +46,18 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _registry(fleet: Fleet, name: str, signed: bool) -> Diagnostic:
     path: Path = ("gateways", name)
     if signed:
-        message = f"gateway {name} looks for orchestrators in a registry, and behind a signer it sees no chain"
-        related, advice = [Label((*path, "remote_signer"), "the signer")], "remove it, so that the signer is asked, or "
+        message = f"gateway {name} looks for orchestrators in a registry, but behind a signer it has no chain"
+        related, advice = (
+            [Label((*path, "remote_signer"), "the signer")],
+            "remove it, so that the gateway asks the signer, or ",
+        )
         return _nobody(message, (*path, "discovery"), related, f"{advice}write {_listed(fleet)} instead")
-    message = f"gateway {name} looks for orchestrators in a registry, and an off-chain fleet has none"
+    message = f"gateway {name} looks for orchestrators in a registry, but an off-chain fleet has none"
     return _nobody(message, (*path, "discovery"), [_no_chain()], f"write {_listed(fleet)}")
 
 
 def _idle_signer(fleet: Fleet, name: str, gateway: Gateway) -> Iterator[Diagnostic]:
-    """A signer of the fleet that finds nobody for its gateway."""
+    """A signer of the fleet that finds no orchestrators for its gateway."""
     signer = gateway.remote_signer.signer if gateway.remote_signer is not None else None
     if signer is not None and not fleet.remote_signers[signer].remote_discovery:
         yield _nobody(

@@ -1,9 +1,8 @@
 """Two processes on one host listen on the same port.
 
-Why: the second one to start logs that the address is in use and stops, with exit status 0, so a supervisor that
-restarts only failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers. The port of
-the SSH server is a warning unless it is 22, because another ssh_port may be one that a router forwards; if so,
-silence the warning.
+Why: the second one to start logs that the address is in use and exits with status 0, so a supervisor that restarts only
+failures leaves it dead. Implied listeners count too: administration, RTMP, runner containers. Using the port of the SSH
+server is a warning unless it is 22, because a router may forward another ssh_port; if so, silence the warning.
 
 Example:
 
@@ -34,13 +33,13 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 
 _ANY = ("0.0.0.0", "::")  # noqa: S104  # compared, not bound
-_SSH_PORT = 22  # where an SSH server listens unless told otherwise; any other ssh_port may be a forwarded one
+_SSH_PORT = 22  # where an SSH server listens by default; any other ssh_port may be forwarded
 _HIGHEST_PORT = 65535
 _KEYS = {"administration": "cli", "HTTP": "http", "RTMP": "rtmp"}
 
 
 class _Taken(NamedTuple):
-    """A port and the node that takes it."""
+    """A port and the node that uses it."""
 
     bound: BoundPort
     node: Node
@@ -56,7 +55,7 @@ class _Taken(NamedTuple):
 
 
 class _FreePorts:
-    """The ports of a host that nothing takes, each given out once, in a time that does not grow with the clashes."""
+    """The free ports of a host, each given out once, in a time that does not grow with the number of clashes."""
 
     def __init__(self, used: set[int]) -> None:
         self._used = used
@@ -88,17 +87,17 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _meets_ssh(fleet: Fleet, host: str, item: _Taken, free: _FreePorts) -> Diagnostic:
-    """A listener at the port under which Ansible reaches the host, where the SSH server listens on all addresses."""
+    """A listener on the port where Ansible reaches the host; the SSH server listens there on all addresses."""
     forwarded = item.bound.port != _SSH_PORT
     report = warning if forwarded else error
     return report(
         "port-used-twice",
-        f"{item.node.name} ({item.bound.purpose}) takes port {item.bound.port} of host {host}, its ssh_port",
+        f"{item.node.name} ({item.bound.purpose}) uses port {item.bound.port} of host {host}, its ssh_port",
         Label(item.place, item.note),
         [
             Label(
                 ("hosts", host, "ssh_port"),
-                "unless this port is forwarded to another one of the host" if forwarded else "",
+                "unless this port is forwarded to another port of the host" if forwarded else "",
             )
         ],
         _help(fleet, item, free),
@@ -106,7 +105,7 @@ def _meets_ssh(fleet: Fleet, host: str, item: _Taken, free: _FreePorts) -> Diagn
 
 
 def _clashes(fleet: Fleet, host: str, taken: list[_Taken], free: _FreePorts) -> Iterator[Diagnostic]:
-    """Each listener that overlaps an earlier one, against the first such. One pass, whatever the number of clashes."""
+    """Each listener that overlaps an earlier one, with the first such. One pass, whatever the number of clashes."""
     everywhere: dict[tuple[int, str], _Taken] = {}
     anywhere: dict[tuple[int, str], _Taken] = {}
     single: dict[tuple[int, str, str], _Taken] = {}
@@ -125,7 +124,7 @@ def _clashes(fleet: Fleet, host: str, taken: list[_Taken], free: _FreePorts) -> 
 
 
 def _same_gpu(fleet: Fleet, one: _Taken, other: _Taken) -> bool:
-    """Whether two nodes' runner containers meet because they share a GPU, which is another rule's finding."""
+    """Whether two nodes' runner containers collide because they share a GPU, which another rule reports."""
     return all(item.bound.purpose.endswith(" runner") and effective.gpu_ids(fleet, item.node) for item in (one, other))
 
 
@@ -133,10 +132,10 @@ def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePor
     port = item.bound.port
     here, there = item.node.name, before.node.name
     if here == there:
-        message = f"{here} takes port {port} of host {host} twice, for {before.bound.purpose} and {item.bound.purpose}"
+        message = f"{here} uses port {port} of host {host} twice, for {before.bound.purpose} and {item.bound.purpose}"
     else:
         message = (
-            f"{here} ({item.bound.purpose}) and {there} ({before.bound.purpose}) both take port {port} of host {host}"
+            f"{here} ({item.bound.purpose}) and {there} ({before.bound.purpose}) both use port {port} of host {host}"
         )
     return error(
         "port-used-twice",
@@ -148,13 +147,13 @@ def _clash(fleet: Fleet, host: str, before: _Taken, item: _Taken, free: _FreePor
 
 
 def _help(fleet: Fleet, item: _Taken, ports: _FreePorts) -> str:
-    """What to write for a port that nothing on the host takes."""
+    """What to write to use a free port of the host."""
     bound, node = item.bound, item.node
     if bound.purpose.endswith(" runner"):
-        return "the ports of runner containers follow from their GPU ids: give the nodes different gpus"
+        return "GPU ids decide the ports of runner containers: give the nodes different gpus"
     free = ports.above(bound.port)
     if free is None:
-        return "move one of them to a port that is free"
+        return "move one of them to a free port"
     address = f"[{bound.address}]" if ":" in bound.address else bound.address
     if bound.purpose in ("WHIP", "WHEP"):
         return f'write {item.place[-1]} = "{address}:{free}"'

@@ -1,8 +1,8 @@
-"""Two hosts have one public address.
+"""Two hosts have the same public address.
 
-Why: the network reaches one machine under one address. Gateways, workers and firewall rows with this address mean
-either host, and fleetc cannot tell which. Behind one router this is possible with ports forwarded one by one, so it is
-a warning.
+Why: the network reaches only one machine at an address. Gateways, workers and firewall rows with this address could
+mean either host, and fleetc cannot tell which. Behind a router that forwards single ports this can work, so it is a
+warning.
 
 Example:
 
@@ -30,7 +30,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Find hosts with the same public name or address; hosts that are one machine are another rule's."""
+    """Find hosts with the same public name or address; another rule reports hosts that are one machine."""
     first_with: dict[str, str] = {}
     machines: set[tuple[str, int]] = set()
     for name, host in sorted(fleet.hosts.items()):
@@ -42,8 +42,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if first != name:
             yield warning(
                 "public-address-shared",
-                f"hosts {first} and {name} have one public address, {host.public}",
+                f"hosts {first} and {name} have the same public address, {host.public}",
                 Label(("hosts", name, "public"), "here again"),
                 [Label(("hosts", first, "public"), "first here")],
-                "give each host a public address of its own, or silence this where a router forwards single ports",
+                "give each host its own public address, or silence this if a router forwards single ports",
             )

@@ -1,9 +1,9 @@
 """The RPC address of the chain does not start with https://.
 
-Why: over an open connection to another machine anybody on the way can lie about the chain, and the node pays and
-redeems by what it is told. A connection to 127.0.0.1 or localhost never leaves the host, so there http:// is fine. A
-websocket (wss:// or ws://) is only a warning: the node connects, but it is documented and run with https://, and it
-asks the chain again and again rather than listening to it.
+Why: on an unencrypted connection to another machine, anybody on the path can lie about the chain, and the node pays and
+redeems based on what it hears. A connection to 127.0.0.1 or localhost never leaves the host, so http:// is fine there.
+A websocket (wss:// or ws://) is only a warning: the node connects, but it is documented and run with https://, and it
+polls the chain instead of subscribing to it.
 
 Example:
 
@@ -34,14 +34,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     if not near and rpc.scheme != "wss":
         yield error(
             "rpc-not-https",
-            f"the RPC address is {rpc.scheme}://, which anybody on the way can read and change",
+            f"the RPC address is {rpc.scheme}://, which anybody on the path can read and change",
             Label(("fleet", "rpc")),
             help="write the https:// address of the provider",
         )
     elif rpc.scheme in ("wss", "ws"):
         yield warning(
             "rpc-not-https",
-            f"the RPC address is {rpc.scheme}://, and the node is documented for {'http' if near else 'https'}://",
+            f"the RPC address is {rpc.scheme}://, but the node is documented for {'http' if near else 'https'}://",
             Label(("fleet", "rpc")),
             help=f"write the {'http' if near else 'https'}:// address of the same service",
         )

@@ -1,7 +1,6 @@
-"""The RPC address belongs to a layer-1 chain, and the fleet's network is a layer-2 chain.
+"""The RPC address belongs to a layer-1 chain, but the fleet's network is a layer-2 chain.
 
-Why: the contracts of the network do not exist on layer 1, so every on-chain node stops at its start, with exit status
-0.
+Why: the network's contracts do not exist on layer 1, so every on-chain node exits at startup, with status 0.
 
 Example:
 
@@ -27,7 +26,7 @@ from fleetc.upstream import LAYER_1_FRAGMENTS, LAYER_2_FRAGMENTS, NETWORKS
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look for the host names by which providers tell chains apart; a secret reference cannot be checked here."""
+    """Look for the host names that providers use for chains; a secret reference cannot be checked here."""
     rpc, network = fleet.fleet.rpc, NETWORKS.get(fleet.fleet.network)
     if not isinstance(rpc, Url) or network is None or network.layer != 2:
         return
@@ -36,8 +35,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         return
     yield error(
         "rpc-not-layer-2",
-        f"the RPC address at {rpc.host} serves a layer-1 chain, and {network.name} is a layer-2 chain",
+        f"the RPC address at {rpc.host} serves a layer-1 chain, but {network.name} is a layer-2 chain",
         Label(("fleet", "rpc"), "layer 1"),
         [Label(("fleet", "network"), "layer 2")],
-        "take the provider's address for Arbitrum One",
+        "use the provider's address for Arbitrum One",
     )

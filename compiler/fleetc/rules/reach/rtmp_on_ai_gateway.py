@@ -1,8 +1,8 @@
 """An AI gateway opens an RTMP port to others.
 
-Why: RTMP brings video streams, which a gateway with mode "ai" is not meant to serve. The node opens the port all the
-same and transcodes, and pays for, whatever arrives there. Left out, the port is on loopback; it can be moved, not
-closed.
+Why: RTMP carries video streams, which a gateway with mode "ai" is not meant to serve. The node still opens the port,
+and transcodes and pays for whatever arrives there. By default, the port is on loopback; you can move it, but not close
+it.
 
 Example:
 
@@ -25,12 +25,12 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the AI gateways whose RTMP listener others reach."""
+    """Look at the AI gateways whose RTMP listener others can reach."""
     for name, gateway in sorted(fleet.gateways.items()):
         if gateway.mode == "ai" and gateway.rtmp is not None and not gateway.rtmp.is_loopback:
             yield warning(
                 "rtmp-on-ai-gateway",
-                f"gateway {name} serves AI only, and others can send video to its RTMP port {gateway.rtmp.port}",
+                f"gateway {name} serves only AI, but others can send video to its RTMP port {gateway.rtmp.port}",
                 Label(("gateways", name, "rtmp"), "open to others"),
                 [Label(("gateways", name, "mode"), "AI only")],
                 f'remove rtmp, write rtmp = "127.0.0.1:{gateway.rtmp.port}", or mode = "dual" to serve video too',

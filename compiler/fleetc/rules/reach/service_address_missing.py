@@ -1,13 +1,13 @@
-"""An orchestrator has no full public address.
+"""An orchestrator has no complete public address.
 
-Why: without one the node asks a web service for its own address, and without a port it listens on a random one.
+Why: without an address, the node asks a web service for its own address; without a port, it listens on a random one.
 Gateways then call an address where nobody answers. On a chain the address is also registered, and only the 100
-orchestrators with the most stake, the active set, are sent work. Where `http` names the listener, the node starts
-without a port in the address, so that is only a warning: gateways that send video or AI requests dial the address as it
-is, add no port by themselves, and fail with "missing port in address".
+orchestrators with the most stake, the active set, get work. If `http` sets the listener, the node starts without a port
+in the address, so that is only a warning: gateways that send video or AI requests dial the address as is, add no port,
+and fail with "missing port in address".
 
-Fix: `fleetc check --fix` adds the documented port 8935 when the orchestrator has no listener of its own choice and no
-other node of its host has that port.
+Fix: `fleetc check --fix` adds the documented port 8935 if the orchestrator does not set its own listener and no other
+node on its host has that port.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Fix, Label, error, fix_set, war
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each orchestrator's own address, else its host's."""
+    """Look at each orchestrator's address, or else its host's."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator):
@@ -40,7 +40,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if chosen is None:
             yield error(
                 "service-address-missing",
-                f"orchestrator {node.name} has no public address, and neither has its host {settings.host}",
+                f"neither orchestrator {node.name} nor its host {settings.host} has a public address",
                 Label(node.path, "here"),
                 [Label(("hosts", settings.host), "and here")],
                 'write service = "orch.example.net:8935" here, or public = "orch.example.net" for the host',
@@ -49,10 +49,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             port = 80 if chosen.value.scheme == "http" else 443
             yield warning(
                 "service-address-missing",
-                f"the service address of orchestrator {node.name} has no port, and gateways add none when they dial it",
+                f"the service address of orchestrator {node.name} has no port, and gateways do not add one",
                 Label(chosen.origin.paths[0]),
                 [Label((*node.path, "http"), "the listener")],
-                f'write the port that the public sees, such as service = "{_shown(chosen.value)}:{port}"',
+                f'write the public port, such as service = "{_shown(chosen.value)}:{port}"',
             )
         elif chosen.value.port is None:
             yield error(
@@ -69,7 +69,7 @@ def _shown(service: ServiceAddress) -> str:
 
 
 def _with_port(fleet: Fleet, node: Node, settings: Orchestrator) -> Fix | None:
-    """The documented port, where nothing speaks for another: the node then listens there too."""
+    """The documented port, unless something calls for another: the node then listens there too."""
     others = (other for other in fleet.nodes_by_host[settings.host] if other.name != node.name)
     taken = {bound.port for other in others for bound in effective.bound_ports(fleet, other)}
     if settings.service is None or settings.http is not None or effective.SERVICE_PORT in taken:

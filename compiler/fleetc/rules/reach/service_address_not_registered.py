@@ -1,8 +1,8 @@
-"""One account has orchestrators with different service addresses, and only one address can be registered for it.
+"""One account has orchestrators with different service addresses, but can only register one address.
 
-Why: a registry holds one address for each account. Gateways that search the registry find that one orchestrator, and
-the others get no work from them. Those that a gateway lists, or that another one names in `instances`, are found all
-the same.
+Why: a registry holds one address per account. Gateways that search the registry find only that orchestrator, and the
+others get no work from them. Gateways still find orchestrators that they list, or that another one names in
+`instances`.
 
 Example:
 
@@ -61,11 +61,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             more = f" and {len(different) - _SHOWN} more" if len(different) > _SHOWN else ""
             yield warning(
                 "service-address-not-registered",
-                f"orchestrators {first.name}, {names}{more} share one account and have different service addresses, "
-                "of which only one can be registered",
+                f"orchestrators {first.name}, {names}{more} share one account but have different service addresses, "
+                "and only one can be registered",
                 Label(place, first.name),
                 [Label(where, node.name) for node, _, where in different[:_SHOWN]],
-                "name the others in instances of the registered one, list them in gateways, or give each a wallet",
+                "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
             )
 
 

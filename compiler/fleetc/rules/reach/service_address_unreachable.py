@@ -1,10 +1,10 @@
-"""Gateways cannot reach an orchestrator at the address it gives them.
+"""Gateways cannot reach an orchestrator at its service address.
 
-Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is
-registered and gets no work. Off-chain, and on a network of your own, a private address is fine, and a loopback one is
-when all who name it are on the same host. A name of one label, such as "orch", is legal and only a warning: machines
-that share a resolver or a hosts file may know it, and nobody else does. From v0.9.2 on gateways find no
-session with a loopback address anywhere.
+Why: a wildcard, loopback or private address means something else on every machine. The orchestrator runs, is registered
+and gets no work. Off-chain, and on your own network, a private address is fine, and so is a loopback address if
+everybody who names it is on the same host. A single-label name, such as "orch", is valid and only a warning: machines
+that share a resolver or a hosts file may know it, and nobody else does. From v0.9.2 on, gateways find no session with a
+loopback address anywhere.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.upstream import NETWORKS
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each orchestrator that has an address."""
-    public = fleet.on_chain and fleet.fleet.network in NETWORKS  # any other is a network of one's own
+    public = fleet.on_chain and fleet.fleet.network in NETWORKS  # any other is a private network
     users = {} if public else _users(fleet)
     for node in fleet.nodes:
         settings = node.settings
@@ -81,9 +81,9 @@ def _users(fleet: Fleet) -> dict[str, list[Node]]:
 
 
 def _wants_routable(fleet: Fleet, node: Node, users: list[Node] | tuple[()]) -> bool:
-    """Whether the orchestrator or somebody who names it runs a release that refuses loopback.
+    """Whether the orchestrator, or a node that names it, runs a release that refuses loopback.
 
-    Which of the two sides looks at the address is not public, so each counts.
+    It is not public which of the two sides looks at the address, so each counts.
     """
     return any(effective.can(fleet, one, "routable-service-address") for one in (node, *users))
 

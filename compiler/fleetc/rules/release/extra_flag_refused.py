@@ -1,8 +1,8 @@
 """A flag in extra_flags cannot be set there.
 
-Why: extra_flags is for flags that no field of the spec reaches. A flag that has a field would get past the checks and
-stand twice on the command line, and one that the release or the role does not know stops the node or does nothing. Of a
-release that is newer than this version of fleetc any other name is taken as it is written.
+Why: extra_flags is for flags that no field of the spec sets. A flag that has a field would bypass the checks and appear
+twice on the command line, and one that the release or the role does not know stops the node or does nothing. For a
+release newer than this version of fleetc, any other name is passed as written.
 
 Example:
 
@@ -41,7 +41,7 @@ _NAME = re.compile("[A-Za-z][A-Za-z0-9]{0,63}")
 """The node's own names look like this."""
 
 _ENDING = ("config", "j", "version")
-"""Flags that read settings past the spec, or that print and exit."""
+"""Flags that read settings from outside the spec, or that print and exit."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -65,7 +65,7 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
         if newer_release and _NAME.fullmatch(name):
             return "", ""
         return f"the node has no flag {name}", fleet.suggestions.did_you_mean(
-            name, FLAGS, "names are those of the node, with their capitals"
+            name, FLAGS, "use the node's own names, with their capitals"
         )
     if not flag.known_to(release):
         return f"the node of {format_release(release)} has no flag {name}", "remove it, or run another release"
@@ -73,11 +73,11 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
     if newer_release and not _read_here(node, flag) and name not in DECIDED and name not in _ENDING and not flag.secret:
         return _of_type(flag, value)
     if field:
-        return f"{name} has a field of its own", f"write {field} instead"
+        return f"{name} has its own field", f"write {field} instead"
     if name in _ENDING:
-        return f"{name} gets past the checks, or ends the node", "remove it"
+        return f"{name} bypasses the checks, or ends the node", "remove it"
     if flag.secret:
-        return f"{name} is a secret of the node", "a secret is never written into the spec: remove it"
+        return f"{name} is a secret of the node", "secrets do not belong in the spec: remove it"
     newer = FLAGS.get(flag.replaced_by)
     if newer is not None and newer.known_to(release):
         return (
@@ -85,12 +85,12 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
             f"write {field_of(newer.name, node.table) or newer.name} instead",
         )
     if not _read_here(node, flag):
-        return f"{name} does nothing here: it is read by {' and '.join(sorted(flag.roles))} only", "remove it"
+        return f"{name} only has an effect on {' and '.join(sorted(flag.roles))}", "remove it"
     return _of_type(flag, value)
 
 
 def _read_here(node: Node, flag: Flag) -> bool:
-    """Whether some role of the node reads the flag in the releases that are known whole."""
+    """Whether some role of the node reads the flag in the releases that fleetc fully knows."""
     return bool(flag.roles & {"any", *_ROLES[node.table]})
 
 

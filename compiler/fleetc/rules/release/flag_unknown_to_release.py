@@ -1,6 +1,6 @@
-"""A setting needs a newer node than the one that runs.
+"""A setting needs a newer node release than the one that runs.
 
-Why: a node stops at its start on a flag that it does not know.
+Why: a node exits at startup if it gets a flag that it does not know.
 
 Example:
 
@@ -35,7 +35,7 @@ _NEWEST_FACT = max(*(flag.since for flag in FLAGS.values()), *ABILITIES.values()
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the nodes that run an older release than the newest of which something is known."""
+    """Look at the nodes that run an older release than the newest one that fleetc knows something about."""
     for node in fleet.nodes:
         release = effective.release_of(fleet, node)
         if release.value >= _NEWEST_FACT:
@@ -76,7 +76,7 @@ def _needs(fleet: Fleet, node: Node) -> Iterator[tuple[Path, str, Release]]:
             yield (*node.path, "max_model_prices"), "-maxPricePerCapability", FLAGS["maxPricePerCapability"].since
     if isinstance(settings, Orchestrator):
         if settings.mode == "ai":
-            yield (*node.path, "mode"), "orchestrators for AI alone", ABILITIES["ai-orchestrator-alone"]
+            yield (*node.path, "mode"), "AI-only orchestrators", ABILITIES["ai-orchestrator-alone"]
         if settings.ai_registry is not None:
             yield (*node.path, "ai_registry"), "-aiServiceRegistry", FLAGS["aiServiceRegistry"].since
         if fleet.on_chain:

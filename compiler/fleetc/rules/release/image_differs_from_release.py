@@ -1,7 +1,7 @@
-"""A node's image is of another release than the one its settings are checked for.
+"""A node's image is of a different release than the one its settings are checked for.
 
-Why: flags, defaults and start-up checks follow node_release. A node of another release may refuse a flag, or read it
-in another way.
+Why: flags, defaults and startup checks follow node_release. A node of another release may refuse a flag, or read it
+differently.
 
 Example:
 
@@ -28,7 +28,7 @@ from fleetc.upstream import Release, format_release
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the fixed tag of each node's image with the release in force; moving tags have a rule of their own."""
+    """Compare the fixed tag of each node's image with the release in force; moving tags have their own rule."""
     seen: set[tuple[Path, Release]] = set()
     for node in fleet.nodes:
         own = node.settings.image
@@ -44,8 +44,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         wanted = format_release(release.value)
         yield warning(
             "image-differs-from-release",
-            f"{node.name} runs the image {tag}, and its settings are those of {wanted}",
+            f"{node.name} runs the image {tag}, but its settings are for {wanted}",
             Label(path),
             [Label(release.origin.paths[0], "the release")],
-            "leave the tag out" + (f', or write node_release = "{format_release(found)}"' if found else ""),
+            "remove the tag" + (f', or write node_release = "{format_release(found)}"' if found else ""),
         )

@@ -1,7 +1,7 @@
 """A container image has no fixed version.
 
-Why: a tag such as latest or master moves with every build. What was tested is then not what the next restart runs,
-and two hosts of one fleet run different programs.
+Why: a tag such as latest or master moves with every build. The next restart then does not run what you tested, and two
+hosts of one fleet run different programs.
 
 Example:
 
@@ -40,13 +40,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _image(path: Path, image: str, tagless_is_pinned: bool) -> Iterator[Diagnostic]:
-    """A node's image without a tag gets the node release as its tag; a runner image is taken as it is."""
+    """A node's image without a tag gets the node release as its tag; a runner image is used as is."""
     tag, digest = split_image(image)
     if is_pinned(tag, digest) or (tagless_is_pinned and not tag and not digest):
         return
-    advice = (
-        "leave the tag out: the node release takes its place" if tagless_is_pinned else "write a version or a digest"
-    )
+    advice = "remove the tag: fleetc then uses the node release" if tagless_is_pinned else "write a version or a digest"
     yield warning(
         "image-not-pinned",
         f"{image} has no fixed version: " + (f"the tag {tag} moves" if tag else "without a tag it is the latest build"),

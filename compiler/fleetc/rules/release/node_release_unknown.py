@@ -1,8 +1,8 @@
-"""A node runs a release that is newer than what this version of fleetc knows.
+"""A node runs a release that is newer than any that this version of fleetc knows.
 
-Why: flags, defaults and start-up checks are taken from the newest release that is known whole, and from the single
-facts that are public about later ones. The release may refuse a flag, or read it otherwise, and nothing here sees that.
-Flags that it brought go into extra_flags, and are written as they stand there. A newer fleetc knows more releases.
+Why: fleetc uses the flags, defaults and startup checks of the newest release that it fully knows, and the few facts
+that are public about later ones. The release may refuse a flag, or read it differently, and fleetc cannot see that. Put
+its new flags into extra_flags; they are passed as written. A newer fleetc knows more releases.
 
 Example:
 
@@ -27,7 +27,7 @@ from fleetc.upstream.releases import releases
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each release that some node has, where it is written."""
+    """Look at each release that a node uses, where it is written."""
     seen: set[Path] = set()
     for node in fleet.nodes:
         release = effective.release_of(fleet, node)
@@ -36,15 +36,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             seen.add(place)
             yield warning(
                 "node-release-unknown",
-                f"{format_release(release.value)} is newer than what this version of fleetc knows: its flags and its "
-                f"start-up are taken to be those of {format_release(NEWEST_RELEASE)}{_further(release.value)}",
+                f"{format_release(release.value)} is newer than what this version of fleetc knows: it assumes the "
+                f"flags and startup of {format_release(NEWEST_RELEASE)}{_further(release.value)}",
                 Label(place),
-                help="read what the release changed, write flags that fleetc does not know into extra_flags, then "
+                help="read what the release changed, put flags that fleetc does not know into extra_flags, then "
                 "silence this warning",
             )
 
 
 def _further(release: Release) -> str:
-    """The later releases of which single facts are known."""
+    """The later releases that some facts are known about."""
     known = [facts.release for facts in releases() if NEWEST_RELEASE < facts.release <= release]
     return f", and what is public about {' and '.join(map(format_release, known))}" if known else ""

@@ -1,8 +1,8 @@
-"""A gateway accepts only newer releases of the node than the orchestrators of its own fleet run.
+"""A gateway only accepts newer node releases than the orchestrators of its own fleet run.
 
-Why: an orchestrator with an older release than `selection.min_release` is left out without an error. Where the gateway
-lists only orchestrators of this fleet and all are older, it finds nobody, which is an error. A text that is not a
-version is worse than none: the node then accepts everybody.
+Why: an orchestrator with an older release than `selection.min_release` is silently excluded. If the gateway lists only
+orchestrators of this fleet and all are older, it finds nobody, which is an error. Text that is not a version is worse
+than none: the node then accepts everybody.
 
 Example:
 
@@ -75,7 +75,7 @@ def _compared(fleet: Fleet, name: str, gateway: Gateway, wanted: Release) -> Ite
     lowest = min(release.value for _, release in older)
     yield (error if nobody else warning)(
         "orchestrators-below-min-release",
-        f"gateway {name} accepts {gateway.selection.min_release} and newer, and {outcome}",
+        f"gateway {name} accepts {gateway.selection.min_release} and newer, but {outcome}",
         Label(("gateways", name, "selection", "min_release")),
         [
             Label(release.origin.paths[0], f"{seller} runs {format_release(release.value)}")

@@ -1,4 +1,4 @@
-"""An AI worker runs an older release than the orchestrator that it serves.
+"""An AI worker runs an older release than its orchestrator.
 
 Why: the orchestrator refuses it. The worker keeps running and never gets any work.
 

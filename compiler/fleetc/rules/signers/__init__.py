@@ -1,1 +1,1 @@
-"""Remote signers, and the gateways that stand behind them."""
+"""Remote signers, and the gateways behind them."""

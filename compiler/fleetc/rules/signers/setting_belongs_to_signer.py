@@ -1,6 +1,6 @@
-"""A gateway behind a remote signer has a setting that counts on a chain alone.
+"""A gateway behind a remote signer has a setting that only matters on a chain.
 
-Why: behind a signer the gateway runs off-chain. The node reads no wallet, cap, ticket bound or gas price there, so a
+Why: behind a signer the gateway runs off-chain. The node reads no wallet, cap, ticket limit or gas price there, so a
 cap protects nobody: the signer pays, with its own wallet and within its own caps.
 
 Example:
@@ -46,7 +46,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _given(node: Node, field: str) -> Path | None:
-    """Where a dotted setting stands, or None when the spec leaves it out."""
+    """The place of a dotted setting, or None when the spec does not have it."""
     value, path = node.settings, node.path
     for part in field.split("."):
         if part not in value.model_fields_set:
@@ -61,6 +61,6 @@ def _help(field: str, signer: Node | None) -> str:
     if own not in Signer.model_fields or first == "selection":
         return "remove it"
     if signer is None:
-        return "remove it: that is settled at the signer, by its operator"
+        return "remove it: the signer's operator decides that at the signer"
     there = own if first == "live" else field
     return f"write it in remote_signers.{signer.name} instead{'' if there == field else f', as {there}'}"

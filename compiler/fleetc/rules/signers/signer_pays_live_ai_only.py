@@ -1,8 +1,7 @@
-"""A gateway for video has a remote signer, which pays for live AI video only.
+"""A gateway for video has a remote signer, which only pays for live AI video.
 
-Why: the node asks its signer for payments of live AI video (live-video-to-video) and of nothing else. Transcoding
-goes out unpaid, and an orchestrator that asks a price does not work for that. Other AI requests are not paid for
-either.
+Why: the node asks its signer to pay for live AI video (live-video-to-video) and nothing else. Transcoding requests go
+out unpaid, and an orchestrator with a price does not do unpaid work. Other AI requests are not paid for either.
 
 Example:
 
@@ -37,8 +36,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if has_signer(node) and effective.serves_video(node):
             yield warning(
                 "signer-pays-live-ai-only",
-                f"nothing pays for the video of gateway {node.name}: its signer pays for live AI video only",
+                f"nothing pays for the video of gateway {node.name}: its signer only pays for live AI video",
                 Label((*node.path, "mode"), "serves video"),
                 [Label((*node.path, "remote_signer"), "the signer")],
-                'write mode = "ai", and give video a gateway with a wallet of its own',
+                'write mode = "ai", and give video a gateway with its own wallet',
             )

@@ -1,7 +1,7 @@
 """A remote signer listens beyond loopback and admits everybody.
 
-Why: whoever reaches the signer spends the deposit of its wallet. The node refuses to start like this, unless told aloud
-that something else guards the port.
+Why: anyone who can reach the signer can spend the deposit of its wallet. The node refuses to start like this, unless
+you state explicitly that something else protects the port.
 
 Example:
 
@@ -25,8 +25,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the listeners of signers. It is a warning when stated explicitly, and in releases that start all the
-    same."""
+    """Look at the listeners of signers. It is a warning if stated explicitly, and in releases that start anyway."""
     for name, signer in sorted(fleet.remote_signers.items()):
         node = Node("remote_signers", name, signer)
         listener = effective.helper_http(node, signer).value
@@ -38,13 +37,15 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             advice = "keep that port behind a firewall"
         elif effective.knows(fleet, node, "remoteSignerWebhookUrl"):
             advice = 'write webhook = "https://auth.example.net/signer"'
-            advice += ", or allow_no_auth = true when a firewall guards the port" if refuses else ""
+            advice += ", or allow_no_auth = true if a firewall protects the port" if refuses else ""
         else:
-            advice = f'write http = "127.0.0.1:{listener.port}", or guard the port: this release cannot ask who calls'
+            advice = (
+                f'write http = "127.0.0.1:{listener.port}", or protect the port: this release cannot check who calls'
+            )
         report = error if refuses and not aloud else warning
         yield report(
             "signer-without-authentication",
-            f"everybody who reaches {listener} can spend the deposit of signer {name}",
+            f"anyone who can reach {listener} can spend the deposit of signer {name}",
             Label((*node.path, "http")),
             [Label((*node.path, "allow_no_auth"), "stated explicitly")] if aloud else [],
             advice,

@@ -1,7 +1,7 @@
-"""A rendition has so low a bit rate that it seems to be written in kilobits.
+"""A rendition's bit rate is so low that it is probably in kilobits.
 
-Why: bit rates are bits a second everywhere here. 3000 instead of 3000000 is accepted by the service and by the node,
-and viewers get a picture of a few blocks.
+Why: all bit rates here are in bits per second. The service and the node accept 3000 instead of 3000000, and viewers get
+a picture of a few blocks.
 
 Example:
 
@@ -23,7 +23,7 @@ from fleetc.language.renditions import written_rungs
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _LEAST_LIKELY = 20_000
-"""Bits a second below which no picture worth sending fits."""
+"""Bits per second below which no useful picture is possible."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -32,7 +32,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if rung.bitrate < _LEAST_LIKELY:
             yield warning(
                 "bitrate-looks-like-kilobits",
-                f"rendition {rung.title} has {rung.bitrate} bits a second, which looks like kilobits",
+                f"rendition {rung.title} has {rung.bitrate} bits per second, which looks like kilobits",
                 Label(rung.at("bitrate")),
-                help=f"if it is kilobits, write bits a second: bitrate = {rung.bitrate * 1000}",
+                help=f"if it is kilobits, write bits per second: bitrate = {rung.bitrate * 1000}",
             )

@@ -1,7 +1,7 @@
-"""A rendition says what its frame rate is divided by, and has no frame rate.
+"""A rendition has a divisor for its frame rate, but no frame rate.
 
-Why: fps = 0 keeps the frame rate of the source, so that fpsDen divides nothing. On a node it still narrows the choice
-to orchestrators that know fractional rates.
+Why: fps = 0 keeps the source's frame rate, so fpsDen divides nothing. On a node it still narrows the choice to
+orchestrators that support fractional rates.
 
 Example:
 

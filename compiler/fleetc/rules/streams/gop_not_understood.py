@@ -1,7 +1,7 @@
-"""The distance of key frames is neither a number nor "intra".
+"""The key frame interval is neither a number nor "intra".
 
-Why: the service takes any text for gop, and the node that makes the rendition refuses it later, so that the stream
-has no renditions. Only "intra", in lower case, and plain seconds such as "2" or "0.5" are understood.
+Why: the service accepts any text as gop, but the node that makes the rendition refuses it later, so the stream has no
+renditions. Only "intra", in lower case, and plain seconds such as "2" or "0.5" are valid.
 
 Example:
 
@@ -24,14 +24,14 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the lists that only the service gets; in one for a node of this fleet it is an error."""
+    """Look at the lists that only the service gets; in a list for a node of this fleet it is an error."""
     lists = [found.rungs for found in rendition_lists(fleet) if not found.to_node]
     for rungs in (*lists, *recordings(fleet)):
         for rung in rungs:
             if rung.gop is not None and plain_gop(rung.gop) is None:
                 yield warning(
                     "gop-not-understood",
-                    f"rendition {rung.title}: no node understands this distance of key frames",
+                    f"rendition {rung.title}: no node understands this key frame interval",
                     Label(rung.at("gop")),
                     help='write seconds as text, such as "2" or "0.5", or "intra" for key frames only',
                 )

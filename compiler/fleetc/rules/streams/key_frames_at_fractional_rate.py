@@ -1,7 +1,7 @@
-"""A rendition counts the seconds between key frames at a fractional frame rate.
+"""A rendition has a key frame interval and a fractional frame rate.
 
-Why: the node multiplies the seconds with fps and forgets to divide by fpsDen. With fps = 30000, fpsDen = 1001 and gop
-= "2" a key frame comes every 60,000 frames, which is once in half an hour: players wait, and segments cannot be cut.
+Why: the node multiplies the seconds by fps but does not divide by fpsDen. With fps = 30000, fpsDen = 1001 and gop =
+"2", there is a key frame every 60,000 frames, which is once in half an hour: players wait, and segments cannot be cut.
 
 Example:
 
@@ -25,7 +25,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at every rendition that a node makes: those of the service are made by nodes too."""
+    """Look at every rendition that a node makes: nodes make those of the service too."""
     for found in rendition_lists(fleet):
         for rung in found.rungs:
             seconds = plain_gop(rung.gop or INTRA) or INTRA
@@ -36,7 +36,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     "not divide by fpsDen",
                     Label(rung.at("gop")),
                     [Label(rung.at("fpsDen"), "what it does not divide by")],
-                    "write fps = 0 for the frame rate of the source, or a whole one such as fps = 30 without fpsDen",
+                    "write fps = 0 for the source's frame rate, or a whole one such as fps = 30 without fpsDen",
                 )
 
 

@@ -1,7 +1,7 @@
-"""The renditions of a ladder do not rise from small to large.
+"""The renditions of a ladder are not in order from small to large.
 
-Why: players begin with the first rendition of a playlist. When that is the largest, viewers with slow connections
-wait at the start; and a reader of the spec expects a ladder.
+Why: players start with the first rendition of a playlist. If that is the largest, viewers with slow connections wait at
+the start. Readers of the spec also expect a ladder.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each list; the first step down is told."""
+    """Look at each list and report the first step down."""
     for found in rendition_lists(fleet):
         for before, rung in pairwise(found.rungs):
             if _height(rung) < _height(before):
@@ -46,5 +46,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def _height(rung: Rung) -> tuple[int, int]:
-    """How high a rung stands: its pixels, then its bit rate."""
+    """How high a rung is: its pixels, then its bit rate."""
     return (rung.width or 0) * (rung.height or 0), rung.bitrate

@@ -1,8 +1,8 @@
 """A ladder that a stream uses has something that the stream API refuses.
 
-Why: the API and the node read the same keys with different bounds. For the API a rendition is 128 pixels or more on
-each side, has at least 400 bits a second and a frame rate, is H.264, and has no colour depth. One value that is not
-so, and the whole stream is refused.
+Why: the API and the node read the same keys with different limits. For the API, a rendition has 128 pixels or more on
+each side, at least 400 bits per second and a frame rate, is H.264, and has no colour depth. If one value is different,
+the API refuses the whole stream.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each ladder that goes into the payload of a stream; profiles of a stream itself are typed so already."""
+    """Look at each ladder in the payload of a stream; the types of a stream's own profiles already ensure this."""
     for found in rendition_lists(fleet):
         if not found.streams or found.path[0] != "ladders":
             continue
@@ -43,7 +43,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"stream {stream} cannot have rendition {rung.title}: {what}",
                     Label(place),
                     [Label(("streams", stream, "ladder"), "used here")],
-                    f"{advice}, or give the stream a ladder of its own",
+                    f"{advice}, or give the stream its own ladder",
                 )
 
 
@@ -53,11 +53,11 @@ def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
         if side is not None and side < 128:
             yield rung.at(key), f"its {key} is {side}, less than 128", f"write {key} = 128 or more"
     if rung.bitrate < 400:
-        yield rung.at("bitrate"), f"its bit rate is {rung.bitrate}, less than 400", "write bits a second"
+        yield rung.at("bitrate"), f"its bit rate is {rung.bitrate}, less than 400", "write bits per second"
     if rung.fps is None:
-        yield rung.path, "it has no fps", "write fps = 0 for the frame rate of the source"
+        yield rung.path, "it has no fps", "write fps = 0 for the source's frame rate"
     if rung.encoder not in (None, "H.264"):
-        yield rung.at("encoder"), f"its codec is {rung.encoder}, and live renditions are H.264", "remove encoder"
+        yield rung.at("encoder"), f"its codec is {rung.encoder}, but live renditions are H.264", "remove encoder"
     for key, value in (("colorDepth", rung.color_depth), ("chromaFormat", rung.chroma_format)):
         if value is not None:
             yield rung.at(key), f"the API has no {key}", f"remove {key}"

@@ -1,8 +1,8 @@
-"""A list of renditions that a node gets has something that the node does not take.
+"""A list of renditions for a node has something that the node does not accept.
 
-Why: the node changes sizes outside of 146 to 4096 by 50 to 4096 pixels without a word, holds bit rates in 32 bits,
-puts names into paths, and stops at a gop that is neither seconds nor "intra". It gets the ladder of its own table,
-and those of the streams that are sent to it.
+Why: the node silently changes sizes outside 146 to 4096 by 50 to 4096 pixels, stores bit rates in 32 bits, puts names
+into paths, and stops at a gop that is neither seconds nor "intra". It gets the ladder of its own table, and those of
+the streams that are sent to it.
 
 Example:
 
@@ -34,7 +34,7 @@ _GREATEST_RATE = 1_000_000
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each list that a node reads in its file or in the answer of a webhook."""
+    """Look at each list that a node reads from its file or from the answer of a webhook."""
     for found in rendition_lists(fleet):
         for rung in found.rungs if found.to_node else ():
             for place, what, advice in _faults(rung):
@@ -53,7 +53,7 @@ def _user(fleet: Fleet, found: Renditions) -> str:
 
 
 def _used(fleet: Fleet, found: Renditions) -> Path:
-    """The key that hands the list to a node."""
+    """The key that gives the list to a node."""
     for gateway in found.files:
         if fleet.gateways[gateway].ladder is not None:
             return ("gateways", gateway, "ladder")
@@ -61,7 +61,7 @@ def _used(fleet: Fleet, found: Renditions) -> Path:
 
 
 def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
-    """What the node does not take: the place, why, and what to write."""
+    """What the node does not accept: the place, why, and what to write."""
     greatest = NODE_BOUNDS.greatest_side
     sides = (("width", rung.width, NODE_BOUNDS.least_width), ("height", rung.height, NODE_BOUNDS.least_height))
     for key, side, least in sides:
@@ -75,9 +75,9 @@ def _faults(rung: Rung) -> Iterator[tuple[Path, str, str]]:
         greatest_rate = NODE_BOUNDS.greatest_bitrate
         yield rung.at("bitrate"), "its bit rate does not fit 32 bits", f"write {greatest_rate} or less"
     if (rung.fps or 0) > _GREATEST_RATE or (rung.fps_den or 1) > _GREATEST_RATE:
-        yield rung.at("fps"), "its frame rate is beyond reason", f"write {_GREATEST_RATE} or less for fps and fpsDen"
+        yield rung.at("fps"), "its frame rate is too high", f"write {_GREATEST_RATE} or less for fps and fpsDen"
     if rung.gop is not None and plain_gop(rung.gop) is None:
-        what = "its distance of key frames is no number"
+        what = "its key frame interval is not a number"
         yield rung.at("gop"), what, 'write seconds as text, such as "2.0", or "intra"'
     if not PLAIN_NAME.fullmatch(rung.name or ""):
-        yield rung.at("name"), "its name becomes a part of paths", 'write letters, digits and . _ -, such as "720p"'
+        yield rung.at("name"), "its name becomes part of paths", 'use letters, digits and . _ -, such as "720p"'

@@ -1,7 +1,8 @@
-"""A ladder for a node wants frequent key frames and names no H.264 profile.
+"""A ladder for a node has frequent key frames but no H.264 profile.
 
-Why: without a profile encoders use frames that refer to later ones, three in a row in software, which costs the time
-that short key frame distances should save. The service fills in H264ConstrainedHigh, which has none; a node does not.
+Why: without a profile, encoders use frames that refer to later ones, three in a row in software, which costs the time
+that short key frame intervals should save. The service fills in H264ConstrainedHigh, which has no such frames; a node
+does not.
 
 Example:
 
@@ -26,7 +27,7 @@ from fleetc.language.renditions import INTRA, plain_gop, rendition_lists
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 _SHORT = Decimal(1)
-"""Seconds between key frames up to which a ladder is meant for low latency."""
+"""A ladder with at most this many seconds between key frames is meant for low latency."""
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
@@ -38,7 +39,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if short and rung.profile is None and rung.encoder in (None, "H.264"):
                 yield warning(
                     "low-latency-without-profile",
-                    f"rendition {rung.title} has a key frame every {seconds} s, and its encoder may still wait for "
+                    f"rendition {rung.title} has a key frame every {seconds} s, but its encoder may still wait for "
                     "later frames",
                     Label(rung.at("gop")),
                     help='write profile = "H264ConstrainedHigh", which is what the stream API fills in',

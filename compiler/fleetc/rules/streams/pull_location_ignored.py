@@ -1,7 +1,7 @@
 """The location of a pulled stream has a coordinate of exactly 0.
 
-Why: the service takes a coordinate of 0 for one that is missing and ignores the whole location, so that the stream
-may be fetched from the other side of the world.
+Why: the service treats a coordinate of 0 as missing and ignores the whole location, so it may fetch the stream from the
+other side of the world.
 
 Example:
 
@@ -25,7 +25,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the location of each stream that is pulled."""
+    """Look at the location of each pulled stream."""
     for name, stream in sorted(fleet.streams.items()):
         location = stream.pull.location if stream.pull else None
         if location is None:

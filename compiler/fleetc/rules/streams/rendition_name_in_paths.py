@@ -1,7 +1,7 @@
-"""The name of a rendition does not suit the paths that it becomes a part of.
+"""The name of a rendition does not work well in paths.
 
-Why: nodes put the name into the paths of playlists and segments. A slash or a space breaks some players, and two
-names that differ in upper case only are one file on some storage.
+Why: nodes put the name into the paths of playlists and segments. A slash or a space breaks some players, and two names
+that differ only in case are the same file on some storage.
 
 Example:
 
@@ -24,17 +24,17 @@ from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the names in each list; for a node of this fleet one that is not plain is an error."""
+    """Look at the names in each list; for a node of this fleet, a name that is not plain is an error."""
     for found in rendition_lists(fleet):
         seen: dict[str, str] = {}
         for rung in found.rungs:
             name = rung.name or ""
             twin = seen.setdefault(name.casefold(), name)
             if twin != name:
-                message = f'"{twin}" and "{name}" differ in upper case only, and both become paths'
+                message = f'"{twin}" and "{name}" differ only in case, and both become part of paths'
             elif not found.to_node and not PLAIN_NAME.fullmatch(name):
-                message = f'the name "{name}" becomes a part of paths'
+                message = f'the name "{name}" becomes part of paths'
             else:
                 continue
-            advice = 'write letters, digits and . _ - only, such as "720p", and each name once'
+            advice = 'use only letters, digits and . _ -, such as "720p", and each name once'
             yield warning("rendition-name-in-paths", message, Label(rung.at("name")), help=advice)

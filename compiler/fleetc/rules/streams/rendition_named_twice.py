@@ -1,7 +1,7 @@
-"""Two renditions of a list have one name, or one is named like the stream itself.
+"""Two renditions of a list have the same name, or one has the reserved name "source".
 
-Why: names become paths of the stream and tell targets what to push. The service refuses a list in which one comes
-twice, or in which one is "source", the word for the stream as it comes.
+Why: names become paths of the stream and tell targets what to push. The service refuses a list with a repeated name, or
+with the name "source", which means the unchanged stream.
 
 Example:
 
@@ -31,7 +31,7 @@ from fleetc.upstream.stream_api import SOURCE
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the names in each list, and at those that recordings have."""
+    """Look at the names in each list, including those of recordings."""
     for rungs in (*(found.rungs for found in rendition_lists(fleet)), *recordings(fleet)):
         seen: dict[str, Rung] = {}
         for rung in rungs:
@@ -41,9 +41,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if rung.name == SOURCE:
                 yield error(
                     "rendition-named-twice",
-                    'no rendition may be named "source", which is the stream itself',
+                    'a rendition cannot be named "source", which means the stream itself',
                     Label(rung.at("name")),
-                    help='write another name, such as "720p"',
+                    help='choose another name, such as "720p"',
                 )
             elif before is not rung:
                 yield error(
@@ -51,5 +51,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f'two renditions are named "{rung.name}"',
                     Label(rung.at("name"), "here again"),
                     [Label(before.at("name"), "first here")],
-                    "give each a name of its own: names become paths of the stream",
+                    "give each its own name: names become paths of the stream",
                 )

@@ -1,7 +1,7 @@
-"""A rendition of a stream is smaller or larger than what nodes make.
+"""A rendition of a stream is smaller or larger than nodes can make.
 
-Why: nodes make pictures of 146 to 4096 pixels by 50 to 4096 and change other sizes without a word. The service takes
-smaller and larger ones, so that the resource says something else than what viewers get.
+Why: nodes make pictures of 146 to 4096 by 50 to 4096 pixels and silently change other sizes. The service accepts
+smaller and larger ones, so viewers get something other than the resource says.
 
 Example:
 
@@ -25,7 +25,7 @@ from fleetc.upstream.stream_api import NODE_BOUNDS
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the lists that only the service gets; for a node of this fleet such a size is an error."""
+    """Look at the lists that only the service gets; for a node of this fleet, such a size is an error."""
     for found in rendition_lists(fleet):
         for rung in found.rungs if not found.to_node else ():
             for key, side, least in (
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 if side is not None and not least <= side <= NODE_BOUNDS.greatest_side:
                     yield warning(
                         "rendition-size-clamped",
-                        f"rendition {rung.title} has the {key} {side}, and nodes make {least} to "
+                        f"rendition {rung.title} has the {key} {side}, but nodes make {least} to "
                         f"{NODE_BOUNDS.greatest_side}",
                         Label(rung.at(key)),
                         help=f"write a {key} from {least} to {NODE_BOUNDS.greatest_side}",

@@ -1,7 +1,7 @@
 """Two renditions of a ladder have the same size.
 
-Why: players choose among renditions by size and bit rate. Two of one size are most often a copy whose size was
-forgotten, and each of them is paid for.
+Why: players choose renditions by size and bit rate. Two of the same size are usually a copy with a forgotten size, and
+you pay for each of them.
 
 Example:
 

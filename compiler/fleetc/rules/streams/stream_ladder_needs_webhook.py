@@ -1,8 +1,8 @@
-"""A stream is sent to a gateway that would give it other renditions than it declares.
+"""A stream is sent to a gateway that would give it different renditions than it declares.
 
-Why: a gateway has one list of renditions for all streams, in the file that it reads at its start, and that list is
-never empty. Streams with different ladders, or with none but the source, need a webhook that answers for each stream
-what its renditions are; `streams/<name>.auth-webhook.json` is that answer.
+Why: a gateway has one list of renditions for all streams, in the file that it reads at startup, and that list is never
+empty. Streams with different ladders, or with only the source, need a webhook that answers with the renditions of each
+stream; `streams/<name>.auth-webhook.json` is that answer.
 
 Example:
 
@@ -38,7 +38,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at each gateway that streams are sent to and that asks no webhook about them."""
+    """Look at each gateway that gets streams and asks no webhook about them."""
     for gateway, streams in sorted(fleet.streams_by_gateway.items()):
         settings = fleet.gateways[gateway]
         if settings.auth_webhook is not None:
@@ -53,37 +53,37 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if entries(stream_rungs(fleet, stream).value) != given:
                 yield error(
                     "stream-ladder-needs-webhook",
-                    f"gateway {gateway} has one list of renditions for all streams, and {stream} declares another",
+                    f"gateway {gateway} has one list of renditions for all streams, but {stream} declares another",
                     Label(_place(fleet, stream)),
                     [Label(("gateways", gateway, key), "those of the gateway")],
-                    f"give both the same ladder, or write auth_webhook = ... for {gateway} and let it answer "
+                    f"give both the same ladder, or write auth_webhook = ... for {gateway} that answers with "
                     f"streams/{stream}.auth-webhook.json",
                 )
 
 
 def _different(fleet: Fleet, gateway: str, streams: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """The streams of a gateway without renditions of its own, which could have had those of its streams."""
+    """The streams of a gateway without its own renditions, which could use those of its streams."""
     first = entries(stream_rungs(fleet, streams[0]).value)
     if not first:
         yield error(
             "stream-ladder-needs-webhook",
-            f"stream {streams[0]} declares no renditions, and gateway {gateway} cannot be told so by a file",
+            f"stream {streams[0]} declares no renditions, but no file can tell gateway {gateway} that",
             Label(_place(fleet, streams[0])),
-            help=f"write auth_webhook = ... for {gateway} and let it answer streams/{streams[0]}.auth-webhook.json",
+            help=f"write auth_webhook = ... for {gateway} that answers with streams/{streams[0]}.auth-webhook.json",
         )
     for stream in streams[1:]:
         if entries(stream_rungs(fleet, stream).value) != first:
             yield error(
                 "stream-ladder-needs-webhook",
-                f"streams {streams[0]} and {stream} have different renditions, and gateway {gateway} has one list",
+                f"streams {streams[0]} and {stream} have different renditions, but gateway {gateway} has only one list",
                 Label(_place(fleet, stream)),
                 [Label(_place(fleet, streams[0]), "the other one")],
-                f"write auth_webhook = ... for {gateway} and let it answer what lies in streams/ for each of them",
+                f"write auth_webhook = ... for {gateway} that answers with the file in streams/ for each of them",
             )
 
 
 def _place(fleet: Fleet, stream: str) -> tuple[str | int, ...]:
-    """Where the renditions of a stream are said, or its gateway when they are the default."""
+    """The place of a stream's renditions, or its gateway when they are the default."""
     settings = fleet.streams[stream]
     key = "ladder" if settings.ladder else "profiles" if settings.profiles is not None else "gateway"
     return ("streams", stream, key)

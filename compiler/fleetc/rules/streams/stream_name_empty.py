@@ -1,6 +1,6 @@
 """A stream has an empty name.
 
-Why: the service takes it, and then nobody can tell the stream from others in its lists.
+Why: the service accepts it, but then nobody can tell the stream from others in its lists.
 
 Example:
 
@@ -29,5 +29,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 "stream-name-empty",
                 f"stream {name} has an empty name",
                 Label(("streams", name, "name")),
-                help=f'write name = "{name}", or leave it out, which means the same',
+                help=f'write name = "{name}", or remove it, which means the same',
             )

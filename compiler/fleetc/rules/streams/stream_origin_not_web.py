@@ -1,7 +1,7 @@
-"""An allowed origin has another scheme than http or https.
+"""An allowed origin has a scheme other than http or https.
 
-Why: browsers send the origin of a web page, which has one of these two. Another one matches no page, so that nobody
-can play the stream from it.
+Why: browsers send the origin of a web page, which has one of these two. Any other scheme matches no page, so nobody can
+play the stream from it.
 
 Example:
 

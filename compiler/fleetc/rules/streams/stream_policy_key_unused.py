@@ -1,7 +1,7 @@
 """A playback policy has a setting that only policies of type webhook use.
 
-Why: webhookId and webhookContext have no effect unless the type is webhook, so that viewers whom the webhook would
-turn away can play the stream.
+Why: webhookId and webhookContext have no effect unless the type is webhook, so viewers that the webhook would turn away
+can play the stream.
 
 Example:
 

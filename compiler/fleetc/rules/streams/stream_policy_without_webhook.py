@@ -1,6 +1,6 @@
-"""A playback policy of type webhook names no webhook.
+"""A playback policy of type webhook has no webhook.
 
-Why: the service asks the webhook about every viewer and fails without one, so that nobody can play the stream.
+Why: the service asks the webhook about every viewer and fails without one, so nobody can play the stream.
 
 Example:
 
@@ -28,7 +28,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if policy is not None and policy.type == "webhook" and not policy.webhookId:
             yield error(
                 "stream-policy-without-webhook",
-                f"stream {name}: a policy of type webhook needs the webhook",
+                f"stream {name}: a policy of type webhook needs a webhook",
                 Label(("streams", name, "playbackPolicy")),
                 help='write webhookId = "..." with the id that the service gave the webhook',
             )

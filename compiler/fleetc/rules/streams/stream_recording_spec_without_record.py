@@ -1,8 +1,8 @@
-"""A stream says what recordings are made into, and is not recorded.
+"""A stream has a recordingSpec but is not recorded.
 
-Why: the service refuses recordingSpec unless record is true, so that the stream is not made at all.
+Why: the service refuses recordingSpec unless record is true, so it does not create the stream at all.
 
-Fix: `fleetc check --fix` adds record = true when record is left out.
+Fix: `fleetc check --fix` adds record = true if record is not set.
 
 Example:
 
@@ -31,7 +31,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             path = ("streams", name)
             yield error(
                 "stream-recording-spec-without-record",
-                f"stream {name} has a recordingSpec and is not recorded",
+                f"stream {name} has a recordingSpec but is not recorded",
                 Label((*path, "recordingSpec")),
                 [Label((*path, "record"), "not recorded")] if stream.record is False else (),
                 "write record = true, or remove recordingSpec",

@@ -1,7 +1,7 @@
-"""The request that makes a stream is longer than the service takes.
+"""The request that creates a stream is too long for the service.
 
-Why: the service reads 102400 bytes of a request and refuses a longer one with the status 413, so that the stream is
-never made. The request is measured as JSON without any spaces, with the placeholders of secrets in their places.
+Why: the service reads 102400 bytes of a request and refuses a longer one with status 413, so the stream is never
+created. fleetc measures the request as JSON without spaces, with placeholders for secrets.
 
 Example:
 

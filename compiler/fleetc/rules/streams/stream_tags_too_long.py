@@ -1,6 +1,6 @@
-"""The tags of a stream are longer than the service takes.
+"""The tags of a stream are too long for the service.
 
-Why: as JSON they may have 2048 characters (UTF-16 code units) altogether; the service refuses more.
+Why: as JSON they may have at most 2048 characters (UTF-16 code units) in total; the service refuses more.
 
 Example:
 

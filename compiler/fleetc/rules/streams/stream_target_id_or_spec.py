@@ -1,6 +1,6 @@
-"""A target has both an id and a spec, or neither of them.
+"""A target has both an id and a spec, or neither.
 
-Why: a target is an existing one, by id, or a new one, by spec. The service refuses any other.
+Why: a target is an existing one, by id, or a new one, by spec. The service refuses anything else.
 
 Example:
 
@@ -29,14 +29,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if target.id is None and target.spec is None:
                 yield error(
                     "stream-target-id-or-spec",
-                    f"target {index + 1} of stream {name} leads nowhere",
+                    f"target {index + 1} of stream {name} has neither an id nor a spec",
                     Label(path),
                     help='write id = "..." of an existing target, or spec = { url = { env = "NAME" } } for a new one',
                 )
             elif target.id is not None and target.spec is not None:
                 yield error(
                     "stream-target-id-or-spec",
-                    f"target {index + 1} of stream {name} is an existing one and a new one at once",
+                    f"target {index + 1} of stream {name} has both an id and a spec",
                     Label((*path, "spec"), "the new one"),
                     [Label((*path, "id"), "the existing one")],
                     "keep id for an existing target, or spec for a new one",

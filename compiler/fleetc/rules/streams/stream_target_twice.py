@@ -1,6 +1,6 @@
-"""A stream pushes one rendition to one target twice.
+"""A stream pushes the same rendition to the same target twice.
 
-Why: the service refuses the list, and a platform that gets a stream twice under one key drops one of them.
+Why: the service refuses the list, and a platform that gets a stream twice with one key drops one of them.
 
 Example:
 
@@ -22,7 +22,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the targets of each stream, existing ones by id and new ones by the reference of their address."""
+    """Look at the targets of each stream, existing ones by id and new ones by the reference in their address."""
     for name, stream in sorted(fleet.streams.items()):
         seen: dict[tuple[str, str, str], int] = {}
         path = ("streams", name, "multistream", "targets")
@@ -32,12 +32,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             elif target.spec is not None:
                 key = (target.profile, target.spec.url.kind, target.spec.url.name)
             else:
-                continue  # another rule tells that it leads nowhere
+                continue  # another rule reports that it leads nowhere
             before = seen.setdefault(key, index)
             if before != index:
                 yield error(
                     "stream-target-twice",
-                    f'stream {name} pushes "{target.profile}" to one target twice',
+                    f'stream {name} pushes "{target.profile}" to the same target twice',
                     Label((*path, index), "here again"),
                     [Label((*path, before), "first here")],
                     "keep one of them",

@@ -1,7 +1,7 @@
-"""A target is to get a rendition that the stream does not have.
+"""A target should get a rendition that the stream does not have.
 
-Why: the service refuses it. With profiles left out, the renditions are the default ladder; with profiles = [] there
-is only the source.
+Why: the service refuses it. Without profiles, the renditions are the default ladder; with profiles = [] there is only
+the source.
 
 Example:
 
@@ -32,7 +32,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         targets = stream.multistream.targets if stream.multistream else None
         if not targets:
             continue
-        named = dict.fromkeys(rung.name or "" for rung in stream_rungs(fleet, name).value)  # one may stand there twice
+        named = dict.fromkeys(rung.name or "" for rung in stream_rungs(fleet, name).value)  # a name may be there twice
         known = [*named, SOURCE]
         for index, target in enumerate(targets):
             if target.profile not in known:

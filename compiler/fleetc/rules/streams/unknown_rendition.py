@@ -1,9 +1,8 @@
 """A gateway names a rendition that the node does not know.
 
-Why: the node drops an unknown name without a word, so viewers miss a quality; when no known name is left, it stops at
-its start.
+Why: the node silently drops an unknown name, so viewers miss a quality; if no known name is left, it exits at startup.
 
-Fix: `fleetc check --fix` repairs the spelling when only the case is wrong.
+Fix: `fleetc check --fix` repairs the spelling if only the case is wrong.
 
 Example:
 

@@ -1,1 +1,1 @@
-"""Accounts, their keys, and who calls rewards for them."""
+"""Accounts, their keys, and who calls reward for them."""

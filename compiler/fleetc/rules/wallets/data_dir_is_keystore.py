@@ -1,8 +1,8 @@
 """A node's data directory is the keystore of a wallet on its host.
 
-Why: a rollout closes the data directory to all but its node's account and changes its owner. Other programs then cannot
-read the keys, and the node writes its database between them. A node named keystore gets there without a data_dir of
-its own, because its default directory is its name under the host's state_dir.
+Why: a rollout changes the owner of the data directory and closes it to everybody except the node's user. Other programs
+then cannot read the keys, and the node writes its database among them. This can happen to a node named keystore even
+without data_dir, because its default directory is its name under the host's state_dir.
 
 Example:
 
@@ -15,7 +15,7 @@ Example:
 
 Instead:
 
-    # leave data_dir out: each node gets a directory of its own under the host's state_dir
+    # without data_dir, each node gets its own directory under the host's state_dir
     [gateways.gate]
     wallet = "payer"
 """
@@ -31,7 +31,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Compare the directories of each host with the keystores of the wallets in use there; off-chain none is."""
+    """Compare the directories of each host with the keystores of the wallets in use there; off-chain there are none."""
     if not fleet.on_chain:
         return
     for host, nodes in fleet.nodes_by_host.items():
@@ -45,9 +45,9 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                     f"the data directory of {node.name} on host {host} is a keystore, {chosen.value}",
                     Label(chosen.origin.paths[0] if given else node.path, chosen.value),
                     [Label(("wallets", wallets[chosen.value], "keystore"), "the keystore")],
-                    "remove data_dir: the node then gets a directory of its own"
+                    "remove data_dir: the node then gets its own directory"
                     if given
-                    else f'write a data_dir of its own, such as data_dir = "{chosen.value}-node"',
+                    else f'write its own data_dir, such as data_dir = "{chosen.value}-node"',
                 )
 
 

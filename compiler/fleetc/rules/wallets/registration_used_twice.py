@@ -1,7 +1,7 @@
-"""Two hosts register under one id, or one account under two ids.
+"""Two hosts register with the same id, or one account registers with two ids.
 
-Why: the payments service binds one account to one id, for one host. The second registration is refused, and the host
-takes that answer for "already registered": it looks fine and earns nothing.
+Why: the payments service binds one account to one id, for one host. It refuses the second registration, and the host
+reads that answer as "already registered": it looks fine and earns nothing.
 
 Example:
 
@@ -48,7 +48,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f'{before.name} and {stack.name} both register as "{name}"',
                 Label((*stack.path, "registration", "id"), "again"),
                 [Label((*before.path, "registration", "id"), "first here")],
-                "give each host an id of its own",
+                "give each host its own id",
             )
         account = effective_avatar.account(fleet, stack)
         if account is None:
@@ -61,5 +61,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{other.name} and {stack.name} both register the account {account.value}",
                 Label(path, "again"),
                 [Label(place, "first here")],
-                "give each host an account of its own",
+                "give each host its own account",
             )

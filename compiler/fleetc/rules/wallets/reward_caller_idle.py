@@ -1,6 +1,6 @@
 """A reward caller has nothing to do.
 
-Why: a process without a role, without rewards to call and without rounds to initialize stops at its start.
+Why: a process without a role, without rewards to call and without rounds to initialize exits at startup.
 
 Example:
 
@@ -30,7 +30,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the reward callers whose wallet names another caller; without a wallet another rule speaks."""
+    """Look at the reward callers whose wallet names another caller; another rule reports a missing wallet."""
     if not fleet.on_chain:
         return
     for node in fleet.nodes:
@@ -41,7 +41,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if calls is not None and not calls.value:
             yield error(
                 "reward-caller-idle",
-                f"reward caller {node.name} has nothing to do, and its node stops at its start",
+                f"reward caller {node.name} has nothing to do, so its node exits at startup",
                 Label(node.path, "neither calls reward nor initializes rounds"),
                 [Label(path, "another one calls") for path in calls.origin.paths],
                 f'write reward_by = "{node.name}" in wallets.{settings.wallet}, or initialize_round = true here',

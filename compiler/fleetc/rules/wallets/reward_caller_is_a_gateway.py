@@ -1,7 +1,7 @@
-"""A gateway calls reward for a wallet that an orchestrator holds too.
+"""A gateway calls reward for a wallet that an orchestrator also holds.
 
-Why: reward belongs with the process that is kept running for its income. A gateway is restarted for settings of
-streams, and a round that is missed pays nothing.
+Why: the process that earns the income, and is kept running for it, should call reward. A gateway is restarted for
+stream settings, and a missed round pays nothing.
 
 Example:
 
@@ -31,7 +31,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if fleet.on_chain and caller in fleet.gateways and better:
             yield warning(
                 "reward-caller-is-a-gateway",
-                f"gateway {caller} calls reward for wallet {wallet}, and orchestrator {better[0].name} holds it too",
+                f"gateway {caller} calls reward for wallet {wallet}, but orchestrator {better[0].name} also holds it",
                 Label(("wallets", wallet, "reward_by")),
                 [Label((*better[0].path, "wallet"), better[0].name)],
                 f"write reward_by = {one_of(node.name for node in better)}",

@@ -1,6 +1,6 @@
 """A node of an off-chain fleet has a wallet.
 
-Why: off-chain nobody pays and nobody is paid. Whoever wrote the wallet probably meant another network.
+Why: off-chain nobody pays and nobody is paid. You probably meant another network.
 
 Example:
 
@@ -38,5 +38,5 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 f"{node.name} has a wallet, which an off-chain fleet does not use",
                 Label((*node.path, "wallet")),
                 [Label(("fleet", "network"), "no chain")],
-                "remove the wallet, or name the chain as network",
+                "remove the wallet, or set network to the chain",
             )

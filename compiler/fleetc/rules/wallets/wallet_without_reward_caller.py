@@ -1,9 +1,10 @@
-"""Several nodes share a wallet and nobody says which one calls reward.
+"""Several nodes share a wallet, but the spec does not say which one calls reward.
 
-Why: a node left to itself calls reward when its account is a registered orchestrator, gateways included. Several
-callers burn gas on calls that fail every round; switching all of them off loses a round's reward.
+Why: by default, a node calls reward if its account is a registered orchestrator, and so do gateways. Several callers
+burn gas on calls that fail every round; turning all of them off loses a round's reward.
 
-Fix: `fleetc check --fix` names the reward caller that holds the wallet, or else the orchestrator, when there is one.
+Fix: `fleetc check --fix` sets reward_by to the reward caller that holds the wallet, or else to the orchestrator, if
+there is one.
 
 Example:
 
@@ -49,10 +50,10 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         certain = caller != "none" and len(candidates) == 1
         yield error(
             "wallet-without-reward-caller",
-            f"{len(holders)} nodes share wallet {wallet}, and none is named as its reward caller",
+            f"{len(holders)} nodes share wallet {wallet}, but none is its reward caller",
             Label(("wallets", wallet), "here"),
             [Label((*node.path, "wallet"), node.name) for node in holders[:_SHOWN]],
             f"write reward_by = {one_of(candidates)} in wallets.{wallet}"
-            + ("" if caller == "none" else ', or reward_by = "none" when another process calls reward'),
+            + ("" if caller == "none" else ', or reward_by = "none" if another process calls reward'),
             fix_insert(("wallets", wallet, "reward_by"), caller) if certain else None,
         )

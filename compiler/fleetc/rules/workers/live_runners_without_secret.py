@@ -1,6 +1,6 @@
-"""An orchestrator lets live runners register and can neither tell them apart nor list them.
+"""An orchestrator lets live runners register but has neither a secret nor a list of them.
 
-Why: the node stops at its start unless it has a secret that runners present, or a file that lists them.
+Why: the node exits at startup unless it has a secret that runners present, or a file that lists them.
 
 Example:
 
@@ -28,7 +28,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if orchestrator.live_runners and orchestrator.secret is None and orchestrator.live_runner_config is None:
             yield error(
                 "live-runners-without-secret",
-                f"orchestrator {name} lets live runners register and has neither a secret nor a list of them",
+                f"orchestrator {name} lets live runners register but has neither a secret nor a list of them",
                 Label(("orchestrators", name, "live_runners")),
                 help='write secret = { host_file = "/etc/livepeer/orchestrator-secret" }, or live_runner_config',
             )

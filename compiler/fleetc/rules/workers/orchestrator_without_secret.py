@@ -1,8 +1,8 @@
-"""An orchestrator takes remote workers or live runners and has no secret to tell its own from others.
+"""An orchestrator accepts remote workers or live runners but has no secret to recognise its own.
 
-Why: without one, anybody who knows the address can join as a worker and return anything as a result, and workers of
-this fleet do not start, because they need a secret to present. An orchestrator that does no work itself does not start
-without one either; a list of live runners does not replace it.
+Why: without a secret, anybody who knows the address can join as a worker and return anything as a result, and workers
+of this fleet do not start, because they need a secret to present. An orchestrator that does no work itself does not
+start without one either; a list of live runners does not replace it.
 
 Example:
 
@@ -30,7 +30,7 @@ _HELP = 'write secret = { host_file = "/etc/livepeer/orchestrator-secret" }'
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """An error where remote work is wanted; a warning where the node accepts workers although nobody asked."""
+    """An error if remote work is wanted; a warning if the node accepts workers that nobody asked for."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Orchestrator) or settings.secret is not None:
@@ -43,7 +43,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             workers = fleet.workers_by_orchestrator.get(node.name, ())
             yield error(
                 "orchestrator-without-secret",
-                f"orchestrator {node.name} takes remote workers and has no secret",
+                f"orchestrator {node.name} accepts remote workers but has no secret",
                 Label(node.path, "here"),
                 [Label(worker.path, f"{worker.name} needs it") for worker in workers[:_SHOWN]],
                 _HELP,

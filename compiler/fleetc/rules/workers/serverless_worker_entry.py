@@ -1,7 +1,7 @@
-"""A serverless AI worker does not have exactly the one model that it can hand on.
+"""A serverless AI worker does not have exactly the one model that it can pass on.
 
-Why: the node stops at its start, with exit status 0, unless its list is one live-video-to-video model "scope" with the
-address of the provider and a capacity.
+Why: the node exits at startup with status 0, unless its list is exactly one live-video-to-video model "scope" with the
+provider's address and a capacity.
 
 Example:
 
@@ -26,7 +26,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the serverless workers that have models; those without any have a rule of their own."""
+    """Look at the serverless workers that have models; those without any have their own rule."""
     for name, worker in sorted(fleet.ai_workers.items()):
         wrong = _wrong(fleet, worker) if worker.serverless and worker.models else ""
         if wrong:
@@ -42,11 +42,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 def _wrong(fleet: Fleet, worker: AiWorker) -> str:
     """What is wrong with the list, or ""."""
     if len(worker.models) > 1:
-        return f"has {len(worker.models)} models, and its node takes one"
+        return f"has {len(worker.models)} models, but its node takes one"
     use = worker.models[0]
     model = fleet.models[use.use]
     if (model.pipeline, model.id) != ("live-video-to-video", "scope"):
-        return f"has model {use.use}, and its node hands on only the live model scope"
+        return f"has model {use.use}, but its node only passes on the live model scope"
     if use.url is None:
-        return "names no address of a provider"
-    return "" if use.capacity is not None else "names no capacity"
+        return "has no provider address"
+    return "" if use.capacity is not None else "has no capacity"

@@ -1,6 +1,6 @@
-"""A remote worker offers an orchestrator a kind of work that it does not sell.
+"""A remote worker does work that its orchestrator does not sell.
 
-Why: the worker runs and costs money, and gets no work.
+Why: the worker runs and costs money, but gets no work.
 
 Example:
 
@@ -35,7 +35,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             if mode not in (work, "dual"):
                 yield error(
                     "worker-serves-wrong-mode",
-                    f"{worker.name} {does}, and its orchestrator {name} sells only {'AI' if mode == 'ai' else mode}",
+                    f"{worker.name} {does}, but its orchestrator {name} sells only {'AI' if mode == 'ai' else mode}",
                     Label((*worker.path, "orchestrator")),
                     [Label(("orchestrators", name, "mode"), name)],
                     f'write mode = "dual" in orchestrators.{name}, or name another orchestrator',

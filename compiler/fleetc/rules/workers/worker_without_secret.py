@@ -1,6 +1,6 @@
 """A remote worker of an orchestrator outside the fleet has no secret to present.
 
-Why: the node of a transcoder or AI worker stops at its start without one.
+Why: the node of a transcoder or AI worker exits at startup without one.
 
 Example:
 
@@ -24,7 +24,7 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at workers of other people's orchestrators; one of this fleet lends its workers its own secret."""
+    """Look at workers of other people's orchestrators; one of this fleet shares its secret with its workers."""
     for node in fleet.nodes:
         settings = node.settings
         if not isinstance(settings, Transcoder | AiWorker) or settings.secret is not None:
@@ -32,7 +32,7 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if settings.orchestrator not in fleet.orchestrators:
             yield error(
                 "worker-without-secret",
-                f"{node.name} serves {settings.orchestrator} and has no secret to present there",
+                f"{node.name} serves {settings.orchestrator} but has no secret to present there",
                 Label((*node.path, "orchestrator"), "outside this fleet"),
                 help='write secret = { host_file = "/etc/livepeer/orchestrator-secret" }',
             )

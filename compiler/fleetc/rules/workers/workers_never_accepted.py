@@ -1,7 +1,7 @@
-"""An orchestrator does its own work, so the remote workers that name it are never accepted.
+"""An orchestrator does its own work, so it never accepts the remote workers that name it.
 
-Why: a process that transcodes or runs models itself refuses remote transcoders or AI workers. Their machines idle,
-and no error shows on the side that pays for them.
+Why: a process that transcodes or runs models itself refuses remote transcoders or AI workers. Their machines are idle,
+and the side that pays for them sees no error.
 
 Example:
 
