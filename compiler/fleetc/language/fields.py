@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -82,6 +82,12 @@ class Base(BaseModel):
         arbitrary_types_allowed=True,
         defer_build=True,
     )
+
+
+class Sets(NamedTuple):
+    """Marks a field of a node whose value becomes the flag of the node with this name, written by `rows.written`."""
+
+    flag: str
 
 
 @dataclass(frozen=True, slots=True)

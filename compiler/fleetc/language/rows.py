@@ -1,154 +1,60 @@
-"""One row for each plain setting: the spec field, the flag it becomes, and how its value is written.
+"""Which flag of the node each plain setting becomes, and how its value is written.
 
-In: a node. Out: the rows of its table whose settings the spec gives (`settings_given`). Lowering writes flags from
-them, and a rule asks which of them a release lacks. Settings that need a decision (prices, listeners, rewards, workers)
-have no row: `DECISIONS` has their flags and fields, `UNREACHED` the flags that no field reaches and `NO_FLAG` the
-fields that set no flag, each with its reason. A test holds these lists against the language and the flags of the node.
+In: the fields of node tables that `Sets` marks. Out: `ROWS`, and of a node the rows that the spec gives a value
+(`settings_given`). Lowering writes flags from them, and a rule asks which of them a release lacks. Settings that need
+a decision (prices, listeners, rewards, workers) have no mark: `DECISIONS` has their flags and fields, `UNREACHED` the
+flags that no field reaches and `NO_FLAG` the fields that set no flag, each with its reason. A test holds these lists
+against the language and the flags of the node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, get_args
 
-from fleetc.language.fleet import Node
-from fleetc.language.quantities import Duration, Listener, Wei
+from pydantic import BaseModel
+
+from fleetc.language.fields import Sets
+from fleetc.language.fleet import NODE_TABLES, Fleet, Node
+from fleetc.language.quantities import Duration, Wei
 from fleetc.text.suggestions import folded
 from fleetc.upstream import FLAGS
 
 
-def as_text(value: object) -> str:
-    """The value as it prints."""
-    return str(value)
-
-
-def _boolean(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _wei(value: Wei) -> str:
-    return str(value.wei)
-
-
-def _seconds(value: Duration) -> str:
-    return str(value.whole_seconds)
-
-
-def _listener(value: Listener) -> str:
-    return str(value)
-
-
-def _comma_list(values: tuple[object, ...]) -> str:
-    return ",".join(map(str, values))
-
-
 class Row(NamedTuple):
-    """`field` is dotted below the node's table; `tables` are the node tables that have it."""
+    """A setting: `parts` is its path below a node of the table."""
 
-    tables: tuple[str, ...]
-    field: str
+    table: str
+    parts: tuple[str, ...]
     flag: str
-    write: Callable[[Any], str] = as_text
+
+    @property
+    def field(self) -> str:
+        """The path as it is written in a spec."""
+        return ".".join(self.parts)
 
 
-_CHAIN = ("gateways", "orchestrators", "remote_signers", "redeemers", "reward_callers")
-_ALL = (*_CHAIN, "transcoders", "ai_workers")
-_SESSIONS = ("gateways", "orchestrators")
-_GATEWAY = ("gateways",)
-_SIGNER = ("remote_signers",)
-_BUYERS = (*_GATEWAY, *_SIGNER)
-_ORCHESTRATOR = ("orchestrators",)
-_VIDEO_WORK = ("orchestrators", "transcoders")
-_AI_WORK = ("orchestrators", "ai_workers")
+def _rows(table: str, model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[Row]:
+    for name, field in model.model_fields.items():
+        yield from (Row(table, (*above, name), mark.flag) for mark in field.metadata if isinstance(mark, Sets))
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from _rows(table, kind, (*above, name))
 
-ROWS: tuple[Row, ...] = (
-    Row(_ALL, "verbosity", "v"),
-    Row(_ALL, "monitor", "monitor", _boolean),
-    Row(_ALL, "metrics_per_stream", "metricsPerStream", _boolean),
-    Row(_ALL, "metrics_client_ip", "metricsClientIP", _boolean),
-    Row(_CHAIN, "cli_transactions", "enableCliTxRoutes", _boolean),
-    Row(_CHAIN, "block_polling_interval", "blockPollingInterval", _seconds),
-    Row(_CHAIN, "transaction_timeout", "transactionTimeout"),
-    Row(_CHAIN, "max_transaction_replacements", "maxTransactionReplacements"),
-    Row(_CHAIN, "gas_limit", "gasLimit"),
-    Row(_CHAIN, "min_gas_price", "minGasPrice", _wei),
-    Row(_CHAIN, "max_gas_price", "maxGasPrice", _wei),
-    Row(_CHAIN, "initialize_round", "initializeRound", _boolean),
-    Row(_CHAIN, "initialize_round_max_delay", "initializeRoundMaxDelay"),
-    Row((*_SESSIONS, *_SIGNER), "price_feed", "priceFeedAddr"),
-    Row(_SESSIONS, "auth_webhook", "authWebhookUrl"),
-    Row(_SESSIONS, "object_store", "objectStore"),
-    Row(_SESSIONS, "live_payment_interval", "livePaymentInterval"),
-    Row((*_SESSIONS, "transcoders"), "max_sessions", "maxSessions"),
-    Row(_GATEWAY, "http_ingest", "httpIngest", _boolean),
-    Row(_GATEWAY, "public", "gatewayHost"),
-    Row(_GATEWAY, "ignore_max_price_if_needed", "ignoreMaxPriceIfNeeded", _boolean),
-    Row(_GATEWAY, "max_attempts", "maxAttempts"),
-    Row(_GATEWAY, "transcoding", "transcodingOptions", _comma_list),
-    Row(_GATEWAY, "local_verify", "localVerify", _boolean),
-    Row(_GATEWAY, "verifier_url", "verifierUrl"),
-    Row(_GATEWAY, "verifier_path", "verifierPath"),
-    Row(_GATEWAY, "current_manifest", "currentManifest", _boolean),
-    Row(_GATEWAY, "record_store", "recordStore"),
-    Row(_GATEWAY, "failed_verification_bucket", "FVfailGsbucket"),
-    Row(_GATEWAY, "failed_verification_key", "FVfailGskey"),
-    Row(_GATEWAY, "ai_retry_timeout", "aiProcessingRetryTimeout"),
-    Row(_GATEWAY, "selection.random", "selectRandFreq"),
-    Row(_GATEWAY, "selection.stake", "selectStakeWeight"),
-    Row(_GATEWAY, "selection.price", "selectPriceWeight"),
-    Row(_GATEWAY, "selection.price_exponent", "selectPriceExpFactor"),
-    Row(_GATEWAY, "selection.min_performance", "minPerfScore"),
-    Row(_GATEWAY, "selection.performance_url", "orchPerfStatsUrl"),
-    Row(_GATEWAY, "selection.performance_region", "region"),
-    Row(_BUYERS, "selection.blocked", "orchBlocklist", _comma_list),
-    Row(_GATEWAY, "selection.min_release", "orchMinLivepeerVersion"),
-    Row(_BUYERS, "selection.extra_nodes", "extraNodes"),
-    Row(_BUYERS, "selection.timeout", "discoveryTimeout"),
-    Row(_BUYERS, "tickets.max_ev", "maxTicketEV", _wei),
-    Row(_BUYERS, "tickets.max_total_ev", "maxTotalEV", _wei),
-    Row(_BUYERS, "tickets.deposit_multiplier", "depositMultiplier"),
-    Row(_GATEWAY, "live.auth_webhook", "liveAIAuthWebhookUrl"),
-    Row(_GATEWAY, "live.auth_key", "liveAIAuthApiKey"),
-    Row(_GATEWAY, "live.heartbeat_url", "liveAIHeartbeatURL"),
-    Row(_GATEWAY, "live.heartbeat_headers", "liveAIHeartbeatHeaders"),
-    Row(_GATEWAY, "live.heartbeat_interval", "liveAIHeartbeatInterval"),
-    Row(_GATEWAY, "live.mediamtx_password", "mediaMTXApiPassword"),
-    Row(_GATEWAY, "live.out_segment_timeout", "liveOutSegmentTimeout"),
-    Row(_GATEWAY, "live.save_segments", "liveAISaveNSegments"),
-    Row(_GATEWAY, "live.report_interval", "liveAICapReportInterval"),
-    Row(_BUYERS, "kafka.broker", "kafkaBootstrapServers"),
-    Row(_BUYERS, "kafka.topic", "kafkaGatewayTopic"),
-    Row(_BUYERS, "kafka.user", "kafkaUser"),
-    Row(_BUYERS, "kafka.password", "kafkaPassword"),
-    Row(_GATEWAY, "metadata_queue.uri", "metadataQueueUri"),
-    Row(_GATEWAY, "metadata_queue.exchange", "metadataAmqpExchange"),
-    Row(_GATEWAY, "metadata_queue.timeout", "metadataPublishTimeout"),
-    Row(_GATEWAY, "remote_signer.url", "remoteSignerUrl"),
-    Row(_GATEWAY, "remote_signer.headers", "remoteSignerHeaders"),
-    Row(_SIGNER, "webhook", "remoteSignerWebhookUrl"),
-    Row(_SIGNER, "webhook_headers", "remoteSignerWebhookHeaders"),
-    Row(_SIGNER, "allow_no_auth", "remoteSignerAllowNoAuth", _boolean),
-    Row(_SIGNER, "remote_discovery", "remoteDiscovery", _boolean),
-    Row(_SIGNER, "report_interval", "liveAICapReportInterval"),
-    Row(_ORCHESTRATOR, "instances", "nodes", _comma_list),
-    Row(_ORCHESTRATOR, "availability_check", "startupAvailabilityCheck", _boolean),
-    Row((*_ORCHESTRATOR, "redeemers"), "orchestrator_address", "ethOrchAddr"),
-    Row(_ORCHESTRATOR, "auto_adjust_price", "autoAdjustPrice", _boolean),
-    Row(_ORCHESTRATOR, "ticket_ev", "ticketEV", _wei),
-    Row(_ORCHESTRATOR, "max_face_value", "maxFaceValue", _wei),
-    Row(_ORCHESTRATOR, "trickle_host", "liveAITrickleHostForRunner", _listener),
-    Row(_ORCHESTRATOR, "live_runners", "useLiveRunners", _boolean),
-    Row(_ORCHESTRATOR, "live_runner_address", "liveRunnerAddr"),
-    Row(_ORCHESTRATOR, "live_runner_config", "liveRunnerConfig"),
-    Row(_ORCHESTRATOR, "live_runner_proxy", "liveRunnerProxyUrl"),
-    Row((*_ORCHESTRATOR, "transcoders", "ai_workers"), "secret", "orchSecret"),
-    Row(_VIDEO_WORK, "netint", "netint", _comma_list),
-    Row(_VIDEO_WORK, "test_gpu", "testTranscoder", _boolean),
-    Row(_VIDEO_WORK, "hevc_decoding", "hevcDecoding", _boolean),
-    Row(_AI_WORK, "containers_per_gpu", "aiRunnerContainersPerGPU"),
-    Row(_AI_WORK, "runner_logs", "aiVerboseLogs", _boolean),
-    Row(("ai_workers",), "serverless", "aiServerless", _boolean),
-)
+
+_OF_TABLE = {table: tuple(_rows(table, get_args(Fleet.model_fields[table].annotation)[1])) for table in NODE_TABLES}
+ROWS = tuple(row for rows in _OF_TABLE.values() for row in rows)
+
+
+def written(flag: str, value: object) -> str:
+    """A value as the node reads it after `-flag=`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Wei):
+        return str(value.wei)
+    if isinstance(value, Duration) and FLAGS[flag].type == "int":
+        return str(value.whole_seconds)
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 class Decision(NamedTuple):
@@ -228,18 +134,14 @@ UNREACHED: dict[str, str] = {
 }
 """Flags that no field reaches, and why."""
 
-_ROWS_BY_TABLE = {
-    table: tuple((row, tuple(row.field.split("."))) for row in ROWS if table in row.tables) for table in _ALL
-}
-
 
 def field_of(flag: str, table: str) -> str:
     """What sets a flag: the field of a node table that has it, else of another one, else the words of `DECIDED`."""
-    rows = [row for row in ROWS if row.flag == flag]
-    own = next((row.field for row in rows if table in row.tables), None)
-    if own is not None:
-        return own
-    return f"{rows[0].field} of {rows[0].tables[0]}" if rows else DECIDED.get(flag, "")
+    rows = {row.table: row for row in reversed(ROWS) if row.flag == flag}
+    if table in rows:
+        return rows[table].field
+    first = next((rows[other] for other in NODE_TABLES if other in rows), None)
+    return f"{first.field} of {first.table}" if first else DECIDED.get(flag, "")
 
 
 def flag_called(word: str) -> str:
@@ -257,16 +159,16 @@ def in_the_spec(flag: str, table: str) -> str:
     return f"the node's -{flag} is set by {field}" if field else f"no key sets the node's -{flag}: {UNREACHED[flag]}"
 
 
-def settings_given(node: Node) -> Iterator[tuple[Row, tuple[str, ...], Any]]:
-    """Each plain setting of a node that the spec gives: its row, its path below the node, and its value."""
+def settings_given(node: Node) -> Iterator[tuple[Row, Any]]:
+    """Each plain setting of a node that the spec gives: its row and its value."""
     given = node.settings.model_fields_set
-    for row, parts in _ROWS_BY_TABLE[node.table]:
-        if parts[0] not in given:
+    for row in _OF_TABLE[node.table]:
+        if row.parts[0] not in given:
             continue
         value: Any = node.settings
-        for part in parts:
+        for part in row.parts:
             value = getattr(value, part)
             if value is None:
                 break
         if value is not None and value != ():
-            yield row, parts, value
+            yield row, value

@@ -5,9 +5,11 @@ In: raw `transcoders` and `ai_workers` tables. Out: frozen `Transcoder` and `AiW
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from fleetc.language.fields import Flag, Integer, Secret, Text
+from fleetc.language.fields import Flag, Integer, Secret, Sets, Text
 from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 
 
@@ -15,13 +17,17 @@ class Worker(NodeSettings):
     """Fields of both kinds of remote workers."""
 
     orchestrator: Text = Field(description="Orchestrator it serves: a name in this fleet, or host:port outside it.")
-    secret: Secret | None = Field(None, description="Secret it presents; by default the orchestrator's own.")
+    secret: Annotated[Secret | None, Sets("orchSecret")] = Field(
+        None, description="Secret it presents; by default the orchestrator's own."
+    )
 
 
 class Transcoder(Worker, GpuSettings):
     """A transcoder does the video work of an orchestrator on another host."""
 
-    max_sessions: Integer | None = Field(None, ge=1, le=1_000_000, description="How many streams it handles at once.")
+    max_sessions: Annotated[Integer | None, Sets("maxSessions")] = Field(
+        None, ge=1, le=1_000_000, description="How many streams it handles at once."
+    )
 
 
 class AiWorker(Worker, AiSettings):
@@ -34,4 +40,6 @@ class AiWorker(Worker, AiSettings):
         None,
         description="Name that marks its runner containers; by default its own, so that two workers never collide.",
     )
-    serverless: Flag | None = Field(None, description="Whether it passes work to a serverless provider.")
+    serverless: Annotated[Flag | None, Sets("aiServerless")] = Field(
+        None, description="Whether it passes work to a serverless provider."
+    )

@@ -6,13 +6,13 @@ decision (prices, listeners, rewards, workers) are lowered by code in the file o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from fleetc.blueprint.blueprint import Argument, SecretVariable, Variable
 from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Node
-from fleetc.language.rows import as_text, settings_given
+from fleetc.language.rows import settings_given, written
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS
 
@@ -21,18 +21,18 @@ Planned = Argument | Variable | SecretVariable
 
 def apply(node: Node) -> Iterator[Planned]:
     """Lower every plain setting of a node that the spec gives."""
-    for row, parts, value in settings_given(node):
-        yield planned(row.flag, value, given(node.table, node.name, *parts), row.write)
+    for row, value in settings_given(node):
+        yield planned(row.flag, value, given(node.table, node.name, *row.parts))
 
 
-def planned(flag: str, value: Any, origin: Origin, write: Callable[[Any], str] = as_text) -> Planned:
+def planned(flag: str, value: Any, origin: Origin) -> Planned:
     """One setting as the process gets it: a flag, or a variable when the node treats the value as sensitive."""
     if isinstance(value, SecretRef):
         return secret(flag, value, origin)
     known = FLAGS[flag]
     if known.secret:
-        return Variable(known.env, write(value), origin)
-    return Argument(flag, write(value), origin)
+        return Variable(known.env, written(flag, value), origin)
+    return Argument(flag, written(flag, value), origin)
 
 
 _READ_AS_PATH = ("orchSecret", "ethPassword", "FVfailGskey")

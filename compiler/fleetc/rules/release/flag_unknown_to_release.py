@@ -54,8 +54,8 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
 
 def _needs(fleet: Fleet, node: Node) -> Iterator[tuple[Path, str, Release]]:
     """What the node's settings need: a place, the flag or ability, and the first release that has it."""
-    for row, parts, _ in settings_given(node):
-        yield (*node.path, *parts), f"-{row.flag}", FLAGS[row.flag].since
+    for row, _ in settings_given(node):
+        yield (*node.path, *row.parts), f"-{row.flag}", FLAGS[row.flag].since
     settings = node.settings
     if isinstance(settings, AiWorker):
         yield node.path, "AI workers", FLAGS["aiWorker"].since
