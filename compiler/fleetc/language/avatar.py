@@ -36,17 +36,24 @@ from fleetc.language.fields import (
     Secret,
     WholeSeconds,
     is_gpu_uuid,
+    matching,
     refuse,
 )
 from fleetc.upstream.avatar import HIGHEST_SLOT, NEIGHBOURS, SLOT_PORTS
 
 _AVATAR_ID = re.compile("[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
 _WORD = re.compile(r"[!-~]{1,200}")
-_PROJECT_PREFIX = re.compile("[a-z0-9][a-z0-9_-]{0,62}")
+_PROJECT_PREFIX = matching(
+    re.compile("[a-z0-9][a-z0-9_-]{0,62}"),
+    "this is not a prefix of a Compose project name",
+    'write it like "vtuber-"',
+)
 MOST_OPEN_FILES = 1_048_576
 """The most that Linux allows a process unless fs.nr_open says otherwise; Docker starts no container with more."""
 
-_API_VERSION = re.compile(r"1\.[1-9][0-9]{0,2}")
+_API_VERSION = matching(
+    re.compile(r"1\.[1-9][0-9]{0,2}"), "this is not a version of the Docker API", 'write it like "1.44"'
+)
 
 
 def _avatar_id(text: str) -> str:
@@ -115,18 +122,6 @@ def _word(text: str) -> str:
             "this is not a single argument of plain characters",
             "write each argument as a separate item, without spaces, quotes, # $ ` and \\",
         )
-    return text
-
-
-def _prefix(text: str) -> str:
-    if not _PROJECT_PREFIX.fullmatch(text):
-        raise refuse("this is not a prefix of a Compose project name", 'write it like "vtuber-"')
-    return text
-
-
-def _api_version(text: str) -> str:
-    if not _API_VERSION.fullmatch(text):
-        raise refuse("this is not a version of the Docker API", 'write it like "1.44"')
     return text
 
 
@@ -274,7 +269,7 @@ class Avatars(Base):
     keep_running: tuple[ServiceName, ...] = Field(
         ("orchestrator-edge-rotator",), description="Services that a sleeping host keeps running."
     )
-    power_project_prefixes: tuple[Annotated[StrictStr, AfterValidator(_prefix)], ...] = Field(
+    power_project_prefixes: tuple[Annotated[StrictStr, _PROJECT_PREFIX], ...] = Field(
         ("vtuber-",), description="Name prefixes of the Compose projects that may be put to sleep remotely."
     )
     gpu_statistics_age: Annotated[Duration, AfterValidator(_statistics_age)] | None = Field(
@@ -283,7 +278,7 @@ class Avatars(Base):
     updater_interval: WholeSeconds | None = Field(
         None, description="How often images are checked for updates, in whole seconds; 900 s by default."
     )
-    docker_api_version: Annotated[StrictStr, AfterValidator(_api_version)] = Field(
+    docker_api_version: Annotated[StrictStr, _API_VERSION] = Field(
         "1.44", description="Docker API version that the services of the stack use."
     )
     slot_networks: SlotNetworks | None = Field(

@@ -24,6 +24,7 @@ from fleetc.language.fields import (
     Name,
     Secret,
     WholeSeconds,
+    matching,
     refuse,
 )
 from fleetc.language.images import split_image
@@ -34,18 +35,6 @@ _REGISTERED_ID = re.compile("[A-Za-z0-9._-]{1,64}")
 _EMAIL = re.compile(r"[^@\s]{1,64}@[A-Za-z0-9.-]{1,190}")
 _GAME_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.ini")
 _DIGEST = re.compile("sha256:[0-9a-f]{64}")
-
-
-def _service(text: str) -> str:
-    if not _SERVICE.fullmatch(text):
-        raise refuse("this is not the name of a service", 'write it like "vtuber-mira-unreal-game"')
-    return text
-
-
-def _registered_id(text: str) -> str:
-    if not _REGISTERED_ID.fullmatch(text):
-        raise refuse("this is not the id of an orchestrator", "write 1 to 64 letters, digits and . _ -")
-    return text
 
 
 def _email(text: str) -> str:
@@ -104,15 +93,6 @@ def _host_name(text: str) -> str:
     return shared_text(text)
 
 
-def _game_file(text: str) -> str:
-    if not _GAME_FILE.fullmatch(text):
-        raise refuse(
-            "this is not the name of a settings file of the game",
-            'name a file in pixel-streaming/config of the checkout, such as "GameUserSettings.ini"',
-        )
-    return text
-
-
 def _pinned_image(text: str) -> str:
     if not _DIGEST.fullmatch(split_image(text)[1]):
         raise refuse(
@@ -122,9 +102,17 @@ def _pinned_image(text: str) -> str:
     return text
 
 
-ServiceName = Annotated[StrictStr, AfterValidator(_service)]
+ServiceName = Annotated[
+    StrictStr, matching(_SERVICE, "this is not the name of a service", 'write it like "vtuber-mira-unreal-game"')
+]
 GameFile = Annotated[
-    StrictStr, AfterValidator(_game_file), WithJsonSchema({"type": "string", "pattern": f"^{_GAME_FILE.pattern}$"})
+    StrictStr,
+    matching(
+        _GAME_FILE,
+        "this is not the name of a settings file of the game",
+        'name a file in pixel-streaming/config of the checkout, such as "GameUserSettings.ini"',
+    ),
+    WithJsonSchema({"type": "string", "pattern": f"^{_GAME_FILE.pattern}$"}),
 ]
 PinnedImage = Annotated[Image, AfterValidator(_pinned_image)]
 
@@ -201,9 +189,10 @@ class Ops(Base):
 class Registration(Base):
     """How the host is registered with the payments service: one registration for all its slots."""
 
-    id: Annotated[StrictStr, AfterValidator(_registered_id)] = Field(
-        description="Id by which the payments service knows the host; one address belongs to one id."
-    )
+    id: Annotated[
+        StrictStr,
+        matching(_REGISTERED_ID, "this is not the id of an orchestrator", "write 1 to 64 letters, digits and . _ -"),
+    ] = Field(description="Id by which the payments service knows the host; one address belongs to one id.")
     orchestrator: Name | None = Field(
         None, description="Orchestrator of this fleet whose account is paid; or use address instead."
     )

@@ -113,6 +113,17 @@ def refuse(message: str, help: str = "", secret: bool = False, repair: Value | N
     return PydanticCustomError("spec", "{message}", context)
 
 
+def matching(pattern: re.Pattern[str], message: str, help: str) -> AfterValidator:
+    """The check that the whole of a text has a form; the message and help of `refuse` for any other."""
+
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise refuse(message, help)
+        return text
+
+    return AfterValidator(check)
+
+
 def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
     """The error for a quantity that `parse` cannot read, with the spelling that it could read, if there is one."""
     repair = q.respelled(parse, value) if isinstance(value, str) else ""
@@ -221,14 +232,6 @@ def _image(text: str) -> str:
         raise refuse(
             "this is not a container image",
             'write "registry/name:tag", such as "livepeer/go-livepeer:v0.9.1"',
-        )
-    return text
-
-
-def _user(text: str) -> str:
-    if not _USER.fullmatch(text):
-        raise refuse(
-            "this is not the name of a Unix user", "use lower-case letters, digits, _ and -, starting with a letter"
         )
     return text
 
@@ -393,7 +396,12 @@ Flag = StrictBool
 AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
 VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
 Image = Annotated[StrictStr, AfterValidator(_image)]
-UserName = Annotated[StrictStr, AfterValidator(_user)]
+UserName = Annotated[
+    StrictStr,
+    matching(
+        _USER, "this is not the name of a Unix user", "use lower-case letters, digits, _ and -, starting with a letter"
+    ),
+]
 ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
 Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
 CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StrictStr, model_validator
+from pydantic import Field, StrictStr, model_validator
 from pydantic.json_schema import WithJsonSchema
 
 from fleetc.language import quantities as q
@@ -34,6 +34,7 @@ from fleetc.language.fields import (
     Throughput,
     Wei,
     Weight,
+    matching,
     refuse,
     refuse_quantity,
 )
@@ -64,13 +65,14 @@ def _broker(value: Any) -> q.Listener:
         raise refuse(problem.message, form) from None
 
 
-_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?")
-
-
-def _version(text: str) -> str:
-    if not _VERSION.fullmatch(text):
-        raise refuse("this is not a runner version", 'write three numbers, such as "0.14.1"')
-    return text
+RunnerVersion = Annotated[
+    StrictStr,
+    matching(
+        re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}(-[0-9A-Za-z.-]{1,64})?"),
+        "this is not a runner version",
+        'write three numbers, such as "0.14.1"',
+    ),
+]
 
 
 def _discovery(value: Any) -> str | Webhook:
@@ -348,7 +350,7 @@ class Gateway(Buyer):
     live_payment_interval: Annotated[Duration | None, Sets("livePaymentInterval")] = Field(
         None, description="Time between payments of live AI streams; the same on both sides."
     )
-    min_runner_versions: dict[Name, Annotated[StrictStr, AfterValidator(_version)]] = Field(
+    min_runner_versions: dict[Name, RunnerVersion] = Field(
         default_factory=dict,
         description="Lowest runner version by model; orchestrators with older ones are excluded.",
     )

@@ -23,26 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.funds import payers
-from fleetc.language.fleet import Fleet, Node
-from fleetc.places.diagnostic import Diagnostic, Label, error
-
-_SHOWN = 6
+from fleetc.analysis.funds import unfunded
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the wallets of gateways and remote signers on a chain; a signer pays instead of its gateways."""
-    found: dict[str, list[Node]] = {}
-    for wallet, node in payers(fleet):
-        found.setdefault(wallet, []).append(node)
-    for name, nodes in sorted(found.items()):
-        deposit = fleet.wallets[name].deposit
-        if deposit is None or not deposit.wei:
-            said = "no deposit" if deposit is None else "a deposit of zero"
-            yield error(
-                "gateway-deposit-missing",
-                f"wallet {name} has {said}, but {nodes[0].name} pays from it",
-                Label(("wallets", name), "here") if deposit is None else Label(("wallets", name, "deposit")),
-                [Label((*node.path, "wallet"), node.name) for node in nodes[:_SHOWN]],
-                f'set one aside with livepeer_cli, and write it in wallets.{name}, like deposit = "0.5 ETH"',
-            )
+    for lack in unfunded(fleet, "deposit"):
+        advice = f'set one aside with livepeer_cli, and write it in wallets.{lack.wallet}, like deposit = "0.5 ETH"'
+        yield error("gateway-deposit-missing", lack.message, lack.label, lack.payers, advice)

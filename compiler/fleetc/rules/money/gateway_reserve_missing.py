@@ -21,26 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.funds import payers
-from fleetc.language.fleet import Fleet, Node
-from fleetc.places.diagnostic import Diagnostic, Label, error
-
-_SHOWN = 6
+from fleetc.analysis.funds import unfunded
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Diagnostic, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the wallets of gateways and remote signers on a chain."""
-    found: dict[str, list[Node]] = {}
-    for wallet, node in payers(fleet):
-        found.setdefault(wallet, []).append(node)
-    for name, nodes in sorted(found.items()):
-        reserve = fleet.wallets[name].reserve
-        if reserve is None or not reserve.wei:
-            said = "no reserve" if reserve is None else "a reserve of zero"
-            yield error(
-                "gateway-reserve-missing",
-                f"wallet {name} has {said}, but {nodes[0].name} pays from it",
-                Label(("wallets", name), "here") if reserve is None else Label(("wallets", name, "reserve")),
-                [Label((*node.path, "wallet"), node.name) for node in nodes[:_SHOWN]],
-                f'set one aside with livepeer_cli, and write it in wallets.{name}, like reserve = "0.3 ETH"',
-            )
+    """Look at the wallets of gateways and remote signers on a chain; a signer pays instead of its gateways."""
+    for lack in unfunded(fleet, "reserve"):
+        advice = f'set one aside with livepeer_cli, and write it in wallets.{lack.wallet}, like reserve = "0.3 ETH"'
+        yield error("gateway-reserve-missing", lack.message, lack.label, lack.payers, advice)
