@@ -52,7 +52,7 @@ def test_every_field_has_a_row_or_a_reason() -> None:
         mapped = {row.field for row in ROWS if row.table == table}
         for field in _fields(model):
             known = field in mapped or field in DECIDING or field in NO_FLAG
-            assert known, f"{table}.{field} sets nothing: mark it with Sets in compiler/fleetc/language/"
+            assert known, f"{table}.{field} sets nothing: write sets(...) for Field(...) in compiler/fleetc/language/"
 
 
 def test_every_reason_and_decision_belongs_to_a_field() -> None:
@@ -67,7 +67,7 @@ def test_every_flag_is_mapped_decided_or_unreached_and_only_one_of_them() -> Non
         places = [
             name for name, known in (("row", mapped), ("decided", DECIDED), ("unreached", UNREACHED)) if flag in known
         ]
-        missing = "give it a field with Sets in compiler/fleetc/language/, or a reason in UNREACHED of rows.py there"
+        missing = "give it a field with sets(...) in compiler/fleetc/language/, or a reason in UNREACHED of rows.py there"
         assert len(places) == 1, f"-{flag}: {places or missing}"
     assert mapped | {decision.flag for decision in DECISIONS} | set(UNREACHED) <= set(FLAGS)
 

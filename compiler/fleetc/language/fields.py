@@ -85,9 +85,16 @@ class Base(BaseModel):
 
 
 class Sets(NamedTuple):
-    """Marks a field of a node whose value becomes the flag of the node with this name, written by `rows.written`."""
+    """The mark of a field whose value becomes the flag of the node with this name, written by `rows.written`."""
 
     flag: str
+
+
+def sets(flag: str, default: Any = ..., **options: Any) -> Any:
+    """A field of a node that sets a flag; default and options are those of pydantic's `Field`."""
+    field = Field(default, **options)
+    field.metadata.append(Sets(flag))
+    return field
 
 
 @dataclass(frozen=True, slots=True)

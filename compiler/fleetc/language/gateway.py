@@ -28,7 +28,6 @@ from fleetc.language.fields import (
     PositiveDuration,
     QueueUrlOrSecret,
     Secret,
-    Sets,
     StoreUrlOrSecret,
     Text,
     Throughput,
@@ -37,6 +36,7 @@ from fleetc.language.fields import (
     matching,
     refuse,
     refuse_quantity,
+    sets,
 )
 from fleetc.language.node import ChainSettings, Mode
 
@@ -95,89 +95,81 @@ class Webhook(Base):
 class Reach(Base):
     """How orchestrators are queried and which of them are excluded."""
 
-    blocked: Annotated[tuple[Address, ...], Sets("orchBlocklist")] = Field(
-        (), description="Accounts of orchestrators that are never used."
+    blocked: tuple[Address, ...] = sets(
+        "orchBlocklist", (), description="Accounts of orchestrators that are never used."
     )
-    extra_nodes: Annotated[Integer | None, Sets("extraNodes")] = Field(
-        None, ge=0, le=1000, description="Extra instances of each orchestrator to ask during discovery."
+    extra_nodes: Integer | None = sets(
+        "extraNodes", None, ge=0, le=1000, description="Extra instances of each orchestrator to ask during discovery."
     )
-    timeout: Annotated[Duration | None, Sets("discoveryTimeout")] = Field(
-        None, description="How long to wait for the first answers of orchestrators."
+    timeout: Duration | None = sets(
+        "discoveryTimeout", None, description="How long to wait for the first answers of orchestrators."
     )
 
 
 class Selection(Reach):
     """How a gateway chooses among the orchestrators that it can pay."""
 
-    random: Annotated[Weight | None, Sets("selectRandFreq")] = Field(
-        None, description="Weight of random choice; the three weights add up to 1."
+    random: Weight | None = sets(
+        "selectRandFreq", None, description="Weight of random choice; the three weights add up to 1."
     )
-    stake: Annotated[Weight | None, Sets("selectStakeWeight")] = Field(
-        None, description="Weight of stake; the three weights add up to 1."
+    stake: Weight | None = sets(
+        "selectStakeWeight", None, description="Weight of stake; the three weights add up to 1."
     )
-    price: Annotated[Weight | None, Sets("selectPriceWeight")] = Field(
-        None, description="Weight of a low price; the three weights add up to 1."
+    price: Weight | None = sets(
+        "selectPriceWeight", None, description="Weight of a low price; the three weights add up to 1."
     )
-    price_exponent: Annotated[Weight | None, Sets("selectPriceExpFactor")] = Field(
-        None, description="How sharply a higher price lowers the chance of being chosen; above 0."
+    price_exponent: Weight | None = sets(
+        "selectPriceExpFactor",
+        None,
+        description="How sharply a higher price lowers the chance of being chosen; above 0.",
     )
-    min_performance: Annotated[Weight | None, Sets("minPerfScore")] = Field(
-        None, description="Lowest performance score, from 0 to 1."
+    min_performance: Weight | None = sets("minPerfScore", None, description="Lowest performance score, from 0 to 1.")
+    performance_url: HttpUrl | None = sets("orchPerfStatsUrl", None, description="Feed of performance scores.")
+    performance_region: Text | None = sets(
+        "region", None, description="Region to look up in the feed of performance scores."
     )
-    performance_url: Annotated[HttpUrl | None, Sets("orchPerfStatsUrl")] = Field(
-        None, description="Feed of performance scores."
-    )
-    performance_region: Annotated[Text | None, Sets("region")] = Field(
-        None, description="Region to look up in the feed of performance scores."
-    )
-    min_release: Annotated[Text | None, Sets("orchMinLivepeerVersion")] = Field(
-        None, description="Oldest node release accepted from an orchestrator."
+    min_release: Text | None = sets(
+        "orchMinLivepeerVersion", None, description="Oldest node release accepted from an orchestrator."
     )
 
 
 class Tickets(Base):
     """Limits of the probabilistic payments that a gateway makes."""
 
-    max_ev: Annotated[Wei | None, Sets("maxTicketEV")] = Field(
-        None, description="Highest expected value of one ticket."
-    )
-    max_total_ev: Annotated[Wei | None, Sets("maxTotalEV")] = Field(
-        None, description="Highest expected value of one payment."
-    )
-    deposit_multiplier: Annotated[Integer | None, Sets("depositMultiplier")] = Field(
-        None, ge=1, le=1_000_000, description="How many times a ticket's face value the deposit must cover."
+    max_ev: Wei | None = sets("maxTicketEV", None, description="Highest expected value of one ticket.")
+    max_total_ev: Wei | None = sets("maxTotalEV", None, description="Highest expected value of one payment.")
+    deposit_multiplier: Integer | None = sets(
+        "depositMultiplier",
+        None,
+        ge=1,
+        le=1_000_000,
+        description="How many times a ticket's face value the deposit must cover.",
     )
 
 
 class LiveAi(Base):
     """Live AI video: authentication, heartbeats and payments."""
 
-    auth_webhook: Annotated[HttpUrlOrSecret | None, Sets("liveAIAuthWebhookUrl")] = Field(
-        None, description="Webhook that admits live AI streams."
+    auth_webhook: HttpUrlOrSecret | None = sets(
+        "liveAIAuthWebhookUrl", None, description="Webhook that admits live AI streams."
     )
-    auth_key: Annotated[Secret | None, Sets("liveAIAuthApiKey")] = Field(
-        None, description="API key sent to that webhook."
+    auth_key: Secret | None = sets("liveAIAuthApiKey", None, description="API key sent to that webhook.")
+    heartbeat_url: HttpUrl | None = sets("liveAIHeartbeatURL", None, description="Address that receives heartbeats.")
+    heartbeat_headers: Secret | None = sets(
+        "liveAIHeartbeatHeaders", None, description="Headers sent with heartbeats, as name:value,name:value."
     )
-    heartbeat_url: Annotated[HttpUrl | None, Sets("liveAIHeartbeatURL")] = Field(
-        None, description="Address that receives heartbeats."
+    heartbeat_interval: PositiveDuration | None = sets(
+        "liveAIHeartbeatInterval", None, description="Time between heartbeats."
     )
-    heartbeat_headers: Annotated[Secret | None, Sets("liveAIHeartbeatHeaders")] = Field(
-        None, description="Headers sent with heartbeats, as name:value,name:value."
+    mediamtx_password: Secret | None = sets("mediaMTXApiPassword", None, description="Password for the MediaMTX API.")
+    out_segment_timeout: Duration | None = sets(
+        "liveOutSegmentTimeout", None, description="How long output may stall before the stream ends."
     )
-    heartbeat_interval: Annotated[PositiveDuration | None, Sets("liveAIHeartbeatInterval")] = Field(
-        None, description="Time between heartbeats."
+    save_segments: Integer | None = sets(
+        "liveAISaveNSegments", None, ge=0, le=10_000, description="How many segments to keep on disk for debugging."
     )
-    mediamtx_password: Annotated[Secret | None, Sets("mediaMTXApiPassword")] = Field(
-        None, description="Password for the MediaMTX API."
-    )
-    out_segment_timeout: Annotated[Duration | None, Sets("liveOutSegmentTimeout")] = Field(
-        None, description="How long output may stall before the stream ends."
-    )
-    save_segments: Annotated[Integer | None, Sets("liveAISaveNSegments")] = Field(
-        None, ge=0, le=10_000, description="How many segments to keep on disk for debugging."
-    )
-    report_interval: Annotated[PositiveDuration | None, Sets("liveAICapReportInterval")] = Field(
-        None, description="How often to ask orchestrators for their capabilities."
+    report_interval: PositiveDuration | None = sets(
+        "liveAICapReportInterval", None, description="How often to ask orchestrators for their capabilities."
     )
 
 
@@ -185,41 +177,33 @@ class Kafka(Base):
     """Where events of a gateway or the signed tickets of a signer are published; only with monitor = true."""
 
     broker: Annotated[
-        q.Listener,
-        Parsed(_broker),
-        WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]}),
-        Sets("kafkaBootstrapServers"),
-    ] = Field(description="A single broker as host:port; the node takes no list.")
-    topic: Annotated[Text, Sets("kafkaGatewayTopic")] = Field(description="Topic of the events.")
-    user: Annotated[Text | None, Sets("kafkaUser")] = Field(
-        None, description="User name; needs a password, and also turns TLS on."
-    )
-    password: Annotated[Secret | None, Sets("kafkaPassword")] = Field(None, description="Password of the user.")
+        q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
+    ] = sets("kafkaBootstrapServers", description="A single broker as host:port; the node takes no list.")
+    topic: Text = sets("kafkaGatewayTopic", description="Topic of the events.")
+    user: Text | None = sets("kafkaUser", None, description="User name; needs a password, and also turns TLS on.")
+    password: Secret | None = sets("kafkaPassword", None, description="Password of the user.")
 
 
 class MetadataQueue(Base):
     """Message broker for stream metadata."""
 
-    uri: Annotated[QueueUrlOrSecret, Sets("metadataQueueUri")] = Field(description="AMQP address of the broker.")
-    exchange: Annotated[Text | None, Sets("metadataAmqpExchange")] = Field(
-        None, description="Exchange that receives the metadata."
-    )
-    timeout: Annotated[Duration | None, Sets("metadataPublishTimeout")] = Field(
-        None, description="How long publishing may take."
-    )
+    uri: QueueUrlOrSecret = sets("metadataQueueUri", description="AMQP address of the broker.")
+    exchange: Text | None = sets("metadataAmqpExchange", None, description="Exchange that receives the metadata.")
+    timeout: Duration | None = sets("metadataPublishTimeout", None, description="How long publishing may take.")
 
 
 class RemoteSigner(Base):
     """A signing service that holds the wallet instead of the gateway: one of this fleet, or one elsewhere."""
 
     signer: Name | None = Field(None, description="Name of a remote signer of this fleet.")
-    url: Annotated[HttpUrl | None, Sets("remoteSignerUrl")] = Field(
+    url: HttpUrl | None = sets(
+        "remoteSignerUrl",
         None,
         description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: use https "
         "only if a proxy in front of it does.",
     )
-    headers: Annotated[Secret | None, Sets("remoteSignerHeaders")] = Field(
-        None, description="Headers sent to the signer, as name:value,name:value."
+    headers: Secret | None = sets(
+        "remoteSignerHeaders", None, description="Headers sent to the signer, as name:value,name:value."
     )
 
     @model_validator(mode="after")
@@ -254,8 +238,8 @@ class Buyer(ChainSettings):
     max_model_prices: dict[Text, CapPrice] = Field(
         default_factory=dict, description="Highest price by model, or by pipeline for all other models of the pipeline."
     )
-    price_feed: Annotated[Address | None, Sets("priceFeedAddr")] = Field(
-        None, description="Price feed contract for prices in a currency other than ETH."
+    price_feed: Address | None = sets(
+        "priceFeedAddr", None, description="Price feed contract for prices in a currency other than ETH."
     )
     orchestrators: tuple[Text, ...] = Field(
         (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
@@ -293,18 +277,19 @@ class Gateway(Buyer):
     mode: Mode = Field(description="What it serves: video, ai, or dual for both on one port.")
     http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
     rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
-    http_ingest: Annotated[Flag | None, Sets("httpIngest")] = Field(
+    http_ingest: Flag | None = sets(
+        "httpIngest",
         None,
         description="Whether streams and AI requests are accepted over HTTP; by default the listener decides.",
     )
-    public: Annotated[Text | None, Sets("gatewayHost")] = Field(
-        None, description="Public host:port of the gateway, used in callbacks and events."
+    public: Text | None = sets(
+        "gatewayHost", None, description="Public host:port of the gateway, used in callbacks and events."
     )
-    auth_webhook: Annotated[HttpUrlOrSecret | None, Sets("authWebhookUrl")] = Field(
-        None, description="Webhook that admits streams."
-    )
-    ignore_max_price_if_needed: Annotated[Flag | None, Sets("ignoreMaxPriceIfNeeded")] = Field(
-        None, description="Whether to use a more expensive orchestrator when none is within the caps."
+    auth_webhook: HttpUrlOrSecret | None = sets("authWebhookUrl", None, description="Webhook that admits streams.")
+    ignore_max_price_if_needed: Flag | None = sets(
+        "ignoreMaxPriceIfNeeded",
+        None,
+        description="Whether to use a more expensive orchestrator when none is within the caps.",
     )
     expected_load: Throughput | None = Field(
         None,
@@ -312,50 +297,40 @@ class Gateway(Buyer):
         "per hour and how long the deposit lasts.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
-    max_sessions: Annotated[Integer | None, Sets("maxSessions")] = Field(
-        None, ge=1, le=1_000_000, description="How many streams it handles at once."
+    max_sessions: Integer | None = sets(
+        "maxSessions", None, ge=1, le=1_000_000, description="How many streams it handles at once."
     )
-    max_attempts: Annotated[Integer | None, Sets("maxAttempts")] = Field(
-        None, ge=1, le=100, description="How many times a segment is tried."
+    max_attempts: Integer | None = sets(
+        "maxAttempts", None, ge=1, le=100, description="How many times a segment is tried."
     )
-    transcoding: Annotated[tuple[Text, ...], Sets("transcodingOptions")] = Field(
-        (), description="Names of the node's built-in renditions for streams."
+    transcoding: tuple[Text, ...] = sets(
+        "transcodingOptions", (), description="Names of the node's built-in renditions for streams."
     )
     ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
-    local_verify: Annotated[Flag | None, Sets("localVerify")] = Field(
-        None, description="Whether results are verified; by default only on a chain."
+    local_verify: Flag | None = sets(
+        "localVerify", None, description="Whether results are verified; by default only on a chain."
     )
-    verifier_url: Annotated[HttpUrl | None, Sets("verifierUrl")] = Field(
-        None, description="External verifier of results."
+    verifier_url: HttpUrl | None = sets("verifierUrl", None, description="External verifier of results.")
+    verifier_path: AbsolutePath | None = sets("verifierPath", None, description="Volume shared with the verifier.")
+    current_manifest: Flag | None = sets(
+        "currentManifest", None, description="Whether the newest stream is served under a fixed name."
     )
-    verifier_path: Annotated[AbsolutePath | None, Sets("verifierPath")] = Field(
-        None, description="Volume shared with the verifier."
+    object_store: StoreUrlOrSecret | None = sets("objectStore", None, description="Where segments are stored.")
+    record_store: StoreUrlOrSecret | None = sets("recordStore", None, description="Where recordings are stored.")
+    failed_verification_bucket: Text | None = sets(
+        "FVfailGsbucket", None, description="Bucket for segments that failed verification."
     )
-    current_manifest: Annotated[Flag | None, Sets("currentManifest")] = Field(
-        None, description="Whether the newest stream is served under a fixed name."
-    )
-    object_store: Annotated[StoreUrlOrSecret | None, Sets("objectStore")] = Field(
-        None, description="Where segments are stored."
-    )
-    record_store: Annotated[StoreUrlOrSecret | None, Sets("recordStore")] = Field(
-        None, description="Where recordings are stored."
-    )
-    failed_verification_bucket: Annotated[Text | None, Sets("FVfailGsbucket")] = Field(
-        None, description="Bucket for segments that failed verification."
-    )
-    failed_verification_key: Annotated[Secret | None, Sets("FVfailGskey")] = Field(
-        None, description="Key of that bucket."
-    )
+    failed_verification_key: Secret | None = sets("FVfailGskey", None, description="Key of that bucket.")
     live: LiveAi = Field(default_factory=LiveAi, description="Settings of live AI video.")
-    live_payment_interval: Annotated[Duration | None, Sets("livePaymentInterval")] = Field(
-        None, description="Time between payments of live AI streams; the same on both sides."
+    live_payment_interval: Duration | None = sets(
+        "livePaymentInterval", None, description="Time between payments of live AI streams; the same on both sides."
     )
     min_runner_versions: dict[Name, RunnerVersion] = Field(
         default_factory=dict,
         description="Lowest runner version by model; orchestrators with older ones are excluded.",
     )
-    ai_retry_timeout: Annotated[Duration | None, Sets("aiProcessingRetryTimeout")] = Field(
-        None, description="How long to retry starting an AI request."
+    ai_retry_timeout: Duration | None = sets(
+        "aiProcessingRetryTimeout", None, description="How long to retry starting an AI request."
     )
     metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
     remote_signer: RemoteSigner | None = Field(

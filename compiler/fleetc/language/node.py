@@ -26,12 +26,12 @@ from fleetc.language.fields import (
     Price,
     ReleaseField,
     Secret,
-    Sets,
     Text,
     VariableName,
     WholeSeconds,
     is_gpu_uuid,
     refuse,
+    sets,
 )
 from fleetc.language.quantities import QuantityError, Url, parse_url
 
@@ -122,17 +122,17 @@ class NodeSettings(Base):
     data_dir: AbsolutePath | None = Field(
         None, description="Data directory; by default its own under the host's state_dir."
     )
-    verbosity: Annotated[Integer | None, Sets("v")] = Field(
-        None, ge=0, le=99, description="Log verbosity; 6 is verbose."
+    verbosity: Integer | None = sets("v", None, ge=0, le=99, description="Log verbosity; 6 is verbose.")
+    monitor: Flag | None = sets(
+        "monitor", None, description="Whether the node serves Prometheus metrics on its administration listener."
     )
-    monitor: Annotated[Flag | None, Sets("monitor")] = Field(
-        None, description="Whether the node serves Prometheus metrics on its administration listener."
+    metrics_per_stream: Flag | None = sets(
+        "metricsPerStream", None, description="Whether metrics have a label for each stream."
     )
-    metrics_per_stream: Annotated[Flag | None, Sets("metricsPerStream")] = Field(
-        None, description="Whether metrics have a label for each stream."
-    )
-    metrics_client_ip: Annotated[Flag | None, Sets("metricsClientIP")] = Field(
-        None, description="Whether metrics have the client's address; this implies a label for each stream."
+    metrics_client_ip: Flag | None = sets(
+        "metricsClientIP",
+        None,
+        description="Whether metrics have the client's address; this implies a label for each stream.",
     )
     environment: dict[VariableName, Text] = Field(
         default_factory=dict,
@@ -155,34 +155,37 @@ class ChainSettings(NodeSettings):
     """Fields of the nodes that talk to the chain and hold a wallet: all except remote workers."""
 
     wallet: Name | None = Field(None, description="Wallet of the node; required on a chain.")
-    cli_transactions: Annotated[Flag | None, Sets("enableCliTxRoutes")] = Field(
+    cli_transactions: Flag | None = sets(
+        "enableCliTxRoutes",
         None,
         description="Whether the administration listener accepts transactions and changes of registration and gas "
         "prices; from v0.9.2 on it does not by default, and before that it always does.",
     )
-    block_polling_interval: Annotated[WholeSeconds | None, Sets("blockPollingInterval")] = Field(
-        None, description="How often the chain is polled, in whole seconds."
+    block_polling_interval: WholeSeconds | None = sets(
+        "blockPollingInterval", None, description="How often the chain is polled, in whole seconds."
     )
-    transaction_timeout: Annotated[Duration | None, Sets("transactionTimeout")] = Field(
-        None, description="How long to wait before a transaction is replaced."
+    transaction_timeout: Duration | None = sets(
+        "transactionTimeout", None, description="How long to wait before a transaction is replaced."
     )
-    max_transaction_replacements: Annotated[Integer | None, Sets("maxTransactionReplacements")] = Field(
-        None, ge=0, le=100, description="How many times a transaction is replaced at most."
+    max_transaction_replacements: Integer | None = sets(
+        "maxTransactionReplacements",
+        None,
+        ge=0,
+        le=100,
+        description="How many times a transaction is replaced at most.",
     )
-    gas_limit: Annotated[Integer | None, Sets("gasLimit")] = Field(
-        None, ge=1, description="Gas limit of transactions; estimated by default."
+    gas_limit: Integer | None = sets(
+        "gasLimit", None, ge=1, description="Gas limit of transactions; estimated by default."
     )
-    min_gas_price: Annotated[GasPrice | None, Sets("minGasPrice")] = Field(
-        None, description="Lowest gas price that is offered."
+    min_gas_price: GasPrice | None = sets("minGasPrice", None, description="Lowest gas price that is offered.")
+    max_gas_price: GasPrice | None = sets(
+        "maxGasPrice", None, description="Highest gas price that is paid; no limit by default."
     )
-    max_gas_price: Annotated[GasPrice | None, Sets("maxGasPrice")] = Field(
-        None, description="Highest gas price that is paid; no limit by default."
+    initialize_round: Flag | None = sets(
+        "initializeRound", None, description="Whether the node initializes protocol rounds."
     )
-    initialize_round: Annotated[Flag | None, Sets("initializeRound")] = Field(
-        None, description="Whether the node initializes protocol rounds."
-    )
-    initialize_round_max_delay: Annotated[Duration | None, Sets("initializeRoundMaxDelay")] = Field(
-        None, description="Upper bound of the random wait before a round is initialized."
+    initialize_round_max_delay: Duration | None = sets(
+        "initializeRoundMaxDelay", None, description="Upper bound of the random wait before a round is initialized."
     )
 
 
@@ -192,14 +195,14 @@ class GpuSettings(Base):
     gpus: GpuIds | None = Field(
         None, description='GPU ids of the host that the node uses, or "all"; by default it uses the CPU.'
     )
-    netint: Annotated[tuple[Annotated[StrictStr, AfterValidator(_device)], ...], Sets("netint")] = Field(
-        (), description="NetInt devices for transcoding, by id; instead of GPUs."
+    netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = sets(
+        "netint", (), description="NetInt devices for transcoding, by id; instead of GPUs."
     )
-    test_gpu: Annotated[Flag | None, Sets("testTranscoder")] = Field(
-        None, description="Whether GPUs are tested by encoding and decoding at startup."
+    test_gpu: Flag | None = sets(
+        "testTranscoder", None, description="Whether GPUs are tested by encoding and decoding at startup."
     )
-    hevc_decoding: Annotated[Flag | None, Sets("hevcDecoding")] = Field(
-        None, description="Whether HEVC input is decoded; by default the node finds out itself."
+    hevc_decoding: Flag | None = sets(
+        "hevcDecoding", None, description="Whether HEVC input is decoded; by default the node finds out itself."
     )
 
 
@@ -237,10 +240,8 @@ class AiSettings(Base):
         None,
         description="Directory on the host that holds model weights; by default beside the data directory.",
     )
-    containers_per_gpu: Annotated[Integer | None, Sets("aiRunnerContainersPerGPU")] = Field(
-        None, ge=1, le=10, description="How many runner containers may share one GPU."
+    containers_per_gpu: Integer | None = sets(
+        "aiRunnerContainersPerGPU", None, ge=1, le=10, description="How many runner containers may share one GPU."
     )
     runner_image: Image | None = Field(None, description="Runner image for pipelines without their own image.")
-    runner_logs: Annotated[Flag | None, Sets("aiVerboseLogs")] = Field(
-        None, description="Whether runner containers log verbosely."
-    )
+    runner_logs: Flag | None = sets("aiVerboseLogs", None, description="Whether runner containers log verbosely.")

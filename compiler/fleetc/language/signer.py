@@ -6,11 +6,9 @@ values.
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, Sets, refuse
+from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, refuse, sets
 from fleetc.language.gateway import Buyer, Reach
 from fleetc.language.node import ChainSettings
 
@@ -26,21 +24,23 @@ class Signer(Buyer):
     http: Listener | None = Field(
         None, description="Listener for gateways, plain HTTP; loopback by default. Anyone who can reach it can spend."
     )
-    webhook: Annotated[HttpUrlOrSecret | None, Sets("remoteSignerWebhookUrl")] = Field(
-        None, description="Webhook that admits the requests of gateways."
+    webhook: HttpUrlOrSecret | None = sets(
+        "remoteSignerWebhookUrl", None, description="Webhook that admits the requests of gateways."
     )
-    webhook_headers: Annotated[Secret | None, Sets("remoteSignerWebhookHeaders")] = Field(
-        None, description="Headers sent to that webhook, as name:value,name:value."
+    webhook_headers: Secret | None = sets(
+        "remoteSignerWebhookHeaders", None, description="Headers sent to that webhook, as name:value,name:value."
     )
-    allow_no_auth: Annotated[Flag | None, Sets("remoteSignerAllowNoAuth")] = Field(
-        None, description="Confirms that a listener beyond loopback admits everybody who can reach it."
+    allow_no_auth: Flag | None = sets(
+        "remoteSignerAllowNoAuth",
+        None,
+        description="Confirms that a listener beyond loopback admits everybody who can reach it.",
     )
-    remote_discovery: Annotated[Flag | None, Sets("remoteDiscovery")] = Field(
-        None, description="Whether it also finds orchestrators for its gateways."
+    remote_discovery: Flag | None = sets(
+        "remoteDiscovery", None, description="Whether it also finds orchestrators for its gateways."
     )
     selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")
-    report_interval: Annotated[PositiveDuration | None, Sets("liveAICapReportInterval")] = Field(
-        None, description="How often to ask orchestrators for their capabilities."
+    report_interval: PositiveDuration | None = sets(
+        "liveAICapReportInterval", None, description="How often to ask orchestrators for their capabilities."
     )
 
     @model_validator(mode="after")
@@ -58,8 +58,8 @@ class Redeemer(ChainSettings):
     """A redeemer turns the winning tickets of orchestrators into money on the chain."""
 
     http: Listener | None = Field(None, description="Listener for orchestrators, gRPC over TLS; loopback by default.")
-    orchestrator_address: Annotated[Address | None, Sets("ethOrchAddr")] = Field(
-        None, description="Registered account that receives the tickets if it differs from the wallet's."
+    orchestrator_address: Address | None = sets(
+        "ethOrchAddr", None, description="Registered account that receives the tickets if it differs from the wallet's."
     )
 
 

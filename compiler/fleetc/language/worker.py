@@ -5,11 +5,9 @@ In: raw `transcoders` and `ai_workers` tables. Out: frozen `Transcoder` and `AiW
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field
 
-from fleetc.language.fields import Flag, Integer, Secret, Sets, Text
+from fleetc.language.fields import Flag, Integer, Secret, Text, sets
 from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 
 
@@ -17,16 +15,16 @@ class Worker(NodeSettings):
     """Fields of both kinds of remote workers."""
 
     orchestrator: Text = Field(description="Orchestrator it serves: a name in this fleet, or host:port outside it.")
-    secret: Annotated[Secret | None, Sets("orchSecret")] = Field(
-        None, description="Secret it presents; by default the orchestrator's own."
+    secret: Secret | None = sets(
+        "orchSecret", None, description="Secret it presents; by default the orchestrator's own."
     )
 
 
 class Transcoder(Worker, GpuSettings):
     """A transcoder does the video work of an orchestrator on another host."""
 
-    max_sessions: Annotated[Integer | None, Sets("maxSessions")] = Field(
-        None, ge=1, le=1_000_000, description="How many streams it handles at once."
+    max_sessions: Integer | None = sets(
+        "maxSessions", None, ge=1, le=1_000_000, description="How many streams it handles at once."
     )
 
 
@@ -40,6 +38,4 @@ class AiWorker(Worker, AiSettings):
         None,
         description="Name that marks its runner containers; by default its own, so that two workers never collide.",
     )
-    serverless: Annotated[Flag | None, Sets("aiServerless")] = Field(
-        None, description="Whether it passes work to a serverless provider."
-    )
+    serverless: Flag | None = sets("aiServerless", None, description="Whether it passes work to a serverless provider.")
