@@ -155,7 +155,7 @@ def verdict(raw: Raw) -> set[tuple[str, int]]:
 
 def about(problem: Diagnostic) -> list[int]:
     """The GPUs that a message names."""
-    named = re.match(r"GPU (\d+) of host box(?: \(and GPU ([\d, ]+) likewise\))?", problem.message)
+    named = re.match(r"GPU (\d+) of host box(?: \(and GPU ([\d, ]+) too\))?", problem.message)
     assert named, problem.message
     return [int(named[1]), *(int(i) for i in (named[2] or "").split(", ") if i)]
 

@@ -201,7 +201,7 @@ def test_an_older_release_is_called_one(demo: Path) -> None:
     assert "from v0.9.1 back to v0.8.5, an older release" in fleetc("upgrade", "--to", "v0.8.5", cwd=demo).stdout
     for asked, told in {
         "0.8.5": 'write "v0.8.5"',
-        "v0.7.2": "it is older than all that this fleetc knows: v0.7.6 to",
+        "v0.7.2": "it is older than the releases that this fleetc knows: v0.7.6 to",
         "v0.8.99": 'did you mean "v0.8.',
         "oops": "v0.7.6 to",
     }.items():

@@ -210,7 +210,7 @@ def test_secret_that_a_workflow_cannot_pass_on_is_refused(name: str, naming: Pat
     text = (naming / "fleet.toml").read_text().replace("QUEUE_PASSWORD", name)
     (tmp_path / "fleet.toml").write_text(text)
     done = fleetc("init", *ci("github"), cwd=tmp_path)
-    assert done.returncode == 1 and name in done.stderr and "name another one" in done.stderr
+    assert done.returncode == 1 and name in done.stderr and "use another one" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["fleet.toml"]
 
 
@@ -272,7 +272,7 @@ def test_review_of_a_pull_request_shows_the_difference(project: Path, tmp_path: 
     script = step(project / ".github/workflows/fleet-review.yml", "review", "Show what would change")
     first = runner.run(script, SPEC="fleet.toml")
     assert first.returncode == 0, first.stderr
-    assert "all of it is new" in runner.summary.read_text()
+    assert "everything is new" in runner.summary.read_text()
     runner.summary.unlink()
     edit(project, "max_sessions = 4", "max_sessions = 5")
     assert fleetc("compile", cwd=project).returncode == 0
@@ -325,7 +325,7 @@ def test_plan_starts_from_the_last_deployment_when_that_succeeded(
     )
     assert done.returncode == 0, done.stderr
     assert (runner.output.read_text() if runner.output.exists() else "") == (f"revision={commit_id}\n" if known else "")
-    assert ("not known" in done.stdout) is not known
+    assert ("unknown" in done.stdout) is not known
 
 
 def test_all_commits_of_a_push_are_shown(project: Path, tmp_path: Path) -> None:

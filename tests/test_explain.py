@@ -60,7 +60,7 @@ def test_pages_are_sorted_and_no_code_has_two() -> None:
 def test_page_of_a_message_has_its_parts(code: str) -> None:
     first, why, *fix, instead, text = pages()[code].strip().split("\n\n")
     assert first.endswith(".")
-    assert all(part.startswith("Fix: `fleetc check --fix` repairs it ") for part in fix)
+    assert all(part.startswith("Fix: `fleetc check --fix` fixes it ") for part in fix)
     assert why.startswith("Why: ")
     assert instead == "Instead:"
     assert text.startswith("    ")

@@ -144,7 +144,7 @@ def test_foreign_file_that_a_rollout_would_use_is_refused_and_named(folder: Path
     assert checked.stderr.startswith("error[foreign-in-rollout]:") and shown in checked.stderr
     review = fleetc("diff", "--against", "HEAD")
     first = review.stdout.splitlines()[0]
-    assert first.startswith("ERROR: Not of this spec, and used by a rollout: ") and shown in first
+    assert first.startswith("ERROR: Not from this spec, but used by a rollout: ") and shown in first
     assert "Nothing changes" not in review.stdout
 
 
@@ -253,7 +253,7 @@ def test_foreign_file_that_nothing_uses_is_a_warning(folder: Path, path: str) ->
         assert "warning[foreign-in-tree]" in done.stderr and name in done.stderr
     review = fleetc("diff", "--against", "HEAD", "--exit-code")
     assert review.returncode == 0
-    assert f"note: {name} in rendered is not of the tree" in review.stdout
+    assert f"note: {name} in rendered is not part of the tree" in review.stdout
 
 
 @pytest.mark.parametrize(

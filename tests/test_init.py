@@ -188,8 +188,8 @@ def test_message_about_a_file_that_exists(repository: Path) -> None:
     done = fleetc("init", cwd=repository)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "error[file-exists]: fleet.toml exists and was left alone\n --> fleet.toml\n"
-        " = help: move it away, or name another directory; for a spec that is there, --ci adds workflows alone\n"
+        "error[file-exists]: fleet.toml already exists and was not changed\n --> fleet.toml\n"
+        " = help: move it away, or name another directory; beside an existing spec, --ci writes only workflows\n"
     )
     assert fleetc("explain", "file-exists").returncode == 0
 
@@ -218,5 +218,5 @@ def test_odd_places_are_no_options_and_nothing_that_a_service_fills_in(tmp_path:
     found = [path for path in tmp_path.rglob("*.yml") if "./-x/fleet.toml" in path.read_text(encoding="utf-8")]
     assert found
     refused = fleetc("init", *ci(service), "a$b", cwd=tmp_path)
-    assert refused.returncode == 2 and "holds a $" in refused.stderr
+    assert refused.returncode == 2 and "contains a $" in refused.stderr
     assert not (tmp_path / "a$b").exists()

@@ -182,7 +182,7 @@ def test_comment_is_shown_by_its_place(snapshot: object) -> None:
 def test_phrase_over_two_lines_of_comment_is_found() -> None:
     first, second = " ".join(ENV["phrase of 12"].split()[:7]), " ".join(ENV["phrase of 12"].split()[7:])
     told = printed(_comment(f"{first}\n{second}"))
-    assert "a comment seems to hold a recovery phrase" in told
+    assert "a comment seems to contain a recovery phrase" in told
     assert first not in told
     assert second not in told
 

@@ -159,7 +159,7 @@ def test_command_takes_a_newer_release(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "from v0.9.1 to v0.9.2" in done.stdout
     refused = fleetc("upgrade", "--to", "v0.9", cwd=tmp_path)
-    assert refused.returncode == 2 and 'there is no release "v0.9"' in refused.stderr
+    assert refused.returncode == 2 and 'fleetc knows no release "v0.9"' in refused.stderr
     assert fleetc("upgrade", "--to", "v0.8.99", cwd=tmp_path).returncode == 2
 
 

@@ -288,14 +288,14 @@ def test_compile_names_the_tree_that_it_looked_at(checkout: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == (
         'note: fleetc.toml sets output = "calm"\n'
-        "note: rendered is a tree too, and was not looked at\n"
+        "note: rendered is also a tree, but was not checked\n"
         "calm is up to date\n"
     )
     document = json.loads(here("compile", "--check", "--format", "json").stdout)
     assert document["tree"] == "calm"
     assert here("compile", "--check", "-o", "rendered").returncode == 1
     for command in (("plan",), ("deploy", "--check")):
-        assert "note: rendered is a tree too, and was not looked at" in here(*command).stderr
+        assert "note: rendered is also a tree, but was not checked" in here(*command).stderr
 
 
 def test_settings_of_a_checkout_are_sealed_in_its_plan(checkout: Path) -> None:

@@ -238,7 +238,7 @@ def test_schema_of_an_answer_tells_what_the_api_describes() -> None:
     [
         ("milliseconds", ("createdAt", "lastTerminatedAt")),
         ("Seconds", ("sourceSegmentsDuration", "transcodedSegmentsDuration", "Policy.refreshInterval")),
-        ("Bytes a second", ("ingestRate", "outgoingRate")),
+        ("Bytes per second", ("ingestRate", "outgoingRate")),
         ("Count", ("sourceSegments", "transcodedSegments")),
         ("degrees", ("Location.lat", "Location.lon")),
     ],

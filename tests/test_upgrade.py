@@ -224,7 +224,7 @@ def test_every_pair_of_releases_can_be_compared(old: Release, new: Release) -> N
 def test_command_says_that_nothing_must_change() -> None:
     done = fleetc("upgrade", ROOT / "inventories/demo", "--to", "v0.8.11")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "In the spec: nothing has to change" in done.stdout
+    assert "In the spec: nothing must change" in done.stdout
 
 
 def test_command_exits_1_and_names_places_when_the_spec_must_change(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_command_exits_1_and_names_places_when_the_spec_must_change(tmp_path: Pa
 def test_command_refuses_a_release_that_never_was(wrong: str) -> None:
     done = fleetc("upgrade", ROOT / "inventories/demo", "--to", wrong)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "there is no release" in done.stderr
+    assert "fleetc knows no release" in done.stderr
     assert "\x1b" not in done.stderr
 
 

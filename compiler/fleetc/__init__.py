@@ -1,7 +1,7 @@
 """fleetc compiles one TOML spec of a video and AI node fleet into everything its hosts need.
 
-For other programs there are ten names here, from `interface.py`; nothing else of the package is promised. Read
-compiler/README.md first: it holds the map of this package and its invariants.
+Other programs can use the ten names here, from `interface.py`; nothing else in the package is stable. Read
+compiler/README.md first: it has the map of this package and its invariants.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Repairs a spec where the repair is certain: the work of `fleetc check --fix`.
+"""Fixes a spec where the fix is certain: the work of `fleetc check --fix`.
 
 In: sources, and the fixes that diagnostics carry. Out: sources in which exactly those key paths differ, and what was
 changed. Pure; `cli/` writes the files. `toml/edits.py` finds the text; here the result is read again and compared with
@@ -21,13 +21,13 @@ from fleetc.toml.edits import Sheet, TextEdit, locate
 from fleetc.toml.scan import Layout
 
 ROUNDS = 10
-"""How often a spec is checked and repaired; what one repair uncovers is for the next round."""
+"""How often a spec is checked and fixed; problems that one fix uncovers are for the next round."""
 
 
 class FileRepair(NamedTuple):
     """One piece of text that a fix changed: its place before, and both texts; "" stands for nothing.
 
-    `hidden` says that the line may hold a secret and neither text is to be shown.
+    `hidden` says that the line may contain a secret and neither text must be shown.
     """
 
     fix: Fix
@@ -40,19 +40,19 @@ class FileRepair(NamedTuple):
 
     def __str__(self) -> str:
         if self.hidden:
-            return "a line that is not shown, as it may hold a secret"
+            return "a line that is not shown, because it may contain a secret"
         return f"{self.before or 'nothing'} -> {self.after or 'nothing'}"
 
 
 class Applied(NamedTuple):
-    """Sources with fixes in them. `changes` tells what was done; fixes that found no place have none."""
+    """Sources with fixes applied. `changes` says what was done; fixes that found no place have none."""
 
     sources: tuple[Source, ...]
     changes: tuple[FileRepair, ...]
 
 
 class Repaired(NamedTuple):
-    """A spec after all rounds: its sources, what is still to say about it, and (code, change) of every repair."""
+    """A spec after all rounds: its sources, the remaining diagnostics, and (code, change) of every fix."""
 
     sources: tuple[Source, ...]
     checked: Checked
@@ -60,7 +60,7 @@ class Repaired(NamedTuple):
 
 
 def repair(sources: Sequence[Source]) -> Repaired:
-    """Check and repair until nothing is left that has a certain repair. A spec that cannot be read stays as it is."""
+    """Check and fix until no certain fix is left. A spec that cannot be read stays as it is."""
     current = tuple(sources)
     checked = check_spec(current)
     repairs: list[tuple[str, FileRepair]] = []

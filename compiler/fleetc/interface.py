@@ -1,4 +1,4 @@
-"""What other programs build on: text in, values out, in ten names at the top of the package.
+"""What other programs build on: ten names at the top of the package, text in, values out.
 
 In: the texts of a spec and its overlays. Out: what `check`, `compile` and `diff` find, as values. Nothing is printed,
 and nothing is read but the templates and playbooks that fleetc ships. Everything else in the package may change at any
@@ -23,19 +23,19 @@ __all__ = ["Checked", "Compiled", "Diagnostic", "Located", "Review", "as_text", 
 
 
 def check(spec: str, *overlays: str) -> Checked:
-    """Whether a spec is sound: its diagnostics in a total order, and the typed fleet where none is an error."""
+    """Check a spec: its diagnostics in a total order, and the typed fleet if none is an error."""
     return check_spec(_sources(spec, overlays))
 
 
 def compile(spec: str, *overlays: str) -> Compiled:  # noqa: A001  # as the command is called
-    """The tree that a spec compiles to, in memory. `tree` is None where `checked` has errors."""
+    """The tree that a spec compiles to, in memory. `tree` is None if `checked` has errors."""
     return compile_spec(_sources(spec, overlays), read_templates(), read_playbooks())
 
 
 def diff(old: Compiled, new: Compiled) -> Review:
     """What would change from one compiled spec to another, why, and what it means.
 
-    Raises ValueError where one of them did not compile.
+    Raises ValueError if one of them did not compile.
     """
     if old.tree is None or new.tree is None:
         raise ValueError(
@@ -45,7 +45,7 @@ def diff(old: Compiled, new: Compiled) -> Review:
 
 
 def located(found: Checked) -> Sequence[Located]:
-    """The diagnostics with the lines that they talk about, secrets covered; `as_text` prints them.
+    """The diagnostics with the lines they refer to, secrets hidden; `as_text` prints them.
 
     A spec is called fleet.toml, and its overlays are overlay-1.toml and so on.
     """

@@ -4,8 +4,8 @@ In: the options of a command, `FLEETC_*` variables, a `fleetc.toml` or the `[too
 in the working directory, and the user's `fleetc/config.toml`; the first that says something counts. Out: `Settings`.
 Read by `cli/` and `rollout/hosts/`; nothing here changes what a spec means.
 
-What lies in the working directory came with a checkout, and whoever can propose a change writes it: `WHERE` says which
-settings it may make. There need be no git for that.
+Files in the working directory came with a checkout, and whoever proposes a change writes them: `WHERE` says which
+settings they may contain. This also applies without git.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from fleetc.disk.manifest import FilesError, read_opened, shown
 from fleetc.disk.new_files import repository_top
 
 CHECKOUT_FILES = ("fleetc.toml", "pyproject.toml")
-"""Files of the working directory that hold settings, the stronger one first."""
+"""Files of the working directory with settings, the stronger one first."""
 
 _LIMIT_BYTES = 4 * 1024 * 1024
 _USAGE = 2
 
 
 class Where(NamedTuple):
-    """Whether a file of a checkout may make a setting, and why. The user's own configuration may make each."""
+    """Whether a file of a checkout may set this, and why. The user's own configuration may set everything."""
 
     in_checkout: bool
     reason: str
 
 
 WHERE: Mapping[str, Where] = {
-    "overlay": Where(True, "part of what is compiled, sealed in a plan by its digest"),
+    "overlay": Where(True, "part of what is compiled; plans seal its digest"),
     "output": Where(True, "part of what is compiled, stays in the checkout"),
-    "color": Where(False, "a person's own choice"),
-    "max_spec_mib": Where(False, "protects from what a checkout holds"),
+    "color": Where(False, "your own choice"),
+    "max_spec_mib": Where(False, "protects you from the checkout"),
     "ssh_key": Where(False, "names a key"),
     "ssh_known_hosts": Where(False, "says which hosts are trusted"),
     "vault_file": Where(False, "holds secrets, and variables are strongest in Ansible"),
-    "vault_password_file": Where(False, "names a program that runs, or a password"),
+    "vault_password_file": Where(False, "names a program to run, or a password"),
     "forks": Where(False, "load on the machine that deploys"),
-    "connect_timeout": Where(False, "patience of the machine that deploys"),
+    "connect_timeout": Where(False, "concerns the machine that deploys"),
     "allowed_signers": Where(False, "says whose plans are trusted"),
     "signer": Where(False, "says whose plans are trusted"),
 }
-"""Where each setting may stand. What may stand in a checkout is sealed in plans and shown in reviews."""
+"""Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
 
 def _split(value: Any) -> Any:
-    """A text names one file, or several with the separator of PATH between them; a list stays as it is."""
+    """Text names one file, or several separated as in PATH; a list stays as it is."""
     return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
 
 
@@ -75,7 +75,7 @@ class FromCheckout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Layers:
-    """What the files of the checkout can neither outdo nor be outdone by: what is stronger, and what is weaker."""
+    """The settings besides those of the checkout's files: the stronger ones and the weaker ones."""
 
     above: Mapping[str, Any]
     below: Mapping[str, Any]
@@ -87,25 +87,25 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="FLEETC_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     overlay: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_split)] = Field(
-        (), description="Overlay files that are laid over the spec, in this order."
+        (), description="Overlay files to apply to the spec, in this order."
     )
     output: Path | None = Field(None, description="Directory of the tree; by default rendered/ beside the spec.")
     color: Literal["auto", "always", "never"] = Field(
-        "auto", description="Whether messages are coloured; NO_COLOR is honoured."
+        "auto", description="Whether to colour messages; NO_COLOR is respected."
     )
-    max_spec_mib: int = Field(64, ge=1, le=1024, description="Largest spec file that is read, in MiB.")
-    ssh_key: Path | None = Field(None, description="Private key that a deployment logs in with; else the SSH agent.")
-    ssh_known_hosts: Path | None = Field(None, description="File of host keys; by default the user's own.")
+    max_spec_mib: int = Field(64, ge=1, le=1024, description="Largest spec file to read, in MiB.")
+    ssh_key: Path | None = Field(None, description="Private key to log in to hosts with; by default the SSH agent.")
+    ssh_known_hosts: Path | None = Field(None, description="Host key file; by default your own.")
     vault_file: Path | None = Field(None, description="Ansible Vault file that defines fleet_vault.")
     vault_password_file: Path | None = Field(
-        None, description="File or program that gives the password of the vault file."
+        None, description="File or program that provides the vault file's password."
     )
-    forks: int = Field(10, ge=1, le=500, description="How many hosts a deployment works on at once.")
+    forks: int = Field(10, ge=1, le=500, description="How many hosts to deploy to at once.")
     connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")
     allowed_signers: Path | None = Field(
-        None, description="File of the people who may sign plans; with it, only plans they signed are rolled out."
+        None, description="File of the people who may sign plans; if set, only plans they signed are rolled out."
     )
-    signer: str | None = Field(None, description="Who must have signed a plan; by default anybody of that file.")
+    signer: str | None = Field(None, description="Who must have signed a plan; by default anybody in that file.")
 
     _from_checkout: tuple[FromCheckout, ...] = PrivateAttr(())
     _layers: _Layers = PrivateAttr(_Layers({}, {}))
@@ -120,7 +120,7 @@ class Settings(BaseSettings):
         return self.output or spec.parent / "rendered"
 
     def with_checkout(self, found: Sequence[FromCheckout]) -> Settings:
-        """The settings as they are with other files of the checkout, such as those of an earlier revision.
+        """The settings with other files of the checkout, such as those of an earlier revision.
 
         Raises pydantic.ValidationError.
         """
@@ -149,7 +149,7 @@ def load(spec: Path, **options: Any) -> Settings:
 
 
 def checkout_settings(directory: Path) -> list[FromCheckout]:
-    """What the files of the working directory set, which has to be what they may. Raises `FilesError`."""
+    """What the files of the working directory set, if they may. Raises `FilesError`."""
     found: dict[str, FromCheckout] = {}
     for file in reversed(CHECKOUT_FILES):
         table = _table(_read(directory / file, file), file)
@@ -168,7 +168,7 @@ def checkout_settings(directory: Path) -> list[FromCheckout]:
 def settings_then(read: Callable[[str], bytes | None]) -> list[FromCheckout]:
     """What those files set at an earlier time, as far as a checkout may set it; `read` gives the content of each.
 
-    Nothing is refused here: a change that puts settings where they belong has to be reviewed as well.
+    Nothing is refused here: a change that moves settings to the right place must be reviewable too.
     """
     found: dict[str, FromCheckout] = {}
     for file in reversed(CHECKOUT_FILES):
@@ -188,27 +188,27 @@ def _paths(name: str, value: Any, file: str) -> list[str]:
     """The paths that a setting of a checkout names; one for the output."""
     paths = _split(value) if name == "overlay" else [value]
     if not isinstance(paths, list) or not all(isinstance(path, str) and path and "\0" not in path for path in paths):
-        raise _unreadable(file, f"{name} names no path in {shown(file)}")
+        raise _unreadable(file, f"{name} in {shown(file)} is not a path")
     return paths
 
 
 def _need_inside(path: str, directory: Path, name: str, file: str) -> None:
-    """A checkout names nothing outside of itself: not by a whole path, by `..`, nor through a link."""
+    """A checkout names nothing outside itself: not with an absolute path, `..`, or a link."""
     top = Path(os.path.realpath(repository_top(directory)))
     real = Path(os.path.realpath(directory / path))
     if Path(path).is_absolute() or not real.is_relative_to(top):
-        message = f"{shown(file)} sets {name} to {shown(path)}, which does not lie in the checkout"
+        message = f"{shown(file)} sets {name} to {shown(path)}, which is outside the checkout"
         variable = f"FLEETC_{name.upper()}"
-        advice = f"name a relative path inside, or give it as --{name} or {variable}"
+        advice = f"write a relative path inside the checkout, or use --{name} or {variable}"
         raise FilesError("setting-leads-outside", message, path=file, advice=advice, exit_code=_USAGE)
 
 
 def _not_for_checkout(names: Sequence[str], file: str) -> FilesError:
     several = ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
     reasons = "; ".join(f"{name} {WHERE[name].reason}" if len(names) > 1 else WHERE[name].reason for name in names)
-    message = f"{shown(file)} sets {several}, which no file of a checkout may: {reasons}"
+    message = f"{shown(file)} sets {several}, which a file in a checkout must not: {reasons}"
     variables = " and ".join(f"FLEETC_{name.upper()}" for name in names)
-    advice = f"remove it there, and set {variables} or write it into your own {shown(str(own_configuration()))}"
+    advice = f"remove it there, and set {variables} or put it into your own {shown(str(own_configuration()))}"
     return FilesError("setting-not-for-checkout", message, path=file, advice=advice, exit_code=_USAGE)
 
 
@@ -216,13 +216,13 @@ def _not_for_checkout(names: Sequence[str], file: str) -> FilesError:
 
 
 def own_configuration() -> Path:
-    """The file of the user's own settings. As the standard of these directories says, only whole paths count."""
+    """The file of the user's own settings. As the XDG standard says, only absolute paths count."""
     base = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     return (base if base.is_absolute() else _expanded("~/.config")) / "fleetc" / "config.toml"
 
 
 def _expanded(path: str) -> Path:
-    """A path with the home directory in it; as it is where nobody knows that directory."""
+    """A path with the home directory filled in; unchanged if that directory is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -230,13 +230,13 @@ def _expanded(path: str) -> Path:
 
 
 def _own_settings(places: Sequence[Path]) -> dict[str, Any]:
-    """The user's own settings. Relative paths start beside the file, so that no checkout decides what they lead to."""
+    """The user's own settings. Relative paths start at the file, so that no checkout decides where they lead."""
     file = own_configuration()
     content = _read(file, str(file))
     if content is None:
         return {}
     for place in places:
-        with suppress(OSError, ValueError):  # no place at all: reading the spec tells what is wrong
+        with suppress(OSError, ValueError):  # not a valid path: reading the spec reports what is wrong
             _need_outside(file, repository_top(place))
     table = _table(content, str(file))
     _need_known(table, str(file))
@@ -256,14 +256,14 @@ _PATHS = ("output", "ssh_key", "ssh_known_hosts", "vault_file", "vault_password_
 
 
 def _need_outside(file: Path, top: Path) -> None:
-    """Refuse a configuration that whoever changes the checkout can change, as where HOME is the checkout."""
+    """Refuse a configuration inside the checkout, for example when HOME is the checkout: changes could write it."""
     written = Path(os.path.abspath(file))  # noqa: PTH100  # resolve() would follow links
     for inner, outer in ((written, top), (Path(os.path.realpath(file)), Path(os.path.realpath(top)))):
         if inner.is_relative_to(outer):
             message = (
-                f"{shown(str(file))} lies in the checkout {shown(str(outer))}, so it is nobody's own configuration"
+                f"{shown(str(file))} is inside the checkout {shown(str(outer))}, so it cannot be your own configuration"
             )
-            advice = "set XDG_CONFIG_HOME to a directory elsewhere, or run fleetc in the directory of the fleet alone"
+            advice = "set XDG_CONFIG_HOME to a directory elsewhere, or run fleetc in a directory with only the fleet"
             raise FilesError("configuration-in-checkout", message, path=str(file), advice=advice, exit_code=_USAGE)
 
 
@@ -287,29 +287,29 @@ def _read(path: Path, name: str) -> bytes | None:
 
 
 def _table(content: bytes | None, name: str) -> dict[str, Any]:
-    """The settings in the content of a file; those of a pyproject.toml stand in a table of their own."""
+    """The settings in the content of a file; a pyproject.toml has them in its own table."""
     if content is None:
         return {}
     try:
         found: Any = tomllib.loads(content.decode())
     except (ValueError, RecursionError) as problem:
-        reason = "it nests too deep" if isinstance(problem, RecursionError) else str(problem)
-        raise _unreadable(name, f"{shown(name)} is no TOML: {shown(reason)}") from problem
+        reason = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+        raise _unreadable(name, f"{shown(name)} is not valid TOML: {shown(reason)}") from problem
     for key in ("tool", "fleetc") if name == "pyproject.toml" else ():
         found = found.get(key, {}) if isinstance(found, dict) else None
     if not isinstance(found, dict):
-        raise _unreadable(name, f"tool.fleetc in {shown(name)} is no table")
+        raise _unreadable(name, f"tool.fleetc in {shown(name)} is not a table")
     return found
 
 
 def _need_known(table: Mapping[str, Any], name: str) -> None:
-    """Refuse a key that is no setting: one that is misspelt would be silently without effect."""
+    """Refuse a key that is not a setting: a misspelled one would silently have no effect."""
     for key in table:
         if key not in WHERE:
             from fleetc.text.suggestions import did_you_mean
 
             advice = did_you_mean(key, WHERE, f"the settings are {', '.join(WHERE)}")
-            raise _unreadable(name, f"{shown(name)} sets {shown(key)}, which is no setting of fleetc", advice)
+            raise _unreadable(name, f"{shown(name)} sets {shown(key)}, which is not a setting of fleetc", advice)
 
 
 def _unreadable(name: str, message: str, advice: str = "correct the file, or move it away") -> FilesError:

@@ -114,7 +114,7 @@ def test_a_plan_that_was_carried_out_has_nothing_left_to_do(fleet: Fleet) -> Non
     before = fleet.pids()
     done = fleet.carry_out(FARM_RPC_URL="")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "nothing to do: 3 hosts already run what the plan leads to\n"
+    assert done.stdout == "nothing to do: 3 hosts already at the end of the plan\n"
     assert fleet.pids() == before
 
 
@@ -158,7 +158,7 @@ def test_a_superseded_plan_cannot_be_replayed(fleet: Fleet) -> None:
     fleet.compile()
     fleet.file.write_bytes(up)
     message = fleet.refused("plan-superseded")
-    assert f"one was rolled out to since: it was given a plan that was made at {plan.created}" in message
+    assert f"one has been rolled out to since: it got a plan that was made at {plan.created}" in message
     fleet.refused("plan-superseded", "--check")
     fleet.write(price=1250)
     fleet.compile()
@@ -179,7 +179,7 @@ def test_a_plan_from_the_recorded_tree_is_held_against_the_hosts(fleet: Fleet) -
     assert begun(plan) == ["orch-a"]
     fleet.hosts["two"].write(f"{MARKERS}/gate", b"0" * 64 + b" -")
     message = fleet.refused("plan-baseline-moved")
-    assert "two is not what the plan starts from: gate (systemd) was started from" in message
+    assert "two is not in the state that the plan starts from: gate (systemd) was started from" in message
     plan = fleet.make("--observe")
     assert begun(plan) == ["gate", "orch-a"]
     assert fleet.carried_out() == ["gate", "orch-a"]
@@ -198,7 +198,7 @@ def test_hosts_that_were_moved_by_hand_are_refused(fleet: Fleet) -> None:
     assert "orch-a (systemd) was started from" in fleet.refused("plan-baseline-moved")
     one.write(f"{MARKERS}/orch-a", marker)
     one.write(f"{MARKERS}/stranger", b"0" * 64 + b" -")
-    assert "stranger (docker) is there and was not" in fleet.refused("plan-baseline-moved", "--check")
+    assert "stranger (docker) is new" in fleet.refused("plan-baseline-moved", "--check")
     one.run("rm", f"{MARKERS}/stranger")
     checked = fleet.carry_out("--check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -213,7 +213,7 @@ def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -
     fleet.hosts["two"].run("systemctl", "stop", "livepeer-orch-b.service")
     done = fleet.carry_out()
     assert done.returncode == 1
-    assert "two is not what the plan starts from: orch-b does not run any more" in done.stderr
+    assert "two is not in the state that the plan starts from: orch-b no longer runs" in done.stderr
     plan = fleet.make("--observe", "--limit", "two")
     assert steps(plan) == {"two": ["keep", "keep gate", "start orch-b"]}
     done = fleet.carry_out()
@@ -229,7 +229,7 @@ def test_a_host_that_is_cut_off_is_unknown_or_refused(fleet: Fleet) -> None:
     try:
         done = fleet.carry_out(FLEETC_CONNECT_TIMEOUT="4")
         assert done.returncode == 1
-        assert "error[plan-host-unreachable]: what two runs cannot be told: could not be reached" in done.stderr
+        assert "error[plan-host-unreachable]: fleetc cannot tell what two runs: could not be reached" in done.stderr
         plan = fleet.make("--observe", FLEETC_CONNECT_TIMEOUT="4")
     finally:
         fleet.hosts["two"].restore_network()

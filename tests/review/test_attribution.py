@@ -67,7 +67,7 @@ def test_avatar_that_goes_is_named_and_those_behind_it_move() -> None:
     assert ended(luna).startswith("avatar/host, avatar/slot-01 and avatar/slot-03 restart or stop")
     assert "avatar/slot-01" in ended(orin)
     assert "avatar/slot-02" in ended(vega)
-    assert {effect.text for effect in luna.effects if effect.impact == "capacity"} == {"one slot less"}
+    assert {effect.text for effect in luna.effects if effect.impact == "capacity"} == {"one slot fewer"}
     assert not [effect for effect in (*orin.effects, *vega.effects) if effect.impact != "restart"]
 
 
@@ -205,7 +205,7 @@ def test_consent_to_a_listener_stands_beside_its_change() -> None:
 def test_edit_that_changes_nothing_that_runs_says_so() -> None:
     found = edited(DUAL, ('memory = "9 GiB"', 'memory = "10 GiB"'))
     assert told(found) == [("spec", "models.realvis.memory", "9 GiB", "10 GiB")]
-    assert found.changes[0].effects[0].text == "no node, stack or stream is given anything else"
+    assert found.changes[0].effects[0].text == "no node, stack or stream gets anything different"
 
 
 def test_entries_of_one_file_have_the_line_of_their_own() -> None:
@@ -244,7 +244,7 @@ def test_equal_changes_are_one_whatever_follows_elsewhere(
 
 def test_processes_of_the_same_name_are_counted() -> None:
     (change,) = edited(STAGE, ('"v1.3.6"', '"v1.3.5"')).changes
-    assert ended(change).startswith("8 processes of 2 hosts (avatar/host, avatar/slot-00")
+    assert ended(change).startswith("8 processes on 2 hosts (avatar/host, avatar/slot-00")
 
 
 def test_deposit_counts_once_for_each_wallet() -> None:
@@ -318,18 +318,18 @@ def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
     assert [(e.impact, e.text, e.amount) for e in streams.effects] == [
         (
             "capacity",
-            "3 times: gate leaves the fleet, and no other gateway is named for the stream: none takes it",
+            "3 times: gate leaves the fleet, and the stream has no other gateway: none accepts it",
             Decimal(3),
         )
     ]
     moved = STAGE.replace("[gateways.gate]", "[gateways.door]").replace(named, 'gateway = "door"\n')
     (change,) = [c for c in review(STAGE, moved).changes if c.kind == "stream"]
     assert [(e.impact, e.text) for e in change.effects] == [
-        ("identity", "3 times: who sends the stream has to send it to door; gate leaves the fleet")
+        ("identity", "3 times: the stream must be sent to door now; gate leaves the fleet")
     ]
     (change,) = edited(STAGE, (f"[streams.camera]\n{named}", "[streams.camera]\n")).changes
     assert [(e.impact, e.text, e.amount) for e in change.effects] == [
-        ("capacity", "the spec names no gateway for the stream any more; gate stays in the fleet", Decimal(0))
+        ("capacity", "the stream no longer has a gateway in the spec; gate stays in the fleet", Decimal(0))
     ]
 
 
@@ -351,7 +351,7 @@ def test_line_that_may_hold_a_secret_is_still_hidden() -> None:
     password = 'password = { host_file = "/etc/livepeer/payer-password" }'
     found = edited(DUAL, ("[wallets.payer]", silence), (password, leak))
     assert "16c7e42f" not in as_text(found)
-    assert "[line not shown: it may hold a secret]" in as_text(found)
+    assert "[line not shown: it may contain a secret]" in as_text(found)
 
 
 def test_host_without_processes_says_what_becomes_of_it() -> None:

@@ -93,7 +93,7 @@ def test_commands_refuse_a_committed_repository_and_say_why(tmp_path: Path) -> N
     ):
         done = fleetc(*command, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, ""), done.stdout
-        assert "error[git-directory-in-checkout]: fleets/demo looks like a repository of git" in done.stderr
+        assert "error[git-directory-in-checkout]: fleets/demo looks like a git repository" in done.stderr
         assert "find out who added these files and remove them" in done.stderr
     (spec.parent / "HEAD").unlink()
     assert "-maxSessions: 4 -> 3" in fleetc("diff", spec, "--against", "main", "--max-impact", "restart=0").stdout
@@ -107,7 +107,7 @@ def test_path_with_the_name_of_a_revision_does_not_stand_in_when_git_refuses(top
         (spec.parent / name).mkdir()
     done = fleetc("diff", ".", "--against", "main", cwd=spec.parent)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "error[baseline-ambiguous]: main is a spec here, and may be a revision of git too: " in done.stderr
+    assert "error[baseline-ambiguous]: main is a spec here, and may also be a git revision: " in done.stderr
     assert "write ./main for the path; for the revision, find out who added these files" in done.stderr
     assert "Review of demo against ./main" in fleetc("diff", ".", "--against", "./main", cwd=spec.parent).stdout
 
@@ -159,7 +159,7 @@ def test_link_into_a_submodule_is_compared_with_what_stood_at_its_place(top: Pat
     overlay = top / "vendor" / "production.toml"
     revision = git.find_revision("main", spec)
     assert revision is not None
-    with pytest.raises(FilesError, match="is a repository of its own inside of the checkout"):
+    with pytest.raises(FilesError, match="is a separate repository inside the checkout"):
         git.belongs(revision, overlay)
 
 
@@ -323,7 +323,7 @@ def test_link_by_hand_out_of_a_checkout_leads_to_the_other_one(top: Path, spec: 
     (foreign / "way").symlink_to(top / "fleets")
     assert before(foreign / "way" / "demo" / "fleet.toml") == OLD
     git_in(foreign, "add", "way")  # from now on it is the change's
-    with pytest.raises(FilesError, match="is no file at main"):
+    with pytest.raises(FilesError, match="is not a file at main"):
         revision = git.find_revision("main", foreign / "way" / "demo" / "fleet.toml")
         assert revision is not None
         raise git.missing_at(revision, foreign / "way" / "demo" / "fleet.toml")

@@ -66,7 +66,7 @@ def test_message_says_which_commits_a_name_stands_for(top: Path, spec: Path) -> 
     git_in(top, "tag", "main", "change")
     with pytest.raises(FilesError) as refused:
         before(spec)
-    assert "main stands for several commits of git: refs/heads/main and refs/tags/main" in refused.value.message
+    assert "main matches several git commits: refs/heads/main and refs/tags/main" in refused.value.message
     assert "refs/heads/NAME" in refused.value.help
 
 
@@ -251,6 +251,6 @@ def test_what_was_a_submodule_is_no_missing_overlay(top: Path, spec: Path, tmp_p
     revision = git.find_revision("main", spec)
     assert revision is not None
     for path in (overlay, top / "sub"):
-        with pytest.raises(FilesError, match="is no file at main"):
+        with pytest.raises(FilesError, match="is not a file at main"):
             git.read_at(revision, path)
     assert git.files_below(revision, top / "sub") == {}

@@ -112,7 +112,7 @@ def test_ten_thousand_changes_stay_usable() -> None:
     assert len(page) < 5_000_000
     assert page.count('class="change ') == 800
     assert page.count("data-i=") == 10_000 + 600 + 1_000
-    assert "9,400 more files with other lines: the JSON report holds them all." in page
+    assert "9,400 more files with other lines: the JSON report has them all." in page
     assert "9,000 more processes" in page
     assert "Not drawn: 9,952 more hosts, of which 9,952 change and 9,952 more connections." in page
 
@@ -120,7 +120,7 @@ def test_ten_thousand_changes_stay_usable() -> None:
 def test_more_changes_than_a_page_holds_are_counted() -> None:
     review = huge(1_000)
     page = page_of(replace(review, changes=review.changes * 11, files=(), picture=(), edges=(), restarts=()))
-    assert "200 more changes: the JSON report holds them all." in page
+    assert "200 more changes: the JSON report has them all." in page
 
 
 def test_every_changed_line_says_why() -> None:
@@ -148,13 +148,13 @@ def test_files_whose_lines_are_not_told_stand_together() -> None:
     files = tuple(FileChange(f"ansible/host_vars/h{number}.json", "changed", ()) for number in range(3))
     page = page_of(replace(EMPTY, files=(*files, FileChange("manifest.json", "changed", ()))))
     assert page.count('class="file"') == 2
-    assert "The lines of these files follow from other files." in page
-    assert "The lines of this file follow from other files." in page
+    assert "The lines of these files are derived from other files." in page
+    assert "The lines of this file are derived from other files." in page
     assert 'class="lines"' not in page
 
 
 def test_line_that_may_hold_a_secret_is_not_shown() -> None:
-    assert page_of(mixed()).count("line not shown: it may hold a secret") == 2
+    assert page_of(mixed()).count("line not shown: it may contain a secret") == 2
 
 
 def test_hosts_are_ranges_in_the_list_of_hosts() -> None:

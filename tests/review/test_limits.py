@@ -59,19 +59,19 @@ def test_several_limits_are_judged_each_and_name_their_changes() -> None:
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("price", "write such as price=5%"),
+        ("price", "write for example price=5%"),
         ("price=5", "write price=5% or price=none"),
-        ("restart=5%", "is a whole number"),
-        ("restart=1.5", "is a whole number"),
+        ("restart=5%", "must be a whole number"),
+        ("restart=1.5", "must be a whole number"),
         ("prices=5%", "the classes are exposure, funds, price"),
         ("none=1", "the classes are exposure"),
-        ("price=-5%", "write such as"),
+        ("price=-5%", "write for example"),
         ("price=1%,price=2%", "two limits"),
-        ("price=5%,,restart=1", "is no limit"),
-        ("price=5%;restart=1", "is no limit"),
-        ("", "is no limit"),
-        ("exposure=NONE", "write such as"),
-        ("exposure=\x1b[31m", "is no limit"),
+        ("price=5%,,restart=1", "is not a limit"),
+        ("price=5%;restart=1", "is not a limit"),
+        ("", "is not a limit"),
+        ("exposure=NONE", "write for example"),
+        ("exposure=\x1b[31m", "is not a limit"),
     ],
 )
 def test_malformed_limit_says_what_to_write(text: str, advice: str) -> None:

@@ -105,7 +105,7 @@ def test_what_is_folded_and_left_out_is_counted() -> None:
     assert len(text) > 45_000
     shown = len(re.findall(r"^- \*\*", text, re.MULTILINE))
     (folded,) = re.findall(r"<summary>([\d,]+) more changes", text)
-    (left,) = re.findall(r"Not shown here for want of room: ([\d,]+) more changes", text)
+    (left,) = re.findall(r"Not shown here to save space: ([\d,]+) more changes", text)
     assert shown - int(folded.replace(",", "")) == 20
     assert shown + int(left.replace(",", "")) == 10_000
     assert [tag for tag, _ in page.shape].count("details") == text.count("</details>") >= 2

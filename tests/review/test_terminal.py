@@ -40,12 +40,12 @@ def test_ten_thousand_changes_are_bounded_and_counted() -> None:
     told = as_text(huge(10_000))
     assert told.count("\n") < 500
     assert len(told) < 40_000
-    assert "... and 9,960 more changes, counted by their gravest impact: 1,072 exposure, 1,111 funds" in told
+    assert "... and 9,960 more changes, by most serious impact: 1,072 exposure, 1,111 funds" in told
     assert "... and 9,990 more notes" in told
 
 
 def test_line_that_may_hold_a_secret_is_not_shown() -> None:
-    assert "   8 | [line not shown: it may hold a secret]" in as_text(mixed())
+    assert "   8 | [line not shown: it may contain a secret]" in as_text(mixed())
 
 
 def test_colour_adds_nothing_but_colour() -> None:

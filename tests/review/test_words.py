@@ -67,10 +67,10 @@ def test_restarts_and_sessions() -> None:
         ((), "no process restarts"),
         (((one, 1),), "1 process restarts, at most 1 live session drops"),
         (((one, 8), (two, 16)), "2 processes restart, at most 24 live sessions drop"),
-        (((one, None),), "1 process restarts; how many live sessions drop is not known"),
+        (((one, None),), "1 process restarts; it is unknown how many live sessions drop"),
         (
             ((one, 8), (two, None)),
-            "2 processes restart, at most 8 live sessions drop; how many more on 1 process is not known",
+            "2 processes restart, at most 8 live sessions drop; it is unknown how many more on 1 process",
         ),
     ):
         assert wording.restarts(replace(EMPTY, restarts=restarts)) == said

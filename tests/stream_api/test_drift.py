@@ -113,7 +113,7 @@ def test_another_source_needs_another_stream() -> None:
 def test_suspended_stream_is_noted() -> None:
     report = judged({}, {"name": "main", "suspended": True})
     assert report.kind == "in_sync"
-    assert report.notes == ("the stream is suspended, about which nothing is declared",)
+    assert report.notes == ("the stream is suspended, but the spec says nothing about that",)
 
 
 # ------------------------------------------------------------------------------------------------------- secrets

@@ -67,7 +67,7 @@ def test_error_without_a_status_is_seen_by_its_shape() -> None:
 def test_errors_beside_a_name_are_neither() -> None:
     answer = read('{"errors": ["x"], "name": "main"}')
     assert (answer.kind, answer.stream) == ("invalid_response", {})
-    assert "give its status" in answer.reasons[0]
+    assert "add its status" in answer.reasons[0]
     assert read('{"errors": ["x"], "name": "main"}', 200).kind == "stream"
     assert read('{"errors": ["x"], "name": "main"}', 404).kind == "missing"
 
@@ -126,11 +126,11 @@ def test_reasons_repeat_no_value() -> None:
         ('{"a": NaN}', "NaN"),
         ('{"a": -Infinity}', "Infinity"),
         ('{"a": 1, "a": 2}', "twice"),
-        ("[" * 100_000, "deeper"),
-        ("[" * 70 + "]" * 70, "deeper"),
-        ('{"a": 1e999999999}', "bounds"),
-        ('{"a": 1e-999999999}', "bounds"),
-        ('{"a": ' + "1" * 5000 + "}", "bounds"),
+        ("[" * 100_000, "nested"),
+        ("[" * 70 + "]" * 70, "nested"),
+        ('{"a": 1e999999999}', "out of range"),
+        ('{"a": 1e-999999999}', "out of range"),
+        ('{"a": ' + "1" * 5000 + "}", "out of range"),
         ("\ufeff{}", "BOM"),
         ("{} x", "extra data"),
     ],

@@ -3,11 +3,11 @@
 In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function for each code
 (for the rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and say nothing.
 
-A GPU that is asked for more than it has is an error: containers run out of memory at the start and the node stops, or
+A GPU with more work than it can handle is an error: containers run out of memory at startup and the node stops, or
 streams that the node has accepted fail with "Cannot allocate memory". More than 85 percent of the memory under normal
-load is a warning, after the operators' guidance that such work wants GPUs of its own. What is unknown is a warning and
-never a guess. The smallest conflict of a GPU is found by taking the largest demands first: since demands add up, no
-smaller set exceeds the limit.
+load is a warning, following the operators' guidance that such work needs separate GPUs. Unknown numbers are a warning
+and never guessed. The smallest conflict of a GPU is found by taking the largest demands first: because demands add up,
+no smaller set exceeds the limit.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
     for problem in _too_full(fleet, MEMORY, 0, 100):
         load = problem.load
         message = (
-            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}"
+            f"{_which(problem)} has {_size(load.memory_total)} of memory, but its work needs {_size(load.memory_used)}"
         )
         yield error("gpu-memory-exceeded", message, *_places(problem), _help(problem, GUIDANCE, 100))
     for crowd in _crowds(fleet, MEMORY, 0, 100):
@@ -75,8 +75,8 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
     for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
         load = problem.load
         message = (
-            f"{_which(problem)} has {_size(load.memory_total)} of memory and is asked for {_size(load.memory_used)}, "
-            f"more than {GUIDANCE} % of it"
+            f"{_which(problem)} has {_size(load.memory_total)} of memory, and its work needs "
+            f"{_size(load.memory_used)}, more than {GUIDANCE} % of it"
         )
         yield warning("gpu-memory-tight", message, *_places(problem), _help(problem, GUIDANCE))
     for crowd in _crowds(fleet, MEMORY, GUIDANCE, GUIDANCE):
@@ -95,10 +95,10 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
         stated = sum(d.amount or 0 for d in load.demands if d.kind == SESSIONS and _stated(d))
         say = error if not isinstance(total, int) or not total or stated > total else warning
         has = f"allows {_sessions(load.sessions_total)} at once" if load.sessions_total else "has no video encoder"
-        come = f"{load.sessions_used} stream{'' if load.sessions_used == 1 else 's'} may come to it"
+        come = f"it may get {load.sessions_used} stream{'' if load.sessions_used == 1 else 's'}"
         if any(map(of_a_slot, problem.conflict)):
             come = f"streams and avatar slots may need {load.sessions_used}"
-        message = f"{_which(problem)} {has}, and {come}"
+        message = f"{_which(problem)} {has}, but {come}"
         yield say("encode-sessions-exceeded", message, *_places(problem), _help(problem, 100))
     for crowd in _crowds(fleet, SESSIONS, 0, 100):
         yield error("encode-sessions-exceeded", *_of_crowd(crowd))
@@ -112,10 +112,10 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
             more = f" (and {len(places) - _NAMED} more)" if len(places) > _NAMED else ""
             yield warning(
                 "capacity-unknown",
-                f"it is not known whether the GPUs of host {host} can carry their work",
+                f"fleetc cannot tell whether the GPUs of host {host} can handle their work",
                 places[0],
                 places[1:_NAMED],
-                f"write the number where each of these places says so{more}",
+                f"write the missing number for each of these places{more}",
             )
 
 
@@ -128,10 +128,10 @@ def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
                 most = _size(known.memory[-1])
                 yield warning(
                     "gpu-memory-implausible",
-                    f"GPU {index} of host {host} is said to have {gpu.memory}, and the {known.name} has {most}",
+                    f"GPU {index} of host {host} has {gpu.memory} in the spec, but the {known.name} has {most}",
                     Label(("hosts", host, "gpus", index, "memory")),
                     [Label(("hosts", host, "gpus", index, "model"), "the model")],
-                    f'write memory = "{most}", or leave it out',
+                    f'write memory = "{most}", or remove it',
                 )
 
 
@@ -189,7 +189,7 @@ def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Pro
 
 def _which(problem: Problem) -> str:
     first, *others = problem.gpus
-    more = f" (and GPU {', '.join(map(str, others))} likewise)" if others else ""
+    more = f" (and GPU {', '.join(map(str, others))} too)" if others else ""
     return f"GPU {first} of host {problem.load.host}{more}"
 
 
@@ -202,7 +202,7 @@ def _places(problem: Problem) -> tuple[Label, list[Label]]:
             amounts[demand.origin].append(demand.amount or 0)
     labels = [Label(origin, _note(names[origin], parts)) for origin, parts in amounts.items()]
     left_out = len(labels) - _NAMED
-    note = f"the GPU ({left_out} more ask of it)" if left_out > 0 else "the GPU"
+    note = f"the GPU ({left_out} more use it)" if left_out > 0 else "the GPU"
     return labels[0], [*labels[1:_NAMED], Label(problem.load.path, note)]
 
 
@@ -213,7 +213,7 @@ def _stated(demand: Demand) -> bool:
 
 def _note(demand: Demand, parts: list[int]) -> str:
     if demand.kind == SESSIONS:
-        silent = "" if _stated(demand) else ", the node's default, because max_sessions is not written"
+        silent = "" if _stated(demand) else ", the node's default, because max_sessions is not set"
         return f"{sum(parts)} of them from {demand.name}{silent}"
     times = f"{len(parts)} times " if len(parts) > 1 else ""
     counted = of_a_slot(demand) and not isinstance(demand.origin[-1], int)
@@ -222,7 +222,7 @@ def _note(demand: Demand, parts: list[int]) -> str:
 
 def _help(problem: Problem, *goals: int) -> str:
     """The changes that reach the first goal (a percentage) that any change reaches."""
-    text = "no single change makes it fit: use more GPUs or hosts, or ask less of this one in several places"
+    text = "no single change makes it fit: use more GPUs or hosts, or reduce the work of this one in several places"
     stopped = False
     for percent in goals:
         offered, capped = repairs(problem, percent)
@@ -290,8 +290,8 @@ def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
     count = sum(use.slots for use in uses)
     share = f", at {crowd.percent} % of all their memory" if crowd.percent < 100 else ""
     message = (
-        f"slots that see all {len(crowd.weighed.found)} GPUs of host {host} ask for {amount(crowd.asked)}{what}, "
-        f"and the GPUs have {amount(crowd.left) if crowd.left else 'nothing'} left for them{share}"
+        f"slots that see all {len(crowd.weighed.found)} GPUs of host {host} need {amount(crowd.asked)}{what}, "
+        f"but the GPUs have {amount(crowd.left) if crowd.left else 'nothing'} left for them{share}"
     )
     labels = []
     for use in uses:
@@ -299,9 +299,9 @@ def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
         verb = "takes" if isinstance(use.path[-1], int) else "take"
         labels.append(Label(use.path, f"{use.name} {verb} {times}{amount(_each(use, crowd.kind))}"))
     left_out = len(labels) - _NAMED
-    note = f"the GPUs ({left_out} more ask of them)" if left_out > 0 else "the GPUs"
+    note = f"the GPUs ({left_out} more use them)" if left_out > 0 else "the GPUs"
     room = f"there is room for {crowd.room} of these {count} slots" if crowd.room else "there is room for none of them"
-    help_ = f"{room}: put the others on another host, or ask less of these GPUs"
+    help_ = f"{room}: put the others on another host, or reduce the work of these GPUs"
     return message, labels[0], [*labels[1:_NAMED], Label(("hosts", host, "gpus"), note)], help_
 
 
@@ -332,14 +332,18 @@ def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
     if (memory or drawn_on) and load.memory_total is None:
         sizes = (
-            f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that is known here"
+            f" is sold with {' or '.join(map(_size, known.memory))}" if known else " is not a model that fleetc knows"
         )
         yield Label(load.path, f'memory: "{load.model}"{sizes}')
     if load.sessions_total is None:
         fewest = _certain_sessions(load)
         counted = any(d.origin[-1] == "max_sessions" or of_a_slot(d) for d in load.demands)
         if crowded or (counted and load.sessions_used > fewest):
-            why = f"its driver decides, and {fewest} are certain" if fewest else "this model's are not known here"
+            why = (
+                f"its driver decides, and only {fewest} are certain"
+                if fewest
+                else "fleetc does not know this model's number"
+            )
             yield Label(load.path, f"encode_sessions: {why}")
     for demand in memory:
         if demand.amount is None:

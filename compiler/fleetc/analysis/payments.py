@@ -114,7 +114,7 @@ def bound(fleet: Fleet, payer: Path, field: str, worth: int) -> Label:
     table, name = payer
     node = fleet.gateways[str(name)] if table == "gateways" else fleet.remote_signers[str(name)]
     if getattr(node.tickets, field) is not None:
-        return Label((*payer, "tickets", field), f"the bound of {name}")
+        return Label((*payer, "tickets", field), f"the limit of {name}")
     return Label(payer, f"it has no tickets.{field}, so {Wei(worth)}")
 
 

@@ -59,4 +59,4 @@ def affects(
     found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
     typer.echo(affects.as_json(found) if form is Format.json else affects.as_text(found), nl=False)
     if len(paths) > affects.VALUES_LIMIT:
-        message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; ask about them by name")
+        message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; name them one by one")

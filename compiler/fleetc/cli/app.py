@@ -1,4 +1,4 @@
-"""The command line: its commands, and what it says of itself.
+"""The command line: its commands and its help.
 
 In: arguments of the process, through typer. Out: text on stdout (answers) and stderr (messages), exit codes 0 fine,
 1 problems found, 2 wrong usage, 3 the tool itself failed. Each command has a file beside this one.
@@ -29,7 +29,7 @@ from fleetc.cli import (
 
 app = typer.Typer(
     name="fleetc",
-    help="Compiles one TOML spec of a video and AI node fleet into everything its hosts need.",
+    help="Compile one TOML spec of a video and AI node fleet into everything its hosts need.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""Finds what a spec is compared with: a directory that fleetc wrote, another spec, or a revision of git.
+"""Finds what to compare a spec with: a directory that fleetc wrote, another spec, or a git revision.
 
 In: the argument of `--against`, the spec and its overlays. Out: a `Side`. A door like `disk/files.py`, which it reads
 trees and specs with; revisions come through `disk/git.py`. Called by `cli/`.
@@ -35,21 +35,20 @@ def baseline(
     limit_bytes: int,
     rolled_out: bool = False,
 ) -> Side:
-    """What to compare with. A tree or spec that exists is one, all else a revision; without a word it is
-    the tree of the spec.
+    """What to compare with: an existing tree or spec, or else a revision; by default the tree of the spec.
 
     A revision is compiled with the overlays that the files of the checkout named then, as they were then: naming others
-    is a change too. Where it was `rolled_out`, the tree that was committed with that spec stands for it. One that does
-    not pass the checks of today is taken for what can be had of it, with a note. Another spec is taken as it is. Raises
-    `FilesError` baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those of
-    reading trees and specs, and of git.
+    is a change too. With `rolled_out`, the tree that was committed with that spec is used. If a revision fails today's
+    checks, as much as possible of it is used, with a note. Another spec is used as is. Raises `FilesError`
+    baseline-unknown, baseline-ambiguous, baseline-unsound when a spec does not compile, and those of reading trees and
+    specs, and of git.
     """
     base = files.find_spec(spec)
     if against is None:
         recorded = settings.tree_of(base)
         return of_recorded(str(recorded), files.read_tree(recorded))
     path = Path(against)
-    kind = _kind(path) if against else ""  # pathlib takes an empty name for the current directory
+    kind = _kind(path) if against else ""  # pathlib reads an empty name as the current directory
     if kind in ("tree", "spec"):
         _need_no_revision(against, kind, base)
     if kind == "tree":
@@ -78,7 +77,7 @@ def baseline(
 
 
 def like(old: Side, new: Side) -> Side:
-    """The new side as far as it can be compared: only its sources where the old one has nothing else."""
+    """The part of the new side that can be compared: only its sources if the old side has nothing else."""
     if not all(path.startswith(SPEC_FOLDER) for path in old.files):
         return new
     texts = {path: content for path, content in new.files.items() if path.startswith(SPEC_FOLDER)}
@@ -89,19 +88,19 @@ def like(old: Side, new: Side) -> Side:
 
 
 def _need_no_revision(against: str, kind: str, base: Path) -> None:
-    """Raise `FilesError` baseline-ambiguous where a path that exists may be the name of a revision as well: a file of
-    that name must not stand in for the revision that a review is made against."""
+    """Raise `FilesError` baseline-ambiguous if an existing path may also be the name of a revision: a review against
+    the revision must not use the file instead."""
     if against.startswith(("/", ".")):
         return
-    advice = f"write {shown(f'./{against}')} for the path, or the id of the commit for the revision"
+    advice = f"write {shown(f'./{against}')} for the path, or the commit id for the revision"
     try:
         if git.find_revision(against, base) is None:
             return
-        message = f"{shown(against)} is a {kind} here and a revision of git too"
+        message = f"{shown(against)} is both a {kind} here and a git revision"
     except NoRepositoryError:
         return
     except FilesError as unknown:
-        message = f"{shown(against)} is a {kind} here, and may be a revision of git too: {unknown.message}"
+        message = f"{shown(against)} is a {kind} here, and may also be a git revision: {unknown.message}"
         advice = f"write {shown(f'./{against}')} for the path; for the revision, {unknown.help}"
     raise FilesError("baseline-ambiguous", message, path=against, advice=advice)
 
@@ -116,9 +115,9 @@ def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Re
             if kind == "":
                 raise
     if found is None:
-        message = f"{shown(against) or 'an empty name'} is no tree, no spec and no revision of git"
+        message = f"{shown(against) or 'an empty name'} is not a tree, a spec or a git revision"
         if kind == "other":
-            message = f"the directory {shown(against)} holds no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
+            message = f"the directory {shown(against)} has no {MANIFEST} and no {files.SPEC_NAME}, and git knows "
             message += "no revision of this name"
         advice = "name a directory that fleetc wrote, a .toml file or its directory, or a branch, tag or commit"
         raise FilesError("baseline-unknown", message, path=against, advice=advice)
@@ -126,12 +125,12 @@ def _revision(against: str, kind: str, base: Path, beside: Sequence[Path]) -> Re
 
 
 def _settings_at(revision: Revision, settings: Settings) -> tuple[Settings, list[str]]:
-    """The settings with what the checkout said then, and a note for each that it says otherwise now."""
+    """The settings as the checkout had them then, and a note for each that is different now."""
 
     def read(file: str) -> bytes | None:
         try:
             return git.read_at(revision, Path(file))
-        except FilesError:  # there was a directory, or a link that leads away
+        except FilesError:  # there was a directory, or a link to the outside
             return None
 
     if not git.belongs(revision, Path.cwd() / CHECKOUT_FILES[0]):
@@ -156,7 +155,7 @@ def _sources_at(
         if content is None and place is base:
             raise git.missing_at(revision, place)
         if content is None:
-            notes.append(f"{revision.name} has no {place}, so that nothing of it is laid over the spec there")
+            notes.append(f"{revision.name} has no {place}, so that overlay is not applied there")
             continue
         # As git spells it from here. The slash keeps the revision out of the file's own name, which trees hold.
         name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
@@ -165,7 +164,7 @@ def _sources_at(
 
 
 def _tree_at(revision: Revision, recorded: Path) -> Side | None:
-    """The tree that was committed at a revision; None where there is no whole one."""
+    """The tree that was committed at a revision; None if there is no complete one."""
     found = git.files_below(revision, recorded)
     if MANIFEST not in found:
         return None
@@ -181,19 +180,19 @@ def _tree_at(revision: Revision, recorded: Path) -> Side | None:
 
 
 def _copies(side: Side) -> dict[str, str]:
-    """The texts that a recorded tree says it was compiled from, by path; none where one was edited."""
+    """The texts that a recorded tree says it was compiled from, by path; none if one was edited."""
     paths = [path for path in side.files if path.startswith(SPEC_FOLDER)]
     edited = any(map(side.edited, paths))
     return {} if edited else {path: side.files[path].decode(errors="replace") for path in paths}
 
 
-# --- what does not pass the checks of today -------------------------------------------------------
+# --- what fails today's checks ---------------------------------------------------------------------
 
 
 def unchecked(
     name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
 ) -> Side | None:
-    """A spec compiled in spite of its errors, as an older fleetc may have done; None where that fails."""
+    """A spec compiled despite its errors, as an older fleetc may have done; None if that fails."""
     document, found = read_document(sources)
     fleet, more = read_fleet(document) if document is not None and not has_errors(found) else (None, [])
     if fleet is None or has_errors(more):
@@ -201,10 +200,10 @@ def unchecked(
     try:
         plan = lower.lower(fleet)
         tree = formats.emit(plan, *shipped, sources)
-    except Exception:  # what rules refuse, lowering may trip over in any way
+    except Exception:  # lowering may fail in any way on what rules refuse
         return None
     side = of_compiled(name, Compiled(Checked(document, fleet, ()), plan, tree))
-    return _noted(side, [f"{name} is compared as if it were sound: {unsound.message}"])
+    return _noted(side, [f"{name} is compared as if it had no errors: {unsound.message}"])
 
 
 def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Side | None:
@@ -212,14 +211,14 @@ def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Si
     side = _tree_at(revision, recorded)
     if side is None:
         return None
-    note = f"only files are compared, with those of the tree that was committed at {revision.name}: {unsound.message}"
+    note = f"only files are compared, with those of the tree committed at {revision.name}: {unsound.message}"
     return _noted(replace(side, document=None, fleet=None, notes=()), [note])
 
 
 def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
     """The sources alone, see `like`."""
     texts = {copy_of(index): text.text.encode() for index, text in enumerate(sources)}
-    note = f"only the texts of the spec are compared, and what they mean is not known: {unsound.message}"
+    note = f"only the texts of the spec are compared; what they mean is unknown: {unsound.message}"
     return Side(name, texts, {}, None, None, notes=(note,))
 
 
@@ -231,7 +230,7 @@ def _noted(side: Side, notes: Sequence[str]) -> Side:
 
 
 def _kind(path: Path) -> str:
-    """What a path that exists is: tree or spec, or "other"; "" where there is nothing."""
+    """What an existing path is: tree or spec, or "other"; "" if there is nothing."""
     try:
         if path.is_dir():
             tree, spec = (path / MANIFEST).exists(), files.find_spec(path).exists()

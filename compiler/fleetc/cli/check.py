@@ -1,6 +1,6 @@
-"""`fleetc check`: whether a spec is sound, and repairs of what is certain.
+"""`fleetc check`: checks a spec, and makes fixes that are certain.
 
-In: a spec. Out: its diagnostics in the form asked for, and with `--fix` the repaired files.
+In: a spec. Out: its diagnostics in the requested form, and with `--fix` the fixed files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def check(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Make the repairs that are certain in the spec and its overlays, then check.")
+        bool, typer.Option("--fix", help="Make fixes that are certain in the spec and its overlays, then check.")
     ] = False,
     explain_prices: Annotated[
         bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
@@ -33,12 +33,12 @@ def check(
 ) -> None:
     """Check a spec: every problem, its line, and what to write.
 
-    Exits 1 when there is an error. --fix makes the repairs that are certain.
+    Exits 1 if there is an error. --fix makes the fixes that are certain.
     """
     from fleetc.pipeline import check_spec
 
     if explain_prices and form is not Format.text:
-        message("error: --explain-prices prints tables for people; leave out --format")
+        message("error: --explain-prices prints tables for people; remove --format")
         raise typer.Exit(USAGE)
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)
@@ -54,7 +54,7 @@ def check(
 
 
 def _explain_prices(checked: Checked) -> None:
-    """Print the market, also of a fleet in which a rule found errors: its prices may be the reason to look."""
+    """Print the market, even if a rule found errors: the prices may be the reason to look."""
     from fleetc.language.spec import read_fleet
     from fleetc.lower.market import lower_market
     from fleetc.messages.market import as_text
@@ -67,7 +67,7 @@ def _explain_prices(checked: Checked) -> None:
 def _repaired(
     sources: list[Source], settings: Settings, form: Format
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
-    """Repair the spec and write its files. Returns what is left to report, and what JSON tells of the repairs."""
+    """Fix the spec and write its files. Returns what is left to report, and what JSON says about the fixes."""
     from fleetc import fixes
     from fleetc.disk import files
 

@@ -40,7 +40,7 @@ def compile_(
     overlay: OverlayOption = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Write nothing; exit 1 and name the files when the tree is not up to date."),
+        typer.Option("--check", help="Write nothing; exit 1 and list the files if the tree is out of date."),
     ] = False,
     overwrite_edited: Annotated[
         bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
@@ -81,7 +81,7 @@ def compile_(
 
 
 def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
-    """Tell what in the tree's directory is not what the spec compiles to; exit 1 where that matters."""
+    """Report what in the tree's directory differs from what the spec compiles to; exit 1 if that matters."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 
@@ -104,7 +104,7 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
 
 
 def _staleness(stale: Sequence[str], target: Path, form: Format) -> list[Located]:
-    """A tree that is not up to date as an error; JSON has a list of its own for it."""
+    """A tree that is out of date as an error; JSON has a separate list for it."""
     from fleetc.messages.locate import outside
 
     if not stale or form is Format.json:

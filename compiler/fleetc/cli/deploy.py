@@ -1,4 +1,4 @@
-"""`fleetc deploy`: rolls the compiled tree out to its hosts, or exactly a sealed plan.
+"""`fleetc deploy`: rolls out the compiled tree to its hosts, or exactly a sealed plan.
 
 In: a spec, or a plan. Out: what was rolled out, and an exit code.
 """
@@ -40,12 +40,12 @@ def deploy(
     limit: LimitOption = None,
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing when anything moved."),
+        typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
     ] = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
-    """Roll the compiled tree out to its hosts.
+    """Roll out the compiled tree to its hosts.
 
     The tree must be up to date with the spec.
     """
@@ -55,7 +55,7 @@ def deploy(
 
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if plan is None and (allowed_signers or signer):
-        message("error: --allowed-signers and --signer say who must have signed a plan; name that with --plan")
+        message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
         raise typer.Exit(USAGE)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check)
@@ -80,24 +80,24 @@ def deploy(
 
 
 def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
-    """Roll out exactly a plan, or refuse to before any host is changed."""
+    """Roll out exactly a plan, or refuse before any host is changed."""
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.deploy import deploy_tree
     from fleetc.rollout.hosts.progress import progress
 
     with refusals(path):
         verified = plans.verify(path, around(spec, settings), settings, limit, plans.clock())
-        message(f"the plan stands (seal {verified.seal}); asking the hosts whether they moved")
+        message(f"the plan is valid (seal {verified.seal}); asking the hosts whether they have changed")
         with progress(sys.stderr) as show:
             verdict = plans.verify_hosts(verified, settings, show)
         hosts = tuple(host.name for host in verified.inputs.hosts)
         if set(verdict.reached) == set(hosts):
-            typer.echo(plain(f"nothing to do: {count(hosts)} already run what the plan leads to"))
+            typer.echo(plain(f"nothing to do: {count(hosts)} already at the end of the plan"))
             if not check:
                 _write_down(verified, settings, verdict.unmarked)
             return
         if verdict.reached:
-            message(f"{count(verdict.reached)} already run what the plan leads to")
+            message(f"{count(verdict.reached)} already at the end of the plan")
         inputs, limited = verified.inputs, () if verified.plan.whole else hosts
         with progress(sys.stderr) as show:
             outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, verified.mark)
@@ -108,7 +108,7 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
 
 
 def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
-    """Have hosts write down that they were given the plan, though there is nothing to do: older ones are superseded."""
+    """Have hosts record that they got the plan, though there is nothing to do: it supersedes older plans."""
     from fleetc.rollout.hosts.deploy import RECORD_PLAYBOOK, deploy_tree
     from fleetc.rollout.hosts.progress import progress
 
@@ -122,19 +122,19 @@ def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) 
         for line in outcome.lines():
             typer.echo(line)
         raise typer.Exit(PROBLEMS)
-    message(f"{count(hosts)} wrote down that this is the newest plan")
+    message(f"{count(hosts)} recorded this as the newest plan")
 
 
 def _need_no_signature(spec: Path, settings: Settings) -> None:
-    """Refuse a rollout without a plan where plans have to be signed.
+    """Refuse a rollout without a plan if plans must be signed.
 
-    Its dry run too: it logs in to the hosts that a spec names which nobody signed, and reads secrets for them.
+    Refuse its dry run too: it logs in to the hosts of an unsigned spec, and reads secrets for them.
     """
     from fleetc.disk import files
 
     if settings.allowed_signers is None and settings.signer is None:
         return
     name = "signer" if settings.allowed_signers is None else "allowed_signers"
-    message = f"{name} is set, so only a plan that was signed is rolled out, or tried with --check"
+    message = f"{name} is set, so only a signed plan can be rolled out or tried with --check"
     advice = "make one with fleetc plan -o plan.json --sign KEY, then name it: fleetc deploy --plan plan.json"
     files_failure(files.FilesError("plan-required", message, path=str(spec), advice=advice), Format.text)

@@ -1,4 +1,4 @@
-"""The command `fleetc diff`: find what a spec is compared with, compare, report, judge the limits.
+"""The command `fleetc diff`: find what to compare a spec with, compare, report, check the limits.
 
 In: arguments, through typer. Out: the report on stdout or in a file, broken limits on stderr, exit codes.
 """
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json"])
 
 _NAMED = 10
-"""Changes that break one limit and are named."""
+"""How many changes that break one limit are named."""
 
 
 def diff(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="WHAT", help="A tree, a spec, or a revision of git.")
+        str | None, typer.Option("--against", metavar="WHAT", help="A tree, a spec, or a git revision.")
     ] = None,
     max_impact: Annotated[
         str, typer.Option("--max-impact", metavar="LIMITS", help="Such as price=5%,exposure=none,restart=3.")
     ] = "",
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 when anything would change.")] = False,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
@@ -74,7 +74,7 @@ class Options(NamedTuple):
 
 
 def options(against: str | None, max_impact: str, form: str, output: Path | None) -> Options:
-    """Understand the options before any work is done. Raises typer.BadParameter."""
+    """Parse the options before any work is done. Raises typer.BadParameter."""
     from fleetc.review.limits import LimitError, parse_limits
 
     try:
@@ -84,7 +84,7 @@ def options(against: str | None, max_impact: str, form: str, output: Path | None
 
 
 class Compared(NamedTuple):
-    """A review and what was asked about it."""
+    """A review and the request for it."""
 
     review: Review
     asked: Options
@@ -96,7 +96,7 @@ class Compared(NamedTuple):
         return bool(self.review.changes or self.review.files or self.review.foreign)
 
     def text(self, colour: bool) -> str:
-        """The report for standard output; nothing where it was written to a file instead. Raises `FilesError`."""
+        """The report for standard output; nothing if it was written to a file instead. Raises `FilesError`."""
         text = _report(self.review, self.asked.form, colour, self.templates)
         if self.asked.output is None:
             return text
@@ -105,13 +105,17 @@ class Compared(NamedTuple):
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """A line for each limit that is broken, and for the changes that break it; one where none can be judged."""
+        """A line for each broken limit and for the changes that break it; one line if no limit can be checked."""
         from fleetc.review.limits import breaches
 
         if self.asked.limits and self.review.foreign:
-            return ("error: no limit holds, because a rollout would use files that the spec does not compile to",)
+            return (
+                "error: every limit is broken, because a rollout would use files that the spec does not compile to",
+            )
         if self.asked.limits and self.review.files_only:
-            return ("error: the limits cannot be judged, because only files are compared; see the notes of the review",)
+            return (
+                "error: the limits cannot be checked, because only files are compared; see the notes of the review",
+            )
         return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
 
 
@@ -138,11 +142,11 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> C
 def _beside(
     compiled: Compiled, recorded: Path, shipped: tuple[Mapping[str, str], Mapping[str, bytes]], old: Side | None
 ) -> tuple[tuple[str, ...], list[str]]:
-    """What lies in the directory of the tree and no comparison of specs shows: paths that a rollout would use, notes.
+    """What is in the tree's directory and no comparison of specs shows: paths that a rollout would use, notes.
 
-    `old` is the side of that directory where the review is made against it. Files that its own spec compiles to go with
-    the next compile, and the review shows them as removed. The review against anything else says nothing of the files
-    in the directory: where they claim to be of this very spec, each must hold what it compiles to.
+    `old` is the side of that directory if the review is against it. The next compile removes files that its own spec
+    compiles to, and the review shows them as removed. A review against anything else says nothing about the files in
+    the directory: if they claim to be of this very spec, each must hold what it compiles to.
     """
     from fleetc.disk import files
     from fleetc.disk.manifest import shown
@@ -157,7 +161,7 @@ def _beside(
         found = files.strangers(tree, recorded, besides=[a.path for a in before.artifacts] if before else ())
     foreign = [path for path in found.foreign if is_rolled_out(path)]
     idle = [path for path in found.foreign if not is_rolled_out(path)]
-    notes = [f"{shown(path)} in {recorded} is not of the tree, and nothing uses it" for path in idle]
+    notes = [f"{shown(path)} in {recorded} is not part of the tree, and nothing uses it" for path in idle]
     copies = [path for path in tree.as_mapping() if path.startswith(SPEC_FOLDER)]
     if not set(copies).isdisjoint(found.changed) or not all((recorded / path).exists() for path in copies):
         foreign += [path for path in found.changed if path.removeprefix("ansible/") in shipped[1]]
@@ -202,4 +206,4 @@ def _lines(breach: Breach) -> Iterator[str]:
         at = f" ({cause.file}:{cause.line}:{cause.column})" if cause is not None and cause.line else ""
         yield f"  {change.kind} {change.what} on {where or 'the whole fleet'}{more}{at}"
     if len(breach.changes) > _NAMED:
-        yield f"  and {len(breach.changes) - _NAMED} changes more"
+        yield f"  and {len(breach.changes) - _NAMED} more changes"

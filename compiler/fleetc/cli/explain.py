@@ -21,16 +21,16 @@ def explain(
         str | None,
         typer.Argument(
             metavar="CODE",
-            help="Code of a diagnostic, as printed in brackets, or a field such as gateways.max_price.",
+            help="Diagnostic code, as printed in brackets, or a field such as gateways.max_price.",
         ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Print the whole reference, fields and codes, as Markdown.")
     ] = False,
 ) -> None:
-    """Print the page of a diagnostic code or of a field.
+    """Explain a diagnostic code or a field.
 
-    Without either, list all codes.
+    Without an argument, list all codes.
     """
     from fleetc.messages import reference
     from fleetc.messages.explain import pages
@@ -49,7 +49,9 @@ def explain(
         typer.echo(field, nl=False)
         return
     if code not in known:
-        advice = did_you_mean(code, [*known, *reference.names()], "fleetc explain lists the codes, --all everything")
+        advice = did_you_mean(
+            code, [*known, *reference.names()], "fleetc explain lists all codes, --all prints everything"
+        )
         message(f'there is no code or field "{plain(code)}"; {advice}')
         raise typer.Exit(USAGE)
     typer.echo(f"{code}\n\n{known[code].rstrip()}")

@@ -1,7 +1,7 @@
 """The command `fleetc init`: a first spec, and workflows that check, review and deploy it.
 
-In: arguments, through typer. Out: new files, and on stdout what was written and what to type next; exit code 1 when
-something is there already.
+In: arguments, through typer. Out: new files, and on stdout what was written and what to run next; exit code 1 if
+something is already there.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from fleetc.messages.forms import Format
 
 def init(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Directory of the new spec.", show_default=False)
+        Path, typer.Argument(metavar="DIR", help="Directory for the new spec.", show_default=False)
     ] = Path(),
     ci: Annotated[
-        CiService | None, typer.Option("--ci", help="Also write workflows for this service; beside a spec, only them.")
+        CiService | None,
+        typer.Option("--ci", help="Also write workflows for this service; beside a spec, only those."),
     ] = None,
     install_from: Annotated[
         str | None,
         typer.Option(
             metavar="SOURCE",
-            help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit, or sha256:HASH "
-            "of the published wheel of this version; by default the commit that this fleetc was installed from.",
+            help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit id, or "
+            "sha256:HASH of this version's published wheel; by default the commit that this fleetc was installed from.",
         ),
     ] = None,
 ) -> None:
@@ -46,7 +47,7 @@ def init(
     from fleetc.text.encoders import plain_output
 
     if install_from is not None and ci is None:
-        raise typer.BadParameter("--install-from says what workflows install; add --ci")
+        raise typer.BadParameter("--install-from only matters for workflows; add --ci")
     try:
         shipped = files.read_starter()
         here, spec = {}, directory / files.SPEC_NAME
@@ -58,7 +59,7 @@ def init(
         if ci is not None:
             place = Path(os.path.relpath(spec, top)).as_posix()
             if "$" in place:
-                raise typer.BadParameter(f"{place} holds a $, which services fill in; name it another way")
+                raise typer.BadParameter(f"{place} contains a $, which services expand; rename it")
             place = f"./{place}" if place.startswith("-") else place
             secrets = [] if here else _named_secrets(spec)
             found = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
@@ -70,7 +71,7 @@ def init(
         typer.echo(plain_output(f"wrote {path}"))
     if kept:
         typer.echo(
-            plain_output(f"{directory / starter.ATTRIBUTES} is yours and was left alone; it may want these lines:")
+            plain_output(f"{directory / starter.ATTRIBUTES} exists and was not changed; add these lines if missing:")
         )
         typer.echo("".join(f"    {line}\n" for line in kept.splitlines()), nl=False)
     typer.echo("next:")
@@ -79,14 +80,14 @@ def init(
 
 
 def _own_requirement(given: str | None) -> str:
-    """The line for pip that stands for this fleetc; exits where nothing fixed is known."""
+    """The pip line for this fleetc; exits if there is no fixed source."""
     from fleetc.cli import starter
 
     found = starter.requirement(given if given is not None else _installed_from())
     if found is None:
-        what = "that is no fixed source" if given is not None else "this fleetc was not installed from a commit"
+        what = "that is not a fixed source" if given is not None else "this fleetc was not installed from a commit"
         raise typer.BadParameter(
-            f"{what}, and workflows install nothing that may change: name git+https://HOST/PATH@COMMIT, with all 40 "
+            f"{what}, and workflows must install something fixed: name git+https://HOST/PATH@COMMIT, with all 40 "
             "digits of the commit and no password, or sha256:HASH of the published wheel",
             param_hint="--install-from",
         )
@@ -94,7 +95,7 @@ def _own_requirement(given: str | None) -> str:
 
 
 def _installed_from() -> str:
-    """The commit that pip installed this fleetc from, as it noted it (PEP 610); empty where it did not."""
+    """The commit that pip installed this fleetc from, as pip recorded it (PEP 610); empty if it did not."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -105,7 +106,7 @@ def _installed_from() -> str:
 
 
 def _named_secrets(spec: Path) -> list[str]:
-    """The variables that a spec names as secrets; exits where it has errors."""
+    """The variables that a spec uses as secrets; exits if the spec has errors."""
     from fleetc.cli import starter
     from fleetc.disk import files
     from fleetc.pipeline import compile_spec
@@ -125,8 +126,6 @@ def _named_secrets(spec: Path) -> list[str]:
     }
     for name in sorted(found):
         if reason := starter.unfit_secret(name):
-            message(
-                f'error: the spec names the variable {name}, which {reason}; name another one in {{ env = "NAME" }}'
-            )
+            message(f'error: the spec uses the variable {name}, which {reason}; use another one in {{ env = "NAME" }}')
             raise typer.Exit(PROBLEMS)
     return sorted(found)

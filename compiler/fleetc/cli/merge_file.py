@@ -1,7 +1,7 @@
-"""The command `fleetc merge-file`: what git starts for a file of a tree that two changes meet in.
+"""The command `fleetc merge-file`: git runs it for a file of a tree that both sides of a merge changed.
 
-In: three temporary files of git and the path of the file, through typer. Out: the settled file in the place of ours,
-exit code 0; a line on stderr where only a compile can tell what the file should hold.
+In: three temporary files of git and the path of the file, through typer. Out: the resolved file in place of ours,
+exit code 0; a line on stderr if only a compile can tell what the file should contain.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fleetc.messages.forms import Format
 
 
 def merge_file(
-    base: Annotated[Path, typer.Argument(help="The file as it was: %O of git.", show_default=False)],
-    ours: Annotated[Path, typer.Argument(help="The file as our side has it, and the result: %A.", show_default=False)],
-    theirs: Annotated[Path, typer.Argument(help="The file as their side has it: %B.", show_default=False)],
+    base: Annotated[Path, typer.Argument(help="The common ancestor of the file: git's %O.", show_default=False)],
+    ours: Annotated[Path, typer.Argument(help="Our version of the file, and the result: %A.", show_default=False)],
+    theirs: Annotated[Path, typer.Argument(help="Their version of the file: %B.", show_default=False)],
     path: Annotated[str, typer.Argument(help="Its path in the repository: %P.", show_default=False)],
 ) -> None:
-    """Settle a file of a compiled tree in a merge, for git.
+    """Resolve a file of a compiled tree in a merge, for git.
 
-    git starts this as the driver `fleetc`. Compile afterwards.
+    git runs this as the merge driver `fleetc`. Compile afterwards.
     """
     from fleetc.disk import files, git, merging
     from fleetc.disk.manifest import failure
@@ -41,4 +41,4 @@ def merge_file(
     except OSError as problem:
         files_failure(failure(problem, path, "merge"), Format.text)
     if done.open:
-        message(f"fleetc: {path} is to be compiled anew; run fleetc compile once the merge is done, and commit")
+        message(f"fleetc: {path} must be recompiled; after the merge, run fleetc compile and commit")

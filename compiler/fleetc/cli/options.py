@@ -1,4 +1,4 @@
-"""The options that commands share, and what their exit codes mean.
+"""The options that commands share, and the meaning of their exit codes.
 
 In: nothing. Out: annotated types for typer.
 """
@@ -23,7 +23,7 @@ SpecArgument = Annotated[
 
 OverlayOption = Annotated[
     list[Path] | None,
-    typer.Option("--overlay", metavar="FILE", help="Overlay file laid over the spec; may be given again."),
+    typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
 ]
 
 
@@ -33,15 +33,13 @@ OutputOption = Annotated[
 ]
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="Form of the diagnostics.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format of diagnostics.")]
 
 
-ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Form of the answer.")]
+ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]
 
 
-LimitOption = Annotated[
-    list[str] | None, typer.Option("--limit", metavar="HOST", help="Only this host; may be given again.")
-]
+LimitOption = Annotated[list[str] | None, typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.")]
 
 
 SignersOption = Annotated[

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:
-    """The one document of a command: its diagnostics, and as JSON what it did."""
+    """The single output document of a command: its diagnostics, and in JSON also what it did."""
     document = compiled.checked.document
     assert document is not None  # noqa: S101  # it compiled
     typer.echo(written(form, found, document.sources, document, more=more), nl=False)
@@ -48,14 +48,14 @@ def report(
 
 
 def coloured(settings: Settings, stream: TextIO) -> bool:
-    """Whether a stream gets colours: NO_COLOR, a dumb terminal and the setting are heard."""
+    """Whether a stream gets colours, according to NO_COLOR, the terminal and the setting."""
     if settings.color == "auto":
         return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
     return settings.color == "always"
 
 
 def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
-    """What lies in a tree's directory and is not of the tree: an error where a rollout would use it, else a warning."""
+    """Files in a tree's directory that are not in the tree: an error if a rollout would use them, else a warning."""
     from fleetc.disk.manifest import shown
     from fleetc.emit.tree import is_rolled_out
     from fleetc.messages.locate import outside
@@ -65,13 +65,15 @@ def about_foreign(paths: Sequence[str], target: Path) -> list[Located]:
     idle = [path for path in paths if not is_rolled_out(path)]
     found = []
     if used:
-        text = f"{target} holds what the spec does not compile to: {_first(used)}; Ansible runs or reads what lies "
-        text += "in ansible/, and copies what lies in hosts/ to the hosts"
-        advice = "see who put it there, and remove it; what an earlier compile left, fleetc compile removes"
+        text = (
+            f"{target} has files that the spec does not compile to: {_first(used)}; Ansible runs or reads everything "
+        )
+        text += "in ansible/, and copies everything in hosts/ to the hosts"
+        advice = "find out who put them there, and remove them; fleetc compile removes what an earlier compile left"
         found.append(outside("foreign-in-rollout", text, advice, shown(str(target / used[0]))))
     if idle:
-        text = f"{target} holds what the spec does not compile to: {_first(idle)}; nothing uses it"
-        advice = "move it out of the tree, so that all that lies there is compiled"
+        text = f"{target} has files that the spec does not compile to: {_first(idle)}; nothing uses them"
+        advice = "move them out of the tree, so that everything there is compiled"
         found.append(outside("foreign-in-tree", text, advice, shown(str(target / idle[0])), Severity.WARNING))
     return found
 
@@ -93,7 +95,7 @@ def print_blocks(located: Sequence[Located]) -> None:
 
 
 def files_failure(failure: Any, form: Format, before: Sequence[Located] = ()) -> NoReturn:
-    """Print what is wrong with a file and exit; but as text behind the diagnostics found `before`."""
+    """Print what is wrong with a file and exit; as text, print it after the diagnostics found `before`."""
     from fleetc.messages.locate import outside
     from fleetc.text.encoders import visible
 

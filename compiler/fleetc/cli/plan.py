@@ -1,4 +1,4 @@
-"""`fleetc plan`: a whole rollout decided in advance, sealed, and verified later.
+"""`fleetc plan`: plans a whole rollout in advance, seals it, and verifies it later.
 
 In: a spec. Out: the plan as text, and as a file.
 """
@@ -45,7 +45,7 @@ def plan(
     ] = None,
     overlay: Annotated[
         list[Path] | None,
-        typer.Option("--overlay", metavar="FILE", help="Overlay file laid over the spec; may be given again."),
+        typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
     ] = None,
     limit: LimitOption = None,
     against: Annotated[
@@ -53,7 +53,7 @@ def plan(
         typer.Option(
             "--against",
             metavar="WHAT",
-            help="What was rolled out last, and what hosts are taken to run: a tree or a revision.",
+            help="What was rolled out last and hosts are assumed to run: a tree or a revision.",
         ),
     ] = None,
     observe: Annotated[
@@ -62,36 +62,36 @@ def plan(
     expires: Annotated[
         str | None,
         typer.Option(
-            "--expires", metavar="DURATION", help="How long the plan is good, such as 90m or 2h; by default 24h."
+            "--expires", metavar="DURATION", help="How long the plan is valid, such as 90m or 2h; by default 24h."
         ),
     ] = None,
     sign: Annotated[
         Path | None,
-        typer.Option("--sign", metavar="KEY", help="SSH key that signs the plan, into a file .sig beside it."),
+        typer.Option("--sign", metavar="KEY", help="SSH key to sign the plan with, in a .sig file beside it."),
     ] = None,
     verify: Annotated[
         Path | None,
-        typer.Option("--verify", metavar="PLAN", help="Make no plan: refuse this one when anything moved since."),
+        typer.Option("--verify", metavar="PLAN", help="Make no plan; refuse this one if anything has changed since."),
     ] = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
-    """Decide a rollout in advance and seal it, or verify a plan.
+    """Plan a rollout in advance and seal it, or verify a plan.
 
-    A plan says what happens on which host, from what, and until when.
+    A plan says what happens on which host, from which state, and how long it is valid.
     """
 
     lifetime = _lifetime(_DAY if expires is None else expires)
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires)):
-            _wrong_usage("--verify makes no plan; leave out -o, --sign, --against and --expires")
+            _wrong_usage("--verify makes no plan; remove -o, --sign, --against and --expires")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
     if allowed_signers is not None or signer is not None:
-        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name that with --verify")
+        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
     if sign is not None and write is None:
-        _wrong_usage("a signature lies beside the plan's file; say with -o where that is written")
+        _wrong_usage("the signature is written beside the plan's file; name that file with -o")
     _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
 
 
@@ -126,8 +126,8 @@ def _make(
     for line in summary.lines(made, document.seal_of(content), signed):
         typer.echo(line)
     if removed:
-        message(f"the signature of the plan that was in {write} before is gone with it")
-    message(f"{write} written" if write else "nothing written; -o plan.json keeps the plan")
+        message(f"the signature of the earlier plan in {write} was removed with it")
+    message(f"{write} written" if write else "nothing written; use -o plan.json to keep the plan")
 
 
 def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], observe: bool) -> None:
@@ -142,17 +142,17 @@ def _verify(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], 
                 plans.verify_hosts(verified, settings, show)
     for line in summary.lines(verified.plan, verified.seal, _signed(verified, settings)):
         typer.echo(line)
-    message("the plan stands: nothing moved" if observe else "the plan stands; the hosts were not asked")
+    message("the plan is valid: nothing has changed" if observe else "the plan is valid; the hosts were not asked")
 
 
 def _signed(verified: Verified, settings: Settings) -> str:
     if verified.signer is None:
-        return "signature not looked at: allowed_signers is not set"
+        return "signature not checked: allowed_signers is not set"
     return f"signed by {verified.signer}"
 
 
 def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
-    """What was rolled out last; None when nobody said. Raises FilesError."""
+    """What was rolled out last; None if not given. Raises FilesError."""
     from fleetc.cli.baseline import baseline
     from fleetc.disk import files
 
@@ -164,7 +164,7 @@ def _before(spec: Path, settings: Settings, against: str | None) -> Side | None:
 
 
 def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
-    """What the plan means for each host and node, against what was rolled out last; nothing when nobody said."""
+    """What the plan means for each host and node, compared with what was rolled out last; nothing if not given."""
     from fleetc.review.compare import compare
     from fleetc.review.sides import of_compiled
     from fleetc.rollout.plan.make import effects_of
@@ -173,7 +173,7 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
 
 
 def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
-    """What the plan is made from, once the tree on disk is what the spec compiles to."""
+    """The inputs of the plan, if the tree on disk is what the spec compiles to."""
     from fleetc.disk import files
     from fleetc.rollout.plan.make import Inputs
     from fleetc.text.suggestions import did_you_mean
@@ -204,7 +204,7 @@ def _lifetime(text: str) -> timedelta:
     except QuantityError as problem:
         _wrong_usage(f"--expires: {problem.message}; {problem.help}")
     if not _SHORTEST <= lifetime <= LONGEST:
-        _wrong_usage(f"--expires: a plan is good for a second at least and for {LONGEST.days} days at most")
+        _wrong_usage(f"--expires: a plan is valid for at least a second and at most {LONGEST.days} days")
     return lifetime
 
 

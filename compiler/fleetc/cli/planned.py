@@ -1,4 +1,4 @@
-"""What `fleetc plan` and `fleetc deploy --plan` share: what a plan is held against, and why it is refused.
+"""What `fleetc plan` and `fleetc deploy --plan` share: what a plan is checked against, and why it is refused.
 
 In: a spec, the settings, the file of a plan. Out: values for both commands, or a printed refusal.
 """

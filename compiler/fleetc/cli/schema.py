@@ -26,10 +26,10 @@ class SchemaOf(StrEnum):
 
 def schema(
     of: Annotated[
-        SchemaOf, typer.Option("--of", help="A spec, a stream or an error as the stream API answers it, or a review.")
+        SchemaOf, typer.Option("--of", help="A spec, a stream or an error as the stream API returns it, or a review.")
     ] = SchemaOf.spec,
 ) -> None:
-    """Print a JSON Schema, which editors use for completion."""
+    """Print a JSON Schema, for example for completion in editors."""
     if of is SchemaOf.stream:
         from fleetc.stream_api.resource import json_schema as found
     elif of is SchemaOf.stream_error:

@@ -1,4 +1,4 @@
-"""The command `fleetc show`: one spec after its overlays and, when asked, with its defaults.
+"""The command `fleetc show`: one spec with its overlays applied and, on request, with its defaults.
 
 In: arguments, through typer. Out: TOML on stdout, which is a spec itself; messages on stderr; exit code 1 when the spec
 has errors.
@@ -19,13 +19,11 @@ from fleetc.messages.forms import Format
 def show(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
-    with_defaults: Annotated[
-        bool, typer.Option("--resolved", help="Also write the defaults that are in force.")
-    ] = False,
+    with_defaults: Annotated[bool, typer.Option("--resolved", help="Also write the defaults in force.")] = False,
 ) -> None:
     """Print a spec and its overlays as one spec.
 
-    It has one order and one spelling. Secrets stay references.
+    Order and spelling are canonical. Secrets stay references.
     """
     from fleetc.language.resolved import as_toml
     from fleetc.pipeline import check_spec

@@ -1,6 +1,6 @@
 """What `fleetc init` writes, and where.
 
-In: the shipped texts, where the fleet lies in its repository, the secrets it names, and where fleetc itself comes from.
+In: the shipped texts, the fleet's place in its repository, the secrets it uses, and where fleetc itself comes from.
 Out: texts by path. Pure; `cli/init.py` writes them.
 """
 
@@ -14,7 +14,7 @@ from fleetc.text.encoders import posix_word, yaml_string
 from fleetc.version import __version__
 
 ATTRIBUTES = ".gitattributes"
-"""The one file that a repository may well have: it is left alone then, and its owner told the lines."""
+"""The only file that a repository may already have: it is then not changed, and the lines are printed instead."""
 
 
 class CiService(StrEnum):
@@ -37,12 +37,12 @@ _INSTALLED: Mapping[CiService, str] = {CiService.github: ".github/fleetc", CiSer
 """By service, the directory that says what workflows install."""
 
 _NOTE = """\
-# What the workflows install before fleetc: its dependencies and what builds it, each with its version and its hashes.
-# Written by fleetc init. pip refuses a package that is not listed, and a file that has another hash.
+# What the workflows install before fleetc: its dependencies and build tools, each with its version and hashes.
+# Written by fleetc init. pip refuses packages that are not listed, and files with another hash.
 """
 _OWN_NOTE = """\
-# The fleetc that the workflows install, without its dependencies, which requirements.txt lists. pip has no hash of a
-# commit and needs none: a commit stands for its content. A published release reads fleetc==VERSION --hash=sha256:HASH.
+# The fleetc that the workflows install, without its dependencies, which requirements.txt lists. pip has no hash for a
+# commit and needs none: the id fixes the content. A published release looks like fleetc==VERSION --hash=sha256:HASH.
 # Written by fleetc init.
 """
 
@@ -54,9 +54,9 @@ _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def requirement(source: str) -> str | None:
-    """The line for pip that stands for fleetc: git+URL@COMMIT, or sha256:HASH of the published wheel of this version.
+    """The pip line for fleetc: git+URL@COMMIT, or sha256:HASH of the published wheel of this version.
 
-    None where `source` is neither: a branch or a tag may move, and an address may hold a password.
+    None if `source` is neither: a branch or a tag can move, and an address can contain a password.
     """
     if _COMMIT.fullmatch(source):
         return f"{source}#egg=fleetc"  # the name, so that pip refuses a repository of something else
@@ -66,7 +66,7 @@ def requirement(source: str) -> str | None:
 
 
 def unfit_secret(name: str) -> str:
-    """Why a variable cannot be a secret of a workflow; empty where it can."""
+    """Why a variable cannot be a secret of a workflow; empty if it can."""
     if name.upper().startswith(("GITHUB_", "CI_", "RUNNER_", "GITLAB_")):
         return "belongs to the service that runs workflows"
     if name.startswith(("FLEETC_", "FLEET_")) or name in ("SPEC", "PATH", "HOME"):
@@ -75,7 +75,7 @@ def unfit_secret(name: str) -> str:
 
 
 def first_files(shipped: Mapping[str, str], schema: str) -> dict[str, str]:
-    """A first spec and what belongs beside it, by path in its directory; `schema` is the text of `fleetc schema`."""
+    """A first spec and its companion files, by path in its directory; `schema` is the text of `fleetc schema`."""
     return {
         "fleet.toml": shipped["fleet.toml"],
         "spec.schema.json": schema,
@@ -86,10 +86,10 @@ def first_files(shipped: Mapping[str, str], schema: str) -> dict[str, str]:
 def workflows(
     shipped: Mapping[str, str], service: CiService, spec: str, own: str, secrets: Sequence[str]
 ) -> dict[str, str]:
-    """The workflows of a service for one spec and what they install, by path in the repository.
+    """The workflows of a service for one spec, and what they install, by path in the repository.
 
-    `spec` is the spec's path in it, `own` the `requirement` of fleetc, `secrets` names the variables that only the
-    deployment gets.
+    `spec` is the spec's path in the repository, `own` the `requirement` of fleetc, `secrets` the variables that only
+    the deployment gets.
     """
     wired = _SECRETS[service](secrets)
     texts = {
@@ -108,11 +108,11 @@ def _github_secrets(names: Sequence[str]) -> str:
 
 
 def _gitlab_secrets(names: Sequence[str]) -> str:
-    """GitLab gives a job each variable whose environment is its own; the file can only say which these are."""
+    """GitLab gives a job every variable of its environment; the file can only list which ones it needs."""
     if not names:
         return ""
     lines = "".join(f"#   {name}\n" for name in names)
-    return f"# Protected and masked variables of the environment production, which the spec names as secrets:\n{lines}"
+    return f"# Protected and masked variables of the environment production, which the spec uses as secrets:\n{lines}"
 
 
 _SECRETS = {CiService.github: _github_secrets, CiService.gitlab: _gitlab_secrets}
@@ -122,7 +122,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+@%-]+")
 
 
 def next_commands(directory: str, written: Sequence[str]) -> list[str]:
-    """What to type next, as lines for a shell."""
+    """What to run next, as shell lines."""
     place = "" if directory == "." else f" {_word(directory)}"
     tree = "rendered" if directory == "." else f"{directory}/rendered"
     return [f"fleetc check{place}", f"fleetc compile{place}", f"git add {' '.join(map(_word, [*written, tree]))}"]

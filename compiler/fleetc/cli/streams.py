@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fleetc.stream_api.observed import Answer
 
 _LIMIT = 16 * 1024 * 1024
-"""Bytes of an answer; a stream is a few thousand."""
+"""Most bytes of an answer; a stream has a few thousand."""
 
 
 def streams(
@@ -35,9 +35,7 @@ def streams(
     spec: SpecArgument = HERE,
     status: Annotated[
         int | None,
-        typer.Option(
-            "--status", metavar="NUMBER", min=100, max=599, help="HTTP status of the answer, where it is known."
-        ),
+        typer.Option("--status", metavar="NUMBER", min=100, max=599, help="HTTP status of the answer, if known."),
     ] = None,
     bindings: Annotated[
         Path | None,
@@ -94,7 +92,7 @@ def _answer(path: Path, status: int | None) -> Answer:
         return read(text, status)
     except NotJsonError as problem:
         place = f" at line {problem.line}, column {problem.column}" if problem.line else ""
-        advice = "save the body of the answer as it came; with another status than 200, write --status"
+        advice = "save the body of the answer as it came; if its status is not 200, add --status"
         text = f"this is not JSON{place}: {problem}"
         raise files.FilesError("answer-not-json", text, path=files.answer_name(path), advice=advice) from None
 
@@ -111,5 +109,5 @@ def _bindings(path: Path | None) -> tuple[Binding, ...] | None:
     except ValueError:  # no JSON, or of another form
         advice = 'write [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}]'
         raise files.FilesError(
-            "bindings-invalid", "this is no list of bindings", path=files.answer_name(path), advice=advice
+            "bindings-invalid", "this is not a list of bindings", path=files.answer_name(path), advice=advice
         ) from None

@@ -1,4 +1,4 @@
-"""`fleetc upgrade`: what another release of the node means for a spec.
+"""`fleetc upgrade`: what another node release means for a spec.
 
 In: a spec and a release. Out: what changes, as text or JSON.
 """
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 
 
 def upgrade(
-    to: Annotated[
-        str, typer.Option("--to", metavar="RELEASE", help="Release of the node to compare with, such as v0.9.1.")
-    ],
+    to: Annotated[str, typer.Option("--to", metavar="RELEASE", help="Node release to compare with, such as v0.9.1.")],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,
 ) -> None:
-    """Tell what another release of the node would mean.
+    """Show what another node release would mean.
 
-    Exits 1 when the spec must change for it.
+    Exits 1 if the spec must change for it.
     """
     from fleetc.language.fields import read_release
     from fleetc.pipeline import check_spec
@@ -41,7 +39,7 @@ def upgrade(
     target = read_release(to)
     if target is None:
         known = {format_release(release): release for release in RELEASES}
-        message(f'there is no release "{plain(to)}" here; {_known_releases(to, known)}')
+        message(f'fleetc knows no release "{plain(to)}"; {_known_releases(to, known)}')
         raise typer.Exit(USAGE)
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format(form))
@@ -58,20 +56,20 @@ def upgrade(
 
 
 def _known_releases(asked: str, known: Mapping[str, Release]) -> str:
-    """What to write for a release that is not known: another spelling, or which ones are known."""
+    """What to write for an unknown release: another spelling, or the known ones."""
     from fleetc.text.suggestions import did_you_mean
     from fleetc.upstream import parse_release
 
     oldest, newest = min(known, key=lambda name: known[name]), max(known, key=lambda name: known[name])
-    between = f"{oldest} to {newest} are known"
+    between = f"{oldest} to {newest}"
     try:
         release = parse_release(asked if asked.startswith("v") else f"v{asked}")
     except ValueError:
-        return did_you_mean(asked, known, between)
+        return did_you_mean(asked, known, f"it knows {between}")
     if release in known.values():
         return f'write "v{asked.removeprefix("v")}"'
     if release < known[oldest]:
-        return f"it is older than all that this fleetc knows: {between}"
+        return f"it is older than the releases that this fleetc knows: {between}"
     if release > known[newest]:
-        return f"it is newer than all that this fleetc knows: {between}; upgrade fleetc"
-    return did_you_mean(asked, known, between)
+        return f"it is newer than the releases that this fleetc knows: {between}; upgrade fleetc"
+    return did_you_mean(asked, known, f"it knows {between}")

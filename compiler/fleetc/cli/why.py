@@ -1,4 +1,4 @@
-"""`fleetc why`: the reason of a line of the tree.
+"""`fleetc why`: the reason for a line of the tree.
 
 In: a line of a compiled tree, or a node and one of its flags. Out: the chain from it to the spec.
 """
@@ -42,15 +42,15 @@ def why(
     spec: Annotated[
         Path,
         typer.Option(
-            "--spec", metavar="SPEC", help="Spec to ask when FILE is no file of a tree; by default fleet.toml here."
+            "--spec", metavar="SPEC", help="Spec to use if FILE is not in a tree; by default fleet.toml here."
         ),
     ] = HERE,
     overlay: OverlayOption = None,
     asked: ReportOption = ReportFormat.text,
 ) -> None:
-    """Tell why a line of the tree is what it is.
+    """Explain why a line of the tree is what it is.
 
-    Prints the line of the spec, the default or the derivation behind it.
+    Prints the spec line, the default or the derivation behind it.
     """
     from fleetc.disk import files
     from fleetc.review import why as provenance
@@ -76,7 +76,7 @@ def why(
         found = quietly(provenance.explain_line, question, artifact, place)
     except provenance.UnknownLineError as problem:
         if flag is None and root is None and not Path(name).exists():
-            message(f"error: there is no file {name}, nor a compiled tree around it: run fleetc compile first")
+            message(f"error: there is no file {name} and no compiled tree around it: run fleetc compile first")
         message(f"error: {problem}; {problem.help}")
         raise typer.Exit(USAGE) from None
     if root is not None and not files.has_line(root / artifact, place, found.text):
@@ -88,7 +88,7 @@ def why(
 
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
-    """What `why` works from: the plan of a sound spec, without its rules, which do not change it."""
+    """What `why` uses: the plan of a sound spec, without its rules, which do not change it."""
     from fleetc import lower
     from fleetc.disk import files
     from fleetc.language.spec import read_fleet

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 RECOMPILE = "recompile: run fleetc compile and commit what it writes"
-"""What to do about a tree that is not what the spec compiles to, as after a merge."""
+"""What to do about a tree that differs from what the spec compiles to, for example after a merge."""
 
 
 def load_settings(spec: Path, **options: Any) -> Settings:
-    """The tool's settings with the options of a command about `spec` over them; exits when they are wrong."""
+    """The tool's settings, overridden by the options of a command about `spec`; exits when they are wrong."""
     from pydantic import ValidationError
 
     from fleetc import settings
@@ -59,7 +59,7 @@ def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
 
 
 def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
-    """Compile, or print the problems and exit. As text the warnings are printed at once, else they are returned."""
+    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned."""
     from fleetc.disk import files
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
@@ -81,9 +81,9 @@ def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compi
 
 
 def quietly(work: Any, *arguments: Any) -> Any:
-    """Run the pure core without the cyclic garbage collector, and keep what it made out of later collections.
+    """Run the pure core without the cyclic garbage collector, and exclude what it made from later collections.
 
-    It makes no cycles and its result is needed to the end, so that looking through it would only cost time.
+    It makes no cycles and its result is needed to the end, so collecting would only cost time.
     """
     gc.disable()
     try:
@@ -101,7 +101,7 @@ def target_of(spec: Path, settings: Settings) -> Path:
 
 
 def tell_settings(spec: Path, settings: Settings) -> None:
-    """Say what the checkout sets, and where else a tree lies that a setting leads away from."""
+    """Print what the checkout sets, and any tree at the default place that a setting leads away from."""
     from fleetc.disk import files
 
     for setting in settings.from_checkout:
@@ -109,11 +109,11 @@ def tell_settings(spec: Path, settings: Settings) -> None:
     usual = files.find_spec(spec).parent / "rendered"
     led_away = any(setting.name == "output" for setting in settings.from_checkout)
     if led_away and usual.absolute() != target_of(spec, settings).absolute() and (usual / MANIFEST).is_file():
-        message(f"note: {usual} is a tree too, and was not looked at")
+        message(f"note: {usual} is also a tree, but was not checked")
 
 
 def need_fresh(tree: Tree, target: Path) -> None:
-    """Exit unless a directory holds exactly this tree: what is rolled out has been there to be reviewed."""
+    """Exit unless a directory contains exactly this tree: what is rolled out must have been there for review."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
 

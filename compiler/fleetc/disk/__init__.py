@@ -1,4 +1,4 @@
-"""The door to the disk and to git: specs are read, trees are written entirely or not at all, revisions are found.
+"""Access to the disk and to git: reads specs, writes trees completely or not at all, finds revisions.
 
-Nothing else of fleetc opens a file, but for `settings.py` and the private directories of a rollout.
+Nothing else in fleetc opens a file, except `settings.py` and the private directories of a rollout.
 """

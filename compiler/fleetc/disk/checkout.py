@@ -1,12 +1,12 @@
-"""The checkout that a path belongs to, found without letting git search for one. Runs `git` with a list of arguments,
+"""The checkout that a path belongs to, found without letting git search for it. Runs `git` with a list of arguments,
 never through a shell.
 
 In: paths. Out: a `Checkout`, which runs git on exactly its repository, or a `FilesError`. Called by `git.py`.
 
-git takes any directory that looks like a repository for one: `HEAD`, `objects` and `refs` committed beside a spec are
-enough. A submodule is a checkout whose `main` the reviewed change itself may choose. So only a `.git` counts here,
-which no commit can bring, and none at a place that an enclosing checkout knows. What the configuration of a repository
-could make git run is switched off: pagers, hooks, monitors of the file system, filters and fetches.
+git accepts any directory that looks like a repository: `HEAD`, `objects` and `refs` committed beside a spec are enough.
+A submodule is a checkout whose `main` the reviewed change itself may choose. So only a `.git` counts here, because no
+commit can add one, and none at a place that an enclosing checkout tracks. Everything that a repository's configuration
+could make git run is turned off: pagers, hooks, file system monitors, filters and fetches.
 """
 
 from __future__ import annotations
@@ -121,16 +121,16 @@ def checkout_of(path: Path, revision: str = "HEAD") -> Checkout:
         if found and place != places[-1] and found[-1][1].has(place.relative_to(found[-1][0]), revision):
             break
     if not found:
-        message = f"{shown(str(path))} lies in no git repository that can be read"
+        message = f"{shown(str(path))} is not in a readable git repository"
         advice = f"run it inside the repository, or {_OTHERWISE}"
         raise NoRepositoryError("git-unavailable", message, path=str(path), advice=advice)
     *around, (top, checkout) = found
     for outer_top, outer in around:
         submodule = checkout.git_dir.is_relative_to(outer.common_dir / "modules")
         if submodule or outer.has(top.relative_to(outer_top), revision):
-            message = f"{shown(str(top))} is a repository of its own inside of the checkout {shown(str(outer_top))}, "
-            message += "which has something there too: the change under review may choose what its branches are"
-            advice = f"clone that repository to a directory of its own and run it there, or {_OTHERWISE}"
+            message = f"{shown(str(top))} is a separate repository inside the checkout {shown(str(outer_top))}, "
+            message += "which tracks something there too: the change under review could choose what its branches are"
+            advice = f"clone that repository to its own directory and run it there, or {_OTHERWISE}"
             raise FilesError("git-checkout-nested", message, path=str(path), advice=advice)
     return checkout
 
@@ -153,10 +153,8 @@ def need_plain_directories(checkout: Checkout, paths: Iterable[Path]) -> None:
         for directory in dict.fromkeys(_real(each) for place in stages(path) for each in (place, *place.parents)):
             if directory.is_relative_to(checkout.top) and _looks_like_repository(directory):
                 name = shown(str(directory.relative_to(checkout.top)))
-                message = (
-                    f"{name} looks like a repository of git inside of a checkout: git that is run there reads its "
-                )
-                message += "history instead of the checkout's, and a change could bring both"
+                message = f"{name} looks like a git repository inside a checkout: git run there reads its "
+                message += "history instead of the checkout's, and a change could add both"
                 advice = f"find out who added these files and remove them, or {_OTHERWISE}"
                 raise FilesError("git-directory-in-checkout", message, path=str(directory), advice=advice)
 
@@ -227,7 +225,7 @@ def _program(places: Sequence[Path]) -> str:
     ]
     program = shutil.which("git", path=os.pathsep.join(kept))
     if program is None:
-        message = "git cannot be run: PATH has none, or only inside of the checkout"
+        message = "cannot run git: PATH has none, or only one inside the checkout"
         advice = f"install git, or {_OTHERWISE}"
         raise NoRepositoryError("git-unavailable", message, path=str(places[0]), advice=advice)
     return program
@@ -271,8 +269,8 @@ def run_beside(path: Path, *arguments: str) -> subprocess.CompletedProcess[bytes
 
 def _unread(top: Path, done: subprocess.CompletedProcess[bytes]) -> FilesError:
     reason = os.fsdecode(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ") or f"exit {done.returncode}"
-    message = f"git does not read the repository of {shown(str(top))}: {shown(reason)}"
-    return FilesError("git-unavailable", message, path=str(top), advice=f"make git read it, or {_OTHERWISE}")
+    message = f"git cannot read the repository of {shown(str(top))}: {shown(reason)}"
+    return FilesError("git-unavailable", message, path=str(top), advice=f"fix that, or {_OTHERWISE}")
 
 
 def _git(
@@ -294,7 +292,7 @@ def _git(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
-        message = f"git cannot be run in {shown(str(directory))}: {shown(str(failure))}"
+        message = f"cannot run git in {shown(str(directory))}: {shown(str(failure))}"
         raise FilesError(
             "git-unavailable", message, path=str(directory), advice=f"install git, or {_OTHERWISE}"
         ) from None

@@ -148,7 +148,7 @@ def _checked(tree: Tree) -> dict[str, Artifact]:
 
 
 def _refuse_precious(root: int, where: str) -> None:
-    """Refuse directories that hold somebody's life: the root, the home directory, a repository."""
+    """Refuse precious directories: the root, the home directory, a repository."""
     precious = {"/": "the root of the file system"}
     with suppress(RuntimeError):
         precious[str(Path.home())] = "your home directory"
@@ -163,12 +163,11 @@ def _refuse_precious(root: int, where: str) -> None:
         what = what or "the top of a git repository"
     if what:
         message = f"{shown(where)} is {what}, which is not a place for generated files"
-        raise FilesError("target-refused", message, path=where, advice="name a directory of its own, such as rendered")
+        raise FilesError("target-refused", message, path=where, advice="use a separate directory, such as rendered")
 
 
 def _recorded_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
-    """What the directory's manifest lists, None when it is empty. Refuses a directory that is somebody
-    else's."""
+    """What the directory's manifest lists, None when it is empty. Refuses a directory that fleetc did not write."""
     recorded = listed_entries(root, where)
     if recorded is not None:
         return recorded
@@ -176,20 +175,20 @@ def _recorded_entries(root: int, where: str) -> dict[str, ManifestEntry] | None:
         first = next(entries, None)
     if first is None:
         return None
-    message = f"{shown(where)} holds files (such as {shown(first.name)}) and no {MANIFEST}, so it is not fleetc's"
-    advice = "name a directory that is new or empty, or one that fleetc wrote"
+    message = f"{shown(where)} has files (such as {shown(first.name)}) but no {MANIFEST}, so fleetc did not write it"
+    advice = "use a new or empty directory, or one that fleetc wrote"
     raise FilesError("foreign-directory", message, path=where, advice=advice)
 
 
 def _refuse_loss(found: TreeComparison, where: str, overwrite_edited: bool) -> None:
-    """Refuse to write over what somebody else made or changed."""
+    """Refuse to overwrite what somebody else made or changed."""
     if found.occupied:
         message = f"{_named(found.occupied, where)} must be written, but something else is there"
         advice = "move it away, or use another output directory"
         raise FilesError("path-occupied", message, path=f"{where}/{found.occupied[0]}", advice=advice)
     if found.edited and not overwrite_edited:
         message = f"{_named(found.edited, where)} was edited by hand after fleetc wrote it"
-        advice = "bring the change into the spec, and replace the file with --overwrite-edited"
+        advice = "make the change in the spec, then replace the file with --overwrite-edited"
         raise FilesError("artifact-edited", message, path=f"{where}/{found.edited[0]}", advice=advice)
 
 
@@ -284,13 +283,13 @@ def read_tree(target: Path, *, wait_seconds: float = _WAIT_SECONDS) -> Tree:
     """
     with locked(target, shared=True, wait_seconds=wait_seconds) as place:
         if swapping.is_half_applied(place):
-            message = f"{shown(place.shown)} lies between two trees, because a run that wrote it was killed"
+            message = f"{shown(place.shown)} is between two trees, because a run that wrote it was killed"
             raise FilesError("tree-interrupted", message, path=place.shown, advice="compile again, which fixes it")
         root = place.open()
         try:
             manifest = None if root is None else read_manifest(root, place.shown)
             if root is None or manifest is None:
-                message = f"{shown(place.shown)} holds no tree that fleetc wrote"
+                message = f"{shown(place.shown)} has no tree that fleetc wrote"
                 raise FilesError("tree-missing", message, path=place.shown, advice="compile first")
             content, entries = manifest
             return tree_of([manifest_artifact(content), *_artifacts(root, place.shown, entries)])
@@ -316,8 +315,8 @@ def _artifacts(root: int, where: str, entries: dict[str, ManifestEntry]) -> Iter
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.EINVAL, errno.ENOTDIR, errno.ENXIO):
                     raise failure(error, f"{where}/{path}", "read") from error
-                message = f"{shown(f'{where}/{path}')} is not a regular file any more"
-                advice = "move what is there away and compile again"
+                message = f"{shown(f'{where}/{path}')} is no longer a regular file"
+                advice = "move it away and compile again"
                 raise FilesError("artifact-not-a-file", message, path=f"{where}/{path}", advice=advice) from error
             yield Artifact(path, content, entries[path].mode, entries[path].origins)
     finally:

@@ -1,4 +1,4 @@
-"""The git door: reads files as they were at a revision, from the repository that `checkout.py` finds.
+"""Reads files as they were at a revision, from the repository that `checkout.py` finds.
 
 In: the name of a revision, paths. Out: a `Revision`, contents of files, or a `FilesError`. Called by `cli/baseline.py`.
 """
@@ -82,8 +82,8 @@ def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
     commits = {found: commit for found in meanings if (commit := checkout.commit(found))}
     if len(set(commits.values())) > 1:
         all_of_them = " and ".join(shown(found) for found in commits)
-        message = f"{shown(name)} stands for several commits of git: {all_of_them}"
-        advice = "write the one that is meant in full, such as refs/heads/NAME for a branch or the whole id of a commit"
+        message = f"{shown(name)} matches several git commits: {all_of_them}"
+        advice = "write the full name, such as refs/heads/NAME for a branch, or the full commit id"
         raise FilesError("baseline-ambiguous", message, path=name, advice=advice)
 
 
@@ -132,7 +132,7 @@ def read_at(revision: Revision, path: Path, limit_bytes: int = LIMIT_BYTES) -> b
 def missing_at(revision: Revision, path: Path) -> FilesError:
     """Why a file that has to be there at a revision cannot be read."""
     name = next(iter(_names(revision, path)), str(path))
-    message = f"{shown(name)} is no file at {shown(revision.name)}"
+    message = f"{shown(name)} is not a file at {shown(revision.name)}"
     advice = "name a revision that has it, or a directory or spec file to compare with"
     return FilesError("git-file-missing", message, path=str(path), advice=advice)
 

@@ -34,12 +34,12 @@ _CONFLICT = re.compile(rb"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
 _CAUSES = {
     errno.ENOSPC: ("disk-full", "free some space on that file system and run it again"),
     errno.EDQUOT: ("disk-full", "free some of your quota on that file system and run it again"),
-    errno.EROFS: ("read-only", "name a directory on a file system that can be written"),
-    errno.EACCES: ("permission-denied", "check who owns it and its mode, or name another place"),
-    errno.EPERM: ("permission-denied", "check who owns it and its mode, or name another place"),
+    errno.EROFS: ("read-only", "name a directory on a writable file system"),
+    errno.EACCES: ("permission-denied", "check its owner and mode, or name another place"),
+    errno.EPERM: ("permission-denied", "check its owner and mode, or name another place"),
     errno.EIO: (
         "device-failed",
-        "the device reports a failure: look at the kernel's log before trying again",
+        "the device reports a failure: check the kernel log before you try again",
     ),
 }
 _RESERVED = frozenset(
@@ -48,10 +48,10 @@ _RESERVED = frozenset(
 
 
 class FilesError(Exception):
-    """A problem with a file or directory, told to the user.
+    """A problem with a file or directory, for the user.
 
     `code` is a stable slug, `message` one sentence, `help` what to do, `path` the place as the user wrote it.
-    `exit_code` is 1 for something the user can fix in his files and 3 when the machine or the tool failed.
+    `exit_code` is 1 for something the user can fix in their files and 3 when the machine or the tool failed.
     """
 
     def __init__(self, code: str, message: str, *, path: str, advice: str, exit_code: int = 1) -> None:
@@ -64,9 +64,9 @@ class FilesError(Exception):
 
 
 def failure(error: OSError, path: str, doing: str) -> FilesError:
-    """What the system refused, as a message: `doing` is a verb such as "write"."""
+    """An operation that the system refused, as a message: `doing` is a verb such as "write"."""
     code, advice = _CAUSES.get(
-        error.errno or 0, ("system-refused", "see why the system refuses this, then run it again")
+        error.errno or 0, ("system-refused", "find out why the system refuses this, then run it again")
     )
     reason = os.strerror(error.errno) if error.errno else str(error)
     return FilesError(code, f"cannot {doing} {shown(path)}: {reason}", path=path, advice=advice, exit_code=3)
@@ -83,9 +83,9 @@ def _flaw(part: str) -> str:
     if part in ("", ".", ".."):
         return "has an empty, `.` or `..` part"
     if "\\" in part or any(ord(c) < 32 or ord(c) == 127 for c in part):
-        return "holds a backslash or a control character"
+        return "contains a backslash or a control character"
     if part.casefold() == ".git":
-        return "lies in a .git directory"
+        return "is in a .git directory"
     if part.split(".", 1)[0].casefold() in _RESERVED or part[-1] in ". ":
         return "is a name that some systems cannot store"
     try:
@@ -103,7 +103,7 @@ def check_relative(path: str) -> None:
     for part in path.split("/"):
         flaw = flaw or _flaw(part)
     if flaw:
-        advice = "give the host or node that it is named for a plain name of a-z, 0-9 and `-`"
+        advice = "give the host or node behind it a plain name of a-z, 0-9 and `-`"
         brief = path if len(path) <= 80 else path[:77] + "..."
         message = f"the output path {shown(brief)} {flaw}"
         raise FilesError("path-refused", message, path=path, advice=advice, exit_code=3)
@@ -172,13 +172,13 @@ def parse_manifest(content: bytes, where: str) -> dict[str, ManifestEntry]:
     Raises `FilesError` manifest-unreadable for anything odd, and manifest-in-conflict where a merge left its marks.
     """
     if _CONFLICT.search(content) and _either_side(content):
-        message = f"{shown(where)}/{MANIFEST} holds both sides of a merge that git could not finish"
+        message = f"{shown(where)}/{MANIFEST} contains both sides of an unresolved merge"
         advice = "recompile: run fleetc compile and commit what it writes"
         raise FilesError("manifest-in-conflict", message, path=f"{where}/{MANIFEST}", advice=advice)
     try:
         return _entries(json.loads(content))
     except (ValueError, KeyError, TypeError, RecursionError, FilesError) as error:
-        message = f"{shown(where)}/{MANIFEST} is no manifest of fleetc, so its own files cannot be told apart"
+        message = f"{shown(where)}/{MANIFEST} is not a fleetc manifest, so generated files cannot be told from others"
         advice = f"restore {MANIFEST}, or remove the directory {shown(where)} and compile again"
         raise FilesError("manifest-unreadable", message, path=f"{where}/{MANIFEST}", advice=advice) from error
 

@@ -1,4 +1,4 @@
-"""Settles the files of two trees that meet in a merge of git: the merge ends, and a compile then makes the tree right.
+"""Resolves files of two trees in a git merge: the merge finishes, and a compile then makes the tree right.
 
 In: a file as it was, as one side has it and as the other has it. Out: its bytes. Pure; `cli/merge_file.py` is the
 driver that git starts. It cannot compile: git merges file by file, and the spec may come last. So what merges as text

@@ -41,8 +41,10 @@ def write_new(texts: Mapping[Path, str]) -> None:
 
 
 def _exists(path: Path) -> FilesError:
-    advice = "move it away, or name another directory; for a spec that is there, --ci adds workflows alone"
-    return FilesError("file-exists", f"{shown(str(path))} exists and was left alone", path=str(path), advice=advice)
+    advice = "move it away, or name another directory; beside an existing spec, --ci writes only workflows"
+    return FilesError(
+        "file-exists", f"{shown(str(path))} already exists and was not changed", path=str(path), advice=advice
+    )
 
 
 def repository_top(directory: Path) -> Path:

@@ -39,7 +39,7 @@ def find_spec(argument: Path) -> Path:
 
 
 def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -> Source:
-    """Read a spec: a regular file (a link to one will do) of strict UTF-8. CRLF becomes LF.
+    """Read a spec: a regular file (or a link to one) of strict UTF-8. CRLF becomes LF.
 
     Raises `FilesError`, which names the byte and line where the encoding is wrong.
     """
@@ -53,11 +53,11 @@ def decode_source(data: bytes, display_name: str) -> Source:
     if lone:
         raise _badly_encoded(
             "spec-line-ends",
-            "a line ends in CR alone",
+            "a line ends with only CR",
             data,
             lone.start(),
             display_name,
-            "save the file with LF or CRLF line ends",
+            "save the file with LF or CRLF line endings",
         )
     return Source(display_name, text.replace("\r\n", "\n"))
 
@@ -74,7 +74,7 @@ def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         advice = f"restore {MANIFEST}, or compile again"
         raise FilesError(
-            "manifest-unreadable", f"{shown(where)} is no manifest of fleetc", path=where, advice=advice
+            "manifest-unreadable", f"{shown(where)} is not a fleetc manifest", path=where, advice=advice
         ) from error
     found = []
     for index, name in enumerate(names):
@@ -171,9 +171,9 @@ def _why_not_utf8(pair: bytes) -> str:
     4)."""
     first, second = pair[0], pair[1] if len(pair) > 1 else 0
     if first in (0xC0, 0xC1) or (first, second >> 5) == (0xE0, 0b100) or (first, second >> 4) == (0xF0, 0b1000):
-        return "begins an overlong form, which is not UTF-8"
+        return "starts an overlong form, which is not UTF-8"
     if first == 0xED and second >= 0xA0:
-        return "begins half of a surrogate pair, which is not UTF-8"
+        return "starts half of a surrogate pair, which is not UTF-8"
     return "is not UTF-8 (the file may be Latin-1 or Windows-1252)"
 
 

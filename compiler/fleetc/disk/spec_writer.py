@@ -63,7 +63,7 @@ def _stage(old: Source, new: Source, limit_bytes: int) -> _Staged:
     text = data.decode("utf-8", "replace")
     if text.replace("\r\n", "\n") != old.text:
         advice = "run the command again; nothing was written"
-        raise FilesError("spec-changed", f"{shown(old.name)} was changed meanwhile", path=old.name, advice=advice)
+        raise FilesError("spec-changed", f"{shown(old.name)} was changed in the meantime", path=old.name, advice=advice)
     content = with_line_ends(text, new.text).encode()
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -115,7 +115,7 @@ def _sync_directory(path: Path) -> None:
 
 
 def _explained(error: OSError, name: str) -> FilesError:
-    advice = "name the file itself, or make the repairs by hand"
+    advice = "name the file itself, or make the fixes by hand"
     if error.errno == errno.ELOOP:
         return FilesError("spec-is-a-link", f"{shown(name)} is a link", path=name, advice=advice)
     if error.errno in (errno.EINVAL, errno.ENXIO):

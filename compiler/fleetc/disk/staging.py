@@ -89,7 +89,7 @@ def locked(target: Path, *, shared: bool, wait_seconds: float) -> Iterator[TreeP
             full.parent.mkdir(parents=True, exist_ok=True)
         parent = os.open(full.parent, os.O_RDONLY | os.O_DIRECTORY)
     except (FileNotFoundError, NotADirectoryError, FileExistsError) as error:
-        message = f"{shown(str(target.parent))}, which should hold {shown(target.name)}, is no directory"
+        message = f"{shown(str(target.parent))}, the parent of {shown(target.name)}, is not a directory"
         advice = "name a place below a directory"
         raise FilesError("no-such-directory", message, path=where, advice=advice) from error
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or a NUL in the name
@@ -113,12 +113,12 @@ def _lock(parent: int, where: str, kind: int, wait_seconds: float) -> None:
             return
         except BlockingIOError as error:
             if time.monotonic() >= deadline:
-                message = f"{_holder(parent)} is at work in the directory that holds {shown(where)}"
+                message = f"{_holder(parent)} is working in the directory that contains {shown(where)}"
                 advice = "wait until it is done and run this again"
                 raise FilesError("output-locked", message, path=where, advice=advice, exit_code=3) from error
             time.sleep(0.02)
         except OSError as error:
-            raise failure(error, where, "lock the directory that holds") from error
+            raise failure(error, where, "lock the directory that contains") from error
 
 
 def _holder(parent: int) -> str:

@@ -61,7 +61,7 @@ def _is_leftover(place: TreePlace, name: str) -> bool:
 def _not_ours(place: TreePlace, name: str) -> FilesError:
     """A sibling is in the way that must not be removed."""
     path = place.beside(name)
-    message = f"{shown(path)} is in the way and holds something that fleetc did not make"
+    message = f"{shown(path)} is in the way and contains something that fleetc did not make"
     return FilesError("leftover-not-ours", message, path=path, advice="look at it, then move or remove it")
 
 
@@ -79,7 +79,7 @@ def recover(place: TreePlace) -> None:
         if _is_leftover(place, place.staged):
             _clear_whole(place, place.staged, _listed_in(place, place.staged), root)
     except OSError as error:
-        raise failure(error, place.shown, "clear what an interrupted run left beside") from error
+        raise failure(error, place.shown, "remove what an interrupted run left beside") from error
     finally:
         if root is not None:
             os.close(root)

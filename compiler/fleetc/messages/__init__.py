@@ -1,1 +1,1 @@
-"""Diagnostics as people and programs read them: places become lines here, and every code and field has its page."""
+"""Diagnostics for people and programs: places become lines here, and every code and field has its page."""

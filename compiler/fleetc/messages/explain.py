@@ -1,4 +1,4 @@
-"""The pages of `fleetc explain`: one for each code that any message of the compiler can have.
+"""The pages of `fleetc explain`: one for each diagnostic code.
 
 In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `cli/` and
 `reference.py`.
@@ -29,5 +29,5 @@ def _text(page: Page) -> str:
     why = textwrap.fill(f"Why: {page.why}", _WIDTH)
     instead = textwrap.indent(textwrap.fill(page.instead, _WIDTH - 4), "    ")
     if page.fix:
-        why += "\n\n" + textwrap.fill(f"Fix: `fleetc check --fix` repairs it {page.fix}", _WIDTH)
+        why += "\n\n" + textwrap.fill(f"Fix: `fleetc check --fix` fixes it {page.fix}", _WIDTH)
     return f"{page.what}\n\n{why}\n\nInstead:\n\n{instead}\n"

@@ -28,7 +28,7 @@ def as_github(located: Sequence[Located]) -> str:
     lines = [_command(item) for item in ordered[:_PRINTED_LIMIT]]
     kinds = Counter(item.diagnostic.severity for item in located)
     if any(number > _ANNOTATIONS for number in kinds.values()):
-        told = f"{count(located)}; of each kind {_ANNOTATIONS} are annotations, and fleetc check tells all"
+        told = f"{count(located)}; only {_ANNOTATIONS} of each kind become annotations, fleetc check shows all"
         lines.append(f"::notice title=fleetc::{github_data(told)}")
     return "\n".join([*lines, plain_output(count(located))]) + "\n"
 

@@ -236,8 +236,8 @@ def _withheld(item: Located) -> Located:
     code = item.diagnostic.code
     diagnostic = replace(
         item.diagnostic,
-        message="what stands here seems to hold a secret, so it is not repeated",
-        help=f"take the secret out of the spec, and replace it; fleetc explain {code} tells what is wrong besides",
+        message="this text seems to contain a secret, so it is not repeated",
+        help=f"remove the secret from the spec, and replace it; fleetc explain {code} says what else is wrong",
     )
     primary, *related = (place._replace(note="") for place in (item.primary, *item.related))
     return item._replace(diagnostic=diagnostic, primary=primary, related=tuple(related), withheld=True)

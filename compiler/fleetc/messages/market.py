@@ -23,14 +23,14 @@ _SUMMARY = (
     "CHEAPEST IT BUYS",
     "DEAREST IT BUYS",
 )
-_FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST BY THE HOUR", "DEPOSIT LASTS")
+_FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST PER HOUR", "DEPOSIT LASTS")
 
 
 def as_text(market: MarketTables) -> str:
     """The tables, and what they assume."""
     if not market.rows and not market.summaries and not market.funds:
         return "no gateway of this fleet buys from an orchestrator of this fleet at a price\n"
-    lines = [f"1 {currency} = {worth}, as the spec states" for currency, worth in market.rates]
+    lines = [f"1 {currency} = {worth}, according to the spec" for currency, worth in market.rates]
     if market.whole:
         lines += _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
     else:
@@ -39,8 +39,8 @@ def as_text(market: MarketTables) -> str:
         )
     if market.assumed:
         gas, origin, pool = market.assumed
-        source = "as gas_price in [fleet] says" if origin.kind == "given" else "assumed, as [fleet] has no gas_price"
-        lines += ["", f"Orchestrators add the cost of redeeming a ticket to what they ask: at {gas} ({source})"]
+        source = "gas_price in [fleet]" if origin.kind == "given" else "assumed: [fleet] has no gas_price"
+        lines += ["", f"Orchestrators add the cost of redeeming a ticket to their price: at {gas} ({source})"]
         lines += [f"and with {pool} orchestrators that share each reserve (assumed)."]
     if market.funds:
         stated = ("", "", "none", "none", "not stated", "unknown", "unknown")

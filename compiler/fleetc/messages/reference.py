@@ -154,7 +154,7 @@ def _plural(kind: str) -> str:
 
 def tables() -> tuple[Table, ...]:
     """Every table of a spec, each before the tables inside it; the spec itself has the name ""."""
-    return tuple(_tables("", "", "", "Keys above all tables, and the tables themselves."))
+    return tuple(_tables("", "", "", "Keys before the first table, and the tables themselves."))
 
 
 def _tables(definition: str, name: str, header: str, sentence: str) -> Iterator[Table]:
@@ -171,11 +171,11 @@ def markdown() -> str:
     """The whole reference as a Markdown page: fields by table, then codes with their pages."""
     parts = [
         "# Reference of the spec language",
-        "`fleetc explain --all` writes this page from the model and the rules; `fleetc explain gateways.max_price`\n"
-        "and `fleetc explain unknown-key` print one entry of it.",
+        "`fleetc explain --all` generates this page from the model and the rules; `fleetc explain gateways.max_price`\n"
+        "and `fleetc explain unknown-key` print a single entry.",
         "## Tables",
-        f"`{_NAME}` stands for a name of your own. `none` is the default of a field that may be left out: its\n"
-        "sentence, or the node, says what is then in force.",
+        f"`{_NAME}` stands for a name that you choose. `none` is the default of an optional field: its\n"
+        "sentence, or the node, says what then applies.",
     ]
     for table in tables():
         parts += [f"### {_code(table.header) if table.header else 'The spec'}", table.sentence, _rows(table.fields)]

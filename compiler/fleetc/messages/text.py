@@ -111,7 +111,7 @@ def _hidden_frame(place: Place, margin: str, width: int) -> list[str]:
     return [
         f"{margin}--> {plain_output(place.file)}:{place.line}:{place.column}",
         f"{margin} |",
-        f"{place.line:>{width}} | [line not shown: it may hold a secret]",
+        f"{place.line:>{width}} | [line not shown: it may contain a secret]",
         f"{margin} |" + (f" {plain_output(place.note)}" if place.note else ""),
     ]
 

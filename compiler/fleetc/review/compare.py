@@ -43,7 +43,7 @@ def compare(old: Side, new: Side) -> Review:
     before, after = ({}, {}) if blueprints is None else map(items_of, blueprints)
     deltas = deltas_of(before, after, edits)
     if blueprints is not None and _belied(old, blueprints[0], deltas, paths):
-        note = f"the spec in {old.name} is not what its files were compiled from, so only files are compared"
+        note = f"the files in {old.name} were not compiled from the spec there, so only files are compared"
         return compare(replace(old, document=None, fleet=None, whole=None, notes=(*old.notes, note)), new)
     atlas = Atlas(old.document, new.document)
     evidence = Evidence(old, new, paths)

@@ -55,16 +55,18 @@ def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
     for part in text.split(","):
         match = _FORM.fullmatch(part.strip())
         if match is None:
-            raise LimitError(f'"{part.strip()}" is no limit; write such as price=5%, exposure=none or restart=3')
+            raise LimitError(f'"{part.strip()}" is not a limit; write for example price=5%, exposure=none or restart=3')
         impact, value, percent = match.groups()
         if impact not in CLASSES:
-            raise LimitError(f'there is no class of impact "{impact}"; the classes are {", ".join(CLASSES)}')
+            raise LimitError(f'there is no impact class "{impact}"; the classes are {", ".join(CLASSES)}')
         if impact in found:
             raise LimitError(f"{impact} has two limits; write one")
         if impact == "price" and value != "none" and not percent:
-            raise LimitError(f"a limit of price is a percentage; write price={value}% or price=none")
+            raise LimitError(f"a price limit must be a percentage; write price={value}% or price=none")
         if impact != "price" and (percent or "." in value):
-            raise LimitError(f"a limit of {impact} is a whole number; write such as {impact}=3 or {impact}=none")
+            raise LimitError(
+                f"a limit of {impact} must be a whole number; write for example {impact}=3 or {impact}=none"
+            )
         found[impact] = ImpactLimit(impact, None if value == "none" else Decimal(value.removesuffix("%")))
     return tuple(found.values())
 

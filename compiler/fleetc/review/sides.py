@@ -102,7 +102,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
     tool = str(made_by.get("version", "")) if isinstance(made_by, dict) else ""
     notes = []
     if tool != __version__:
-        notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, and this is {__version__}")
+        notes.append(f"{name} was written by fleetc {tool or 'of an unknown version'}, but this is {__version__}")
     bare = Side(name, files, digests, None, None, tool)
     edited = sorted(path for path in files if path.startswith(SPEC_FOLDER) and bare.edited(path))  # of older trees
     document, fleet = None, None
@@ -113,7 +113,7 @@ def of_recorded(name: str, tree: Tree) -> Side:
         if sources:
             document, fleet = _read(sources)
         if not sources:
-            notes.append(f"{name} holds no copy of the spec it was compiled from, so only files are compared")
+            notes.append(f"{name} has no copy of the spec it was compiled from, so only files are compared")
         elif fleet is None:
             notes.append(f"this version of fleetc cannot read the spec in {name}, so only files are compared")
     return Side(name, files, digests, document, fleet, tool, tuple(notes))

@@ -75,7 +75,7 @@ def _joined(lines: Sequence[str | None]) -> str:
     found = [shown(_DIGEST.sub("(digest)", line)) for line in lines if line is not None]
     if found and not any(line.strip() for line in found):
         return "(blank line)" if len(found) == 1 else f"({len(found)} blank lines)"
-    more = [f"({len(found) - _SHOWN} lines more)"] if len(found) > _SHOWN else []
+    more = [f"({len(found) - _SHOWN} more lines)"] if len(found) > _SHOWN else []
     return "\n".join([*found[:_SHOWN], *more])
 
 

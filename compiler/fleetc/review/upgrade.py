@@ -206,7 +206,7 @@ def _lost(move: _Move) -> Iterator[tuple[str, str]]:
         elif flag.known_to(move.new):
             yield name, f"-{name}: it has no effect in {new}"
         else:
-            yield name, f"-{name}: it is gone from {new}"
+            yield name, f"-{name}: {new} no longer has it"
 
 
 def _other_name(flag: Flag, names: Iterable[str]) -> str | None:
@@ -295,7 +295,7 @@ def _order(fleet: Fleet, target: Release) -> Iterator[Finding]:
         return
     up = fleet.fleet.node_release < target
     first = sorted({worker if up else orchestrator for worker, orchestrator in pairs})
-    text = "an orchestrator refuses AI workers of an older release than its own: deploy these nodes first"
+    text = "an orchestrator refuses AI workers with an older release than its own: deploy these nodes first"
     yield Finding("ai-workers-first" if up else "orchestrators-first", text, tuple(first))
 
 

@@ -1,1 +1,1 @@
-"""Changing hosts: the sealed plan, decided in advance, and Ansible, which carries it out."""
+"""Changing hosts: the sealed plan, made in advance, and Ansible, which carries it out."""

@@ -1,4 +1,4 @@
-"""Streams as they are against streams as they should be: what the API answered, how it differs, and what fixes that.
+"""Compares actual streams with declared ones: what the API answered, how it differs, and what fixes that.
 
 In: the blueprint of a stream, and the text of an answer. Out: a `Report`. `resource.py` has the fields of an answer,
 `observed.py` reads answers, `refused.py` tells what a declaration would be refused for, `normal.py` brings both sides

@@ -142,7 +142,7 @@ def compare(
     if blueprint.suspended is not None:
         found.leaves(("suspended",), blueprint.suspended, observed.get("suspended") is True, PATCH)
     elif observed.get("suspended") is True:
-        found.notes.append("the stream is suspended, about which nothing is declared")
+        found.notes.append("the stream is suspended, but the spec says nothing about that")
     order = steps(blueprint, observed, found.drifts, wanted)
     drifts = tuple(_as_ordered(found.drifts, order))
     notes = (*answer.notes, *found.notes)

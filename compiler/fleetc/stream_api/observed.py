@@ -59,7 +59,7 @@ def read(text: str, status: int | None = None) -> Answer:
     raw = parse_json(text)
     if isinstance(raw, dict) and "errors" in raw and status is None:
         if "name" in raw:
-            reason = "it has both a name and errors, so that it may be a stream or an error: give its status"
+            reason = "it has both a name and errors, so it may be a stream or an error: add its status"
             return Answer(INVALID, {}, (reason,))
         return Answer(UNREACHABLE, {}, _reasons(text, None))
     if isinstance(raw, list):
@@ -76,7 +76,7 @@ def _stream(raw: dict[str, Any]) -> Answer:
         faults = found.errors(include_url=False, include_input=False, include_context=False)
         return Answer(INVALID, {}, tuple(dict.fromkeys(f"{dotted(f['loc'])}: {_sentence(f)}" for f in faults)))
     if raw.get("id") in ("", ".", ".."):
-        return Answer(INVALID, {}, ("id: should be an id that can stand in a path",))
+        return Answer(INVALID, {}, ("id: should be an id that works in a path",))
     notes = (*(f"{dotted(path)} is not described by the API" for path in _extras(seen, ())), *_oddities(raw))
     notes = (*notes, *dict.fromkeys(refused.notes(seen)))
     if raw.get("parentId"):
@@ -115,12 +115,12 @@ def _extras(seen: Seen, path: Path) -> Iterator[Path]:
 def _oddities(raw: dict[str, Any]) -> Iterator[str]:
     """What the description of the API rules out and its service does all the same."""
     if raw.get("pull") and raw.get("streamKey"):
-        yield "streamKey stands beside pull, although a stream that is pulled has none"
+        yield "the stream has both streamKey and pull, although a pulled stream has no streamKey"
     if "profiles" in raw and raw["profiles"] is None:
         yield "profiles is null, which is read as the default ladder"
     for index, target in enumerate((raw.get("multistream") or {}).get("targets") or ()):
         if "spec" in target:
-            yield f"multistream.targets.{index}.spec is answered, although addresses never are"
+            yield f"multistream.targets.{index}.spec is in the answer, although addresses never are"
 
 
 class _Bindings(BaseModel):
@@ -152,22 +152,22 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as problem:
         raise NotJsonError(problem.msg[:1].lower() + problem.msg[1:], problem.lineno, problem.colno) from None
     except RecursionError:
-        raise NotJsonError("it nests deeper than any stream does") from None
+        raise NotJsonError("it is nested more deeply than any stream") from None
     except ArithmeticError:
-        raise NotJsonError("a number in it is beyond all bounds") from None
+        raise NotJsonError("a number in it is out of range") from None
     except ValueError as problem:
         if isinstance(problem, NotJsonError):
             raise
-        raise NotJsonError("a number in it is beyond all bounds") from None
+        raise NotJsonError("a number in it is out of range") from None
     if _depth(value) > _DEEPEST:
-        raise NotJsonError("it nests deeper than any stream does")
+        raise NotJsonError("it is nested more deeply than any stream")
     return value
 
 
 def _decimal(text: str) -> Decimal:
     value = Decimal(text)
     if value and not -400 < value.adjusted() < 400:
-        raise NotJsonError("a number in it is beyond all bounds")
+        raise NotJsonError("a number in it is out of range")
     return value
 
 
@@ -178,7 +178,7 @@ def _constant(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise NotJsonError("an object in it has one key twice")
+        raise NotJsonError("an object in it has the same key twice")
     return found
 
 

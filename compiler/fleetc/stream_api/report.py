@@ -1,4 +1,4 @@
-"""Prints how a stream stands: for people, and for programs.
+"""Prints the state of a stream: for people, and for programs.
 
 In: a `Report`. Out: text, or plain values for JSON. What the service answered is shown only where it cannot be a
 secret; bodies of requests are whole, because they hold placeholders in the places of secrets.

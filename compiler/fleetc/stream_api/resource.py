@@ -155,11 +155,11 @@ class SeenPolicy(Closed):
     """Who may play a stream."""
 
     type: Literal["public", "jwt", "webhook"] = _must(
-        "public for everybody, jwt for holders of a signed token, webhook for whom a webhook admits."
+        "public for everybody, jwt for holders of a signed token, webhook for those a webhook admits."
     )
     webhookId: StrictStr = _may("Id of the webhook that admits viewers.")
-    webhookContext: Free = _may("What that webhook is told about the stream; any keys.")
-    refreshInterval: Number = _may("Seconds after which viewers are judged again.", default=REFRESH)
+    webhookContext: Free = _may("What to tell that webhook about the stream; any keys.")
+    refreshInterval: Number = _may("Seconds after which viewers are checked again.", default=REFRESH)
     allowedOrigins: list[StrictStr] = _may(
         "Origins of web pages that may play it: <scheme>://<hostname> or <scheme>://<hostname>:<port>."
     )
@@ -167,9 +167,9 @@ class SeenPolicy(Closed):
 
 _NAME = "Name of the rendition, 1 to 500 characters."
 _WIDTH, _HEIGHT = "Width in pixels, 128 or more.", "Height in pixels, 128 or more."
-_BITRATE = "Bits a second, 400 or more."
-_FPS = "Frames a second; 0 keeps those of the source."
-_FPS_DEN = "What fps is divided by."
+_BITRATE = "Bits per second, 400 or more."
+_FPS = "Frames per second; 0 keeps the source's rate."
+_FPS_DEN = "Divisor of fps."
 _QUALITY = "Constant quality from 0 to 44; a higher value is worse and smaller. A transcoder may ignore it."
 _GOP = "Seconds between key frames as text, or intra for key frames only."
 
@@ -185,8 +185,8 @@ class SeenProfile(Closed):
     fpsDen: Denominator = _may(_FPS_DEN)
     quality: Quality = _may(_QUALITY)
     gop: StrictStr = _may(_GOP)
-    profile: H264 = _may("Profile of H.264.")
-    encoder: Literal["H.264"] = _may("Codec; live renditions have this one only.")
+    profile: H264 = _may("H.264 profile of the rendition.")
+    encoder: Literal["H.264"] = _may("Codec; live renditions support only this one.")
 
 
 class SeenRecordingProfile(Closed):
@@ -200,77 +200,75 @@ class SeenRecordingProfile(Closed):
     fpsDen: Denominator = _may(_FPS_DEN)
     quality: Quality = _may(_QUALITY)
     gop: StrictStr = _may(_GOP)
-    profile: H264 = _may("Profile of H.264.")
+    profile: H264 = _may("H.264 profile of the rendition.")
     encoder: Literal["H.264", "HEVC", "VP8", "VP9"] = _may("Codec of the rendition.")
 
 
 class SeenRecordingSpec(Seen):
-    """What recordings are made into; a null that somebody sent once is kept by the service."""
+    """Renditions of recordings; the service keeps a null that somebody once sent."""
 
     profiles: Annotated[list[SeenRecordingProfile] | None, _NeverNull()] = _may(
-        "Renditions of the recording; made from the source when left out. The source is always kept."
+        "Renditions of the recording; by default derived from the source. The source is always kept."
     )
 
 
 class SeenTarget(Closed):
-    """Where a rendition is pushed to. An address is never answered."""
+    """Where a rendition is pushed to. The service never returns an address."""
 
-    profile: Name = _must('Name of the rendition that is pushed; "source" is the stream as it comes.')
-    videoOnly: StrictBool = _may("Whether the sound is left out.", default=False)
+    profile: Name = _must('Name of the rendition to push; "source" is the unchanged stream.')
+    videoOnly: StrictBool = _may("Whether to leave out the sound.", default=False)
     id: StrictStr = _may("Id of the target.")
-    spec: TargetSpec = _may("A new target, which the service makes; it is sent and never answered.", writeOnly=True)
+    spec: TargetSpec = _may("A new target that the service creates; it is sent but never returned.", writeOnly=True)
 
 
 class SeenMultistream(Seen):
-    """Where else a stream is pushed to."""
+    """Where else to push a stream."""
 
     targets: list[SeenTarget] = _may("The targets, each with a rendition.")
 
 
 class SeenStream(Closed):
-    """A stream as the API answers it."""
+    """A stream as the API returns it."""
 
-    id: StrictStr = _may("Id of the stream, by which it is read, changed and deleted.", readOnly=True)
-    name: StrictStr = _must("Name of the stream; several may have one name.")
+    id: StrictStr = _may("Id of the stream, used to read, change and delete it.", readOnly=True)
+    name: StrictStr = _must("Name of the stream; several streams can have the same name.")
     kind: StrictStr = _may("Kind of the object.", deprecated=True)
     creatorId: SeenCreator = _may("Whom of the developer's own users the stream belongs to.")
     userTags: dict[str, Tag] = _may("Tags by name: text, a number, or a list of texts and numbers.")
-    lastSeen: Number = _may("Time at which the service last saw it; the API names no unit.")
+    lastSeen: Number = _may("Time when the service last saw it; the API gives no unit.")
     sourceSegments: Number = _may("Count of source segments.")
     transcodedSegments: Number = _may("Count of transcoded segments.")
-    sourceSegmentsDuration: Number = _may("Seconds of all source segments together.")
-    transcodedSegmentsDuration: Number = _may("Seconds of all transcoded segments together.")
+    sourceSegmentsDuration: Number = _may("Seconds of all source segments in total.")
+    transcodedSegmentsDuration: Number = _may("Seconds of all transcoded segments in total.")
     sourceBytes: Number = _may("Bytes of the source so far.")
     transcodedBytes: Number = _may("Bytes of all renditions so far.")
-    ingestRate: Number = _may("Bytes a second: the rate at which sourceBytes grows.")
-    outgoingRate: Number = _may("Bytes a second: the rate at which transcodedBytes grows.")
+    ingestRate: Number = _may("Bytes per second: the rate at which sourceBytes grows.")
+    outgoingRate: Number = _may("Bytes per second: the rate at which transcodedBytes grows.")
     isActive: StrictBool = _may("Whether somebody sends the stream right now.")
-    isHealthy: StrictBool | None = _may("Whether the stream does well right now; null while inactive.")
-    issues: list[StrictStr] | None = _may("What is wrong with it, for people; null while it does well or is inactive.")
-    createdByTokenName: StrictStr = _may("Name of the API key that made the stream.", readOnly=True)
-    createdAt: Number = _may("Time at which it was made, in milliseconds.", readOnly=True)
-    parentId: StrictStr = _may("Id of the stream that this is one session of.")
-    streamKey: StrictStr = _may(
-        "Key that the RTMP address to send to is made of; a secret. A stream with pull has none."
-    )
-    pull: SeenPull = _may("Where the service fetches the stream; without it, somebody sends it.")
-    playbackId: StrictStr = _may("Id by which playback addresses are asked for.")
-    playbackPolicy: SeenPolicy | None = _may("Who may play it; everybody where there is none.")
+    isHealthy: StrictBool | None = _may("Whether the stream is healthy right now; null while inactive.")
+    issues: list[StrictStr] | None = _may("What is wrong with it, for people; null while it is healthy or inactive.")
+    createdByTokenName: StrictStr = _may("Name of the API key that created the stream.", readOnly=True)
+    createdAt: Number = _may("Time when it was created, in milliseconds.", readOnly=True)
+    parentId: StrictStr = _may("Id of the stream that this is a session of.")
+    streamKey: StrictStr = _may("Key in the RTMP address to send to; a secret. A stream with pull has none.")
+    pull: SeenPull = _may("Where the service fetches the stream; without it, somebody sends the stream.")
+    playbackId: StrictStr = _may("Id to request playback addresses with.")
+    playbackPolicy: SeenPolicy | None = _may("Who may play it; without a policy, everybody.")
     profiles: Annotated[list[SeenProfile] | None, _NeverNull()] = _may(
-        "Renditions; the source is always kept besides.", default=[dict(row) for row in DEFAULT_PROFILES]
+        "Renditions; the source is always kept too.", default=[dict(row) for row in DEFAULT_PROFILES]
     )
     projectId: StrictStr = _may("Id of the project that it belongs to.")
     record: StrictBool = _may("Whether it is recorded, with default settings unless recordingSpec says more.")
-    recordingSpec: SeenRecordingSpec = _may("What recordings are made into; only with record.")
-    multistream: SeenMultistream = _may("Where else it is pushed to.")
-    suspended: StrictBool = _may("Whether it is switched off.")
+    recordingSpec: SeenRecordingSpec = _may("Renditions of recordings; only with record.")
+    multistream: SeenMultistream = _may("Where else to push it.")
+    suspended: StrictBool = _may("Whether it is turned off.")
     lastTerminatedAt: Number | None = _may("Time of its last termination, in milliseconds.")
     userId: StrictStr = _may("Id of its owner.", readOnly=True, deprecated=True)
-    renditions: Free = _may("Renditions of the stream; the API does not say what stands here.")
+    renditions: Free = _may("Renditions of the stream; the API does not describe them.")
 
 
 class SeenErrors(Seen):
-    """What every answer is that has no stream: at least one message."""
+    """Every answer without a stream: at least one message."""
 
     errors: Annotated[list[StrictStr], Field(min_length=1)] = _must("What went wrong, in sentences for people.")
 
@@ -278,12 +276,12 @@ class SeenErrors(Seen):
 @cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a stream as the API describes it; `observed.py` reads more, and notes it."""
-    return _schema(SeenStream, "stream", "stream of the stream API, as answered")
+    return _schema(SeenStream, "stream", "stream of the stream API, as returned")
 
 
 @cache
 def error_schema() -> dict[str, Any]:
-    """The JSON Schema of what the API answers in the place of a stream."""
+    """The JSON Schema of what the API returns instead of a stream."""
     return _schema(SeenErrors, "error", "error of the stream API")
 
 

@@ -24,7 +24,7 @@ _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 def steps(
     blueprint: StreamBlueprint, observed: Mapping[str, Any], drifts: Sequence[Drift], wanted: Wanted
 ) -> tuple[Step, ...]:
-    """The requests that fix all differences but those that are left to a person."""
+    """The requests that fix all differences, except those that need a person."""
     if any(drift.action == REPLACE for drift in drifts):
         return tuple(_replace(blueprint, observed, wanted))
     return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
@@ -38,19 +38,19 @@ def stream_path(observed: Mapping[str, Any]) -> str:
 
 
 def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
-    """A new stream in the place of the old one. Targets that exist keep their ids."""
+    """A new stream instead of the old one. Existing targets keep their ids."""
     body = dict(blueprint.request.content)
     if "multistream" in body:
         body["multistream"] = {"targets": _final(wanted)}
-    yield Step("POST", "/stream", body, NOW, "another source needs another stream, with another key and playback id")
+    yield Step("POST", "/stream", body, NOW, "a different source needs a new stream, with a new key and playback id")
     if blueprint.suspended:
         reason = "a stream is suspended once it exists; {id} is that of the new one"
         yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
     active = observed.get("isActive") is True
-    reason = "the new stream has taken its place" + ("; to delete this one now would end its session" if active else "")
+    reason = "the new stream replaces it" + ("; deleting this one now would end its session" if active else "")
     path = stream_path(observed)
     if "id" not in observed:  # {id} is that of the new one by now
-        path, reason = "/stream/{old-id}", f"{reason}; the answer does not tell its id"
+        path, reason = "/stream/{old-id}", f"{reason}; the answer does not contain its id"
     yield Step("DELETE", path, None, INACTIVE if active else NOW, reason)
 
 
@@ -61,12 +61,12 @@ def _patches(
     changed = {str(drift.path[0]) for drift in drifts}
     body = {"suspended": blueprint.suspended}
     if "suspended" in changed and blueprint.suspended:
-        yield Step("PATCH", path, body, NOW, "the first step, so that nobody sends a stream that is half changed")
+        yield Step("PATCH", path, body, NOW, "first, so that nobody sends a half-changed stream")
     rest = list(_rest(blueprint.request.content, observed, path, changed, wanted))
     yield from rest
     if "suspended" in changed and not blueprint.suspended:
         when = INACTIVE if any(step.when == INACTIVE for step in rest) else NOW
-        yield Step("PATCH", path, body, when, "the last step, so that nobody sends a stream that is half changed")
+        yield Step("PATCH", path, body, when, "last, so that nobody sends a half-changed stream")
 
 
 def _rest(
@@ -88,7 +88,9 @@ def _recording(request: Mapping[str, Any], path: str, changed: set[str], waiting
         body = {"record": request.get("record", False)}
         if "recordingSpec" in changed:
             body["recordingSpec"] = spec
-        yield Step("PATCH", path, body, waiting, "record is refused while somebody sends the stream")
+        yield Step(
+            "PATCH", path, body, waiting, "the service refuses a change of record while somebody sends the stream"
+        )
     elif "recordingSpec" in changed:
         yield Step(
             "PATCH", path, {"recordingSpec": spec}, NOW, "recordings can be changed while the stream is recorded"

@@ -1,7 +1,7 @@
-"""Finds secrets in the comments of a spec, which are copied into the tree as the spec is.
+"""Finds secrets in the comments of a spec, which are copied into the tree with the spec.
 
-In: sources that were read. Out: diagnostics. Called by `pipeline.py`, as rules see a fleet and no comments. Lines of
-comment that follow one another are read as one text, for a key or a phrase may go over several.
+In: sources that were read. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
+comment lines are read as one text, because a key or a phrase may span several.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
 
 
 def check(sources: Sequence[Source]) -> Iterator[Diagnostic]:
-    """One error for each comment that seems to hold a secret."""
+    """One error for each comment that seems to contain a secret."""
     for source in sources:
         found = [(place, seems) for place, text in _comments(source.text) if (seems := leaks.find(text)) is not None]
         if not found:
@@ -63,10 +63,10 @@ class _Beside:
 
 
 def _problem(place: Span, seems: leaks.Leak, beside: Path) -> Diagnostic:
-    told = "take it out: the spec is copied into the tree with its comments; and replace the secret"
+    told = "remove it: the spec is copied into the tree with its comments; then replace the secret"
     if seems.certain or not beside:
-        return error("inline-secret", f"a comment seems to hold {seems.kind}", Label(place, secret=True), help=told)
+        return error("inline-secret", f"a comment seems to contain {seems.kind}", Label(place, secret=True), help=told)
     at = ".".join(map(str, beside))
-    told += f"; if it is none, silence this error at {at}, with a reason"
-    found = error("inline-secret", f"a comment seems to hold {seems.kind}", Label(place, secret=True), help=told)
+    told += f"; if it is not a secret, silence this error at {at}, with a reason"
+    found = error("inline-secret", f"a comment seems to contain {seems.kind}", Label(place, secret=True), help=told)
     return replace(found, doubted=beside)

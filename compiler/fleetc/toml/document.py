@@ -20,7 +20,7 @@ from fleetc.toml.scan import KeySpans, Scan, parse_key
 from fleetc.toml.syntax_errors import cut
 
 REMOVE = "remove"
-"""The top-level key of an overlay that lists what to take away from the base."""
+"""The top-level key of an overlay that lists what to remove from the base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
     merged = _merge(kept, top, (), clashes)
     for path in clashes:
         table_there = isinstance(value_at(base.raw, path), dict)
-        there, here = ("a table", "no table") if table_there else ("no table", "a table")
+        there, here = ("a table", "not a table") if table_there else ("not a table", "a table")
         key = cut(".".join(str(part) for part in path))
         diagnostics.append(
             error(
                 "overlay-conflict",
-                f"{key} is {there} in {base.nearest(path).source} and {here} in the overlay",
+                f"{key} is {there} in {base.nearest(path).source} but {here} in the overlay",
                 Label(overlay.nearest(path, on_key=True), f"{here} here"),
                 (Label(base.nearest(path, on_key=True), f"{there} here"),),
                 f'give both the same shape, or remove the old one first: remove = ["{key}"]',
@@ -162,10 +162,10 @@ def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[
         place = Label(overlay.nearest((REMOVE, index)))
         path = parse_key(text) if isinstance(text, str) else None
         if path is None:
-            diagnostics.append(error("overlay-remove", "this is no key path", place, help=example))
+            diagnostics.append(error("overlay-remove", "this is not a key path", place, help=example))
         elif value_at(base, path) is None:
             message = f"there is no {cut(str(text))} to remove"
-            advice = "correct the path: it names tables and keys of the base, not items of arrays"
+            advice = "correct the path: it can name tables and keys of the base, but not items of arrays"
             diagnostics.append(error("overlay-remove", message, place, help=advice))
         else:
             base = _without(base, path)

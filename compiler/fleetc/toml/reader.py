@@ -1,4 +1,4 @@
-"""Parses one TOML text with `tomllib`, and refuses what a spec may not hold before and after.
+"""Parses one TOML text with `tomllib`, and refuses what a spec must not contain, before and after parsing.
 
 In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked
 before parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts
@@ -95,7 +95,7 @@ def _hidden(name: str, text: str) -> list[Diagnostic]:
 
 def _hidden_at(place: Label, char: str) -> Diagnostic:
     what = {"\r": "a carriage return", "\ufeff": "a byte order mark"}.get(char, "a hidden character")
-    advice = "save the file with LF line ends" if char == "\r" else "remove it"
+    advice = "save the file with LF line endings" if char == "\r" else "remove it"
     return error("hidden-character", f"{what}, U+{ord(char):04X}, is not allowed in a spec", place, help=advice)
 
 
@@ -124,7 +124,7 @@ def _too_complex(name: str, text: str) -> list[Diagnostic]:
 
 def _too_deep(name: str, text: str, path: Path) -> Diagnostic:
     """Nesting beyond MAX_DEPTH: at the bracket that goes too far, or at `path` when dotted keys do."""
-    message, advice = f"this nests deeper than {MAX_DEPTH} levels", "use fewer levels of tables and arrays"
+    message, advice = f"this is nested more than {MAX_DEPTH} levels deep", "use fewer levels of tables and arrays"
     depth = 0
     for token in _TOKEN.finditer(text):
         depth += (token.group() in ("[", "{")) - (token.group() in ("]", "}"))
@@ -145,7 +145,7 @@ def _long_number(name: str, text: str) -> Diagnostic:
 
 def _number(place: Label) -> Diagnostic:
     message = "this number is out of range: whole numbers go from -2^63 to 2^63-1, others must be finite"
-    advice = 'write a number within them or, where an amount belongs, write it as text with its unit, "5 ETH"'
+    advice = 'write a number within the range; for an amount, write text with its unit: "5 ETH"'
     return error("number-out-of-range", message, place, help=advice)
 
 
@@ -197,9 +197,9 @@ def _described(name: str, text: str, problems: list[_Problem]) -> Iterator[Diagn
         if kind is _Kind.HIDDEN or kind is _Kind.HIDDEN_KEY:
             yield _hidden_at(value if kind is _Kind.HIDDEN else key, char)
         elif kind is _Kind.EMPTY_KEY:
-            yield error("empty-key", "a key must not be empty", key, help="give it a name")
+            yield error("empty-key", "a key cannot be empty", key, help="give it a name")
         elif kind is _Kind.NUMBER:
             yield _number(value)
         else:
             advice = f'write it as text, in quotes: "{cut(text[mark.start : mark.end])}"'
-            yield error("date-value", "a spec holds no dates or times", value, help=advice)
+            yield error("date-value", "no setting takes a date or a time", value, help=advice)

@@ -1,4 +1,4 @@
-"""Turns a TOML parser's complaint into a message that says where, what is wrong and what to write instead.
+"""Turns a TOML parser's error into a message that says where, what is wrong and what to write instead.
 
 In: the text and the exception of `tomllib`. Out: one Diagnostic with an Offset. Called by `reader.py`. The
 position is read from the exception's text, because Python 3.11 gives it nowhere else.
@@ -53,7 +53,7 @@ def _unmerged(name: str, text: str) -> list[Diagnostic]:
                 "this is an unresolved merge: git left both sides here",
                 Label(Span(name, start, start + 7), "one side begins"),
                 places,
-                "keep what is right of the two sides, and remove the three lines of git",
+                "keep what is right from the two sides, and remove git's three lines",
             )
         )
     return found
@@ -151,8 +151,8 @@ def _in_brackets(name: str, text: str, opening: int, pos: int) -> Diagnostic:
     char = text[pos : pos + 1]
     inline = text[opening] == "{"
     if inline and char == "\n":
-        advice = "write it on one line, or give it a header of its own, [name]"
-        return _at(name, text, pos, "an inline table cannot go over several lines", None, opened, advice)
+        advice = "write it on one line, or give it its own header, [name]"
+        return _at(name, text, pos, "an inline table cannot span several lines", None, opened, advice)
     if inline and char == "}":
         return _at(name, text, pos, "a comma cannot end an inline table", None, opened, "remove the comma")
     start = _value_start(text, pos)
@@ -164,12 +164,12 @@ def _in_brackets(name: str, text: str, opening: int, pos: int) -> Diagnostic:
 
 
 def _bad_value(name: str, text: str, pos: int, in_brackets: bool) -> Diagnostic | None:
-    """What stands where a value is due is none. None when it is the next statement behind an open bracket."""
+    """There is no value where one belongs. None when it is the next statement after an open bracket."""
     found = _VALUE.match(text, pos)
     if found is None and text[pos : pos + 1] in TYPED:
         return None
     if found is None:
-        return _at(name, text, pos, "a value is missing here", advice="write one, for example a text in quotes")
+        return _at(name, text, pos, "a value is missing here", advice="write one, for example text in quotes")
     if in_brackets and "=" in found.group():
         return None
     return _unquoted(name, text, pos, found.group())
@@ -183,7 +183,7 @@ def _value_start(text: str, pos: int) -> int:
 
 
 def _trailing(name: str, text: str, pos: int) -> Diagnostic:
-    """Something stands behind a whole value or header. Often both are one text without quotes."""
+    """Something follows a complete value or header. Often both are one text without quotes."""
     start = _value_start(text, pos)
     found = _VALUE.match(text, start)
     if found is not None and found.end() > pos and text[start - 1 : start] != "]" and "=" not in found.group():
@@ -198,14 +198,14 @@ def _trailing(name: str, text: str, pos: int) -> Diagnostic:
 
 
 def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
-    """A bare word or a malformed number stands where a value is due."""
+    """A bare word or a malformed number where a value belongs."""
     plain = typed_plainly(word).strip("\"' ")
     if plain != word and any(character in TYPED for character in word):
         advice = f'write it with plain quotes and spaces: "{cut(plain)}"'
-        what = "these are typographic quotes or spaces, as word processors put them, and TOML knows plain ones"
+        what = "these are typographic quotes or spaces, as word processors write them, but TOML needs plain ones"
         return _at(name, text, start, what, start + len(word), advice=advice)
     if word in _WORDS:
-        advice = f"write {_WORDS[word]}, or {word!r} in quotes when it is a text".replace("'", '"')
+        advice = f"write {_WORDS[word]}, or {word!r} in quotes if it is text".replace("'", '"')
     elif re.fullmatch(r"[+-]?0[0-9]+", word):
         advice = f'write the number without leading zeros, or "{cut(word)}" when it is a text'
     else:
@@ -214,7 +214,7 @@ def _unquoted(name: str, text: str, start: int, word: str) -> Diagnostic:
         name,
         text,
         start,
-        f"{cut(word)} is neither a number nor a text in quotes",
+        f"{cut(word)} is neither a number nor text in quotes",
         start + len(word),
         advice=advice,
     )
@@ -225,11 +225,11 @@ def _other(message: str, char: str) -> tuple[str, str]:
     if char in TYPED:
         return "this is a typographic quote or space", f"write a plain {'space' if TYPED[char] == ' ' else 'quote'}"
     if message.startswith("Expected '='"):
-        return "a key needs = and a value", "write key = value; table headers stand in brackets, [name]"
+        return "a key needs = and a value", "write key = value; table headers are in brackets, [name]"
     if message.startswith("Expected ']"):
         return "this table header is not closed", "end it with ] (or ]] for an array of tables)"
     if message.startswith(("Invalid statement", "Invalid initial character")):
-        return "a key is due here", "keys are A-Z a-z 0-9 - and _; put any other key in quotes"
+        return "a key belongs here", "keys are A-Z a-z 0-9 - and _; put any other key in quotes"
     if message.startswith("Invalid date"):
         return "this is not a date", "write it as text, in quotes"
     if char and ("llegal character" in message or "invalid character" in message):

@@ -33,7 +33,7 @@ _FIELDS = ("computed", "none", "opens", "roles")
 _DATA = load("impacts.toml")
 _UNKNOWN: Mapping[str, Any] = {
     **dict.fromkeys(
-        ("exposure", "price", "funds", "identity", "chain"), "fleetc does not know this flag, nor what it does"
+        ("exposure", "price", "funds", "identity", "chain"), "fleetc does not know this flag or what it does"
     ),
     "opens": ["added", "changed", "removed"],
 }
@@ -58,7 +58,7 @@ def passing(way: str, flag: str, role: str) -> dict[str, str]:
 @cache
 def stack_meaning(name: str) -> Meaning:
     """What a change of a variable or secret of an avatar stack means."""
-    return _meaning(name, _DATA["stack"].get(name, {"none": "how the stack works inside"}))
+    return _meaning(name, _DATA["stack"].get(name, {"none": "how the stack works internally"}))
 
 
 @cache

@@ -54,7 +54,7 @@ def test_what_people_read(changed: Workplace, snapshot: SnapshotAssertion) -> No
     assert done.code == 0, done.err
     assert without_digests(done.out) == snapshot
     again = changed.run("plan", "--verify", "plan.json")
-    assert again.out.replace("signature not looked at: allowed_signers is not set", "not signed") == done.out
+    assert again.out.replace("signature not checked: allowed_signers is not set", "not signed") == done.out
     assert "the hosts were not asked" in again.err
 
 
@@ -182,7 +182,7 @@ def test_a_plan_of_many_hosts_stays_readable(changed: Workplace) -> None:
     many = replace(made, batches=(names[:100], names[100:]), steps=steps)
     lines = summary.lines(many, "", "")
     assert len(lines) < 200
-    assert "something changes on 460 more hosts: the plan's file has them all" in lines
+    assert "something changes on 460 more hosts: the plan file lists all of them" in lines
 
 
 def test_text_of_a_host_is_shown_and_never_obeyed(place: Workplace) -> None:
@@ -251,7 +251,7 @@ def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
     assert made.code == 0
     deployed = place.run("deploy", "--plan", "plan.json")
     assert deployed.code == 1
-    assert "error[plan-host-unreachable]: what eu-ai runs cannot be told: could not be reached" in deployed.err
+    assert "error[plan-host-unreachable]: fleetc cannot tell what eu-ai runs: could not be reached" in deployed.err
 
 
 @pytest.mark.parametrize(
@@ -259,15 +259,15 @@ def test_a_host_that_does_not_answer_is_unknown_and_said_to_be(
     [
         (("--expires", "soon"), '"soon" is not a duration'),
         (("--expires", "2d"), "48 h"),
-        (("--expires", "0s"), "31 days at most"),
-        (("--expires", "1000h"), "31 days at most"),
+        (("--expires", "0s"), "at most 31 days"),
+        (("--expires", "1000h"), "at most 31 days"),
         (("--expires", "90min"), '"25 min" or "1m30s"'),
-        (("--verify", "plan.json", "-o", "x"), "leave out -o"),
+        (("--verify", "plan.json", "-o", "x"), "remove -o"),
         (("--verify", "plan.json", "--expires", "3h"), "--against and --expires"),
         (("--verify", "plan.json", "--expires", "24h"), "--against and --expires"),
-        (("--signer", "bob"), "name that with --verify"),
-        (("--allowed-signers", "signers"), "name that with --verify"),
-        (("--sign", "key"), "say with -o"),
+        (("--signer", "bob"), "name the plan with --verify"),
+        (("--allowed-signers", "signers"), "name the plan with --verify"),
+        (("--sign", "key"), "name that file with -o"),
     ],
 )
 def test_wrong_usage(place: Workplace, options: tuple[str, ...], words: str) -> None:

@@ -280,7 +280,7 @@ def test_a_new_plan_takes_the_signature_of_the_old_one_away(place: Workplace) ->
     assert place.run("plan", "-o", "plan.json", "--sign", place.key).code == 0
     assert place.signature.exists()
     done = place.run("plan", "-o", "plan.json")
-    assert "the signature of the plan that was in plan.json before is gone" in done.err
+    assert "the signature of the earlier plan in plan.json was removed" in done.err
     assert not place.signature.exists()
 
 

@@ -265,7 +265,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     again = stage.run("deploy", "--plan", "plan.json")
     assert again.code == 1
     assert "nothing to do" not in again.out
-    assert "error[plan-baseline-moved]: stage-1 is not what the plan starts from" in again.err
+    assert "error[plan-baseline-moved]: stage-1 is not in the state that the plan starts from" in again.err
     assert "avatar/host (docker) was started from" in again.err
     assert hosts.rollouts == 1
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
@@ -273,7 +273,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     assert stage.run("deploy", "--plan", "plan.json").code == 0
     done = stage.run("deploy", "--plan", "plan.json")
     assert (done.code, hosts.rollouts) == (0, 2)
-    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
+    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
 
 
 @pytest.mark.parametrize("against", [(), ("--against", "before")])
@@ -300,7 +300,7 @@ def test_containers_that_are_gone_are_a_move_and_a_new_plan_starts_them(stage: W
     hosts.states["stage-2"] = replace(state, processes=tuple(gone))
     done = stage.run("deploy", "--plan", "plan.json")
     assert done.code == 1
-    assert "stage-2 is not what the plan starts from: avatar/slot-01 does not run any more" in done.err
+    assert "stage-2 is not in the state that the plan starts from: avatar/slot-01 no longer runs" in done.err
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     assert steps(stage.read(), "stage-2") == ["start avatar/slot-01: does not run"]
 
@@ -312,10 +312,8 @@ def test_slots_are_compared_by_project_and_by_settings_of_turn(stage: Workplace,
     told = [replace(p, turn="a" * 64) if p.project == "vtuber-noor" else p for p in told]
     hosts.states["stage-1"] = replace(state, processes=in_order(told))
     done = stage.run("deploy", "--plan", "plan.json")
-    assert "avatar/slot-00 (vtuber-mira) was there and is gone; avatar/slot-00 (vtuber-zoe) is there and was not" in (
-        done.err
-    )
-    assert "avatar/slot-01 (vtuber-noor) was started with settings of TURN " in done.err
+    assert "avatar/slot-00 (vtuber-mira) is gone; avatar/slot-00 (vtuber-zoe) is new" in (done.err)
+    assert "avatar/slot-01 (vtuber-noor) was started with TURN settings " in done.err
 
 
 def test_stack_that_left_the_spec_is_taken_down(stage: Workplace, hosts: Hosts) -> None:
@@ -373,7 +371,7 @@ def test_superseded_plan_cannot_be_replayed(
     for command in (("deploy", "--plan"), ("deploy", "--check", "--plan"), ("plan", "--observe", "--verify")):
         done = stage.run(*command, "change.json")
         assert done.code == 1, done.out
-        assert "error[plan-superseded]: stage-1 was rolled out to since: it was given a plan" in done.err
+        assert "error[plan-superseded]: stage-1 has been rolled out to since: it got a plan" in done.err
         assert "at 2026-03-01T12:02:00Z" in done.err and "this plan is of 2026-03-01T12:01:00Z" in done.err
     assert hosts.rollouts == rollouts
     planned(stage, monkeypatch, 3, "again.json", *made)
@@ -394,8 +392,8 @@ def test_plan_that_has_nothing_to_do_supersedes_older_ones(
     assert stage.run("deploy", "--check", "--plan", "back.json").code == 0
     assert hosts.newest == {}
     done = stage.run("deploy", "--plan", "back.json")
-    assert done.out == "nothing to do: 2 hosts already run what the plan leads to\n"
-    assert "2 hosts wrote down that this is the newest plan" in done.err
+    assert done.out == "nothing to do: 2 hosts already at the end of the plan\n"
+    assert "2 hosts recorded this as the newest plan" in done.err
     assert "wrote down" not in stage.run("deploy", "--plan", "back.json").err
     stage.spec.write_text(edited, encoding="utf-8")
     stage.compile()
@@ -409,13 +407,13 @@ def test_one_host_that_knows_a_newer_plan_stops_all(
     changed(stage, "a slot more")
     planned(stage, monkeypatch, 1, "change.json", "--observe")
     for given, words in (
-        (NewestPlan("2026-03-01T12:01:00Z", "b" * 64), "it was given a plan that was made"),
+        (NewestPlan("2026-03-01T12:01:00Z", "b" * 64), "it got a plan that was made"),
         (NewestPlan("2026-03-01T12:01:00Z", "-"), "a rollout without a plan began"),
         (NewestPlan("2027-03-01T12:01:00Z", "-"), "a rollout without a plan began"),
     ):
         hosts.newest = {"stage-2": given}
         done = stage.run("deploy", "--plan", "change.json")
         assert done.code == 1
-        assert f"stage-2 was rolled out to since: {words}" in done.err and "stage-1" not in done.err
+        assert f"stage-2 has been rolled out to since: {words}" in done.err and "stage-1" not in done.err
     hosts.newest = {"stage-2": NewestPlan("2026-03-01T12:00:59Z", "b" * 64)}
     assert stage.run("deploy", "--plan", "change.json").code == 0

@@ -77,7 +77,7 @@ def test_slots_that_see_every_gpu_share_the_sessions_of_all() -> None:
     two = '[{ model = "RTX 4090", encode_sessions = 2 }, { model = "RTX 4090", encode_sessions = 2 }]'
     settings = {"host": '"box"', "gpu": '"all"', "slot_memory": '"2 GiB"'}
     found = flagged(staged(avatars(**settings, slots="5"), host("box", gpus=two)), CODE)
-    assert "ask for 5 encode sessions, and the GPUs have 4 encode sessions left for them" in found
+    assert "need 5 encode sessions, but the GPUs have 4 encode sessions left for them" in found
     assert "there is room for 4 of these 5 slots" in found
     silent(staged(avatars(**settings, slots="4"), host("box", gpus=two)))
     alone = host("box", gpus='[{ model = "RTX 4090", encode_sessions = 2 }]')

@@ -88,7 +88,7 @@ ONE_GPU = '[{ model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 }]'
 def test_slots_that_see_the_only_gpu_stand_on_it() -> None:
     on_one = {"host": '"box"', "gpu": '"all"'}
     text = staged(avatars(**on_one, slots="9"), host("box", gpus=ONE_GPU))
-    assert "GPU 0 of host box has 24 GiB of memory and is asked for 72 GiB" in flagged(text, CODE)
+    assert "GPU 0 of host box has 24 GiB of memory, but its work needs 72 GiB" in flagged(text, CODE)
     assert "slots = 2 in avatars.stage" in flagged(text, CODE)
     silent(staged(avatars(**on_one, slots="2"), host("box", gpus=ONE_GPU)))
 
@@ -97,7 +97,7 @@ def test_slots_that_see_several_gpus_are_compared_with_all_of_them(snapshot: Sna
     assert flagged(_slots(6, gpu='"all"'), CODE) == snapshot
     silent(_slots(4, gpu='"all"'))
     counted = flagged(staged(avatars(slots="9", gpu='"all"')), CODE)
-    assert "ask for 72 GiB of memory, and the GPUs have 48 GiB left for them" in counted
+    assert "need 72 GiB of memory, but the GPUs have 48 GiB left for them" in counted
     assert "there is room for 6 of these 9 slots" in counted
 
 

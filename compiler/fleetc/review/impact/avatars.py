@@ -33,8 +33,8 @@ def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[No
         elif item.kind == "slot" and item.presence and (key in old) != (key in new):
             slots.setdefault(item.host, [0, 0])[key in new] += 1
     for host, (gone, come) in slots.items():
-        words = [f"{come} slots more" if come > 1 else "one slot more"] * bool(come)
-        words += [f"{gone} slots less" if gone > 1 else "one slot less"] * bool(gone)
+        words = [f"{come} more slots" if come > 1 else "one more slot"] * bool(come)
+        words += [f"{gone} fewer slots" if gone > 1 else "one slot fewer"] * bool(gone)
         yield Fact("capacity", host, ", ".join(words), Decimal(gone), ("slot-", "stack "))
 
 
@@ -51,7 +51,7 @@ def _callers(item: Item, before: Item | None, after: Item | None) -> Iterator[Fa
     for network in gone:
         inside = [n for n in here if n not in there and _within(n, [network])]
         parts.append(f"narrower: {_listed(inside)} instead of {network}" if inside else f"no longer {network}")
-    text = f"who may call the stack: {'; '.join(parts) or 'the same addresses, written in another way'}"
+    text = f"who may call the stack: {'; '.join(parts) or 'the same addresses, written differently'}"
     yield Fact("exposure", item.host, text, Decimal(len(come)), (FIREWALL_ALLOWLIST, "stack "))
 
 
@@ -99,7 +99,7 @@ def _told(found: tuple[str, str, str], host: str) -> str:
     ports, _, reach = found
     if reach == "nobody":
         return "for the host itself at most"
-    who = "everyone who reaches the host" if reach == "everyone" else "those on the allowlist"
+    who = "everyone who can reach the host" if reach == "everyone" else "those on the allowlist"
     return f"port {ports} of {host}, open to {who}"
 
 

@@ -133,9 +133,9 @@ class Impact:
             names = {item.host for item in (delta.old, delta.new) if item is not None}
             for old, new in self._renamed.items():
                 if names <= {old, new}:
-                    return f"{old} and {new} are one machine: it only has another name"
+                    return f"{old} and {new} are the same machine with a different name"
         if delta.item.kind == "host" and delta.item.presence:
-            gone = "no rollout reaches the host any more, and none stops what runs there"
+            gone = "rollouts no longer reach the host, and none stops what runs there"
             return gone if delta.new is None else "rollouts reach the host from now on"
         return meaning(delta.item, self._role(delta)).none or "nothing that runs changes"
 
@@ -231,8 +231,8 @@ class Impact:
                 verb = "is" if len(left) == 1 else "are"
                 text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
                 arrival = self._arrivals.get(left[0].node)
-                again = f"; on {arrival} it starts beside that" if arrival else ""
-                yield Effect("exposure", f"{text} no rollout stops it any more{again}", Decimal(0))
+                again = f"; on {arrival} it starts as well" if arrival else ""
+                yield Effect("exposure", f"{text} no rollout stops it{again}", Decimal(0))
 
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
@@ -320,13 +320,13 @@ class Impact:
         known, unknown = sum(count or 0 for count in counts.values()), [t.node for t, c in counts.items() if c is None]
         drops = f"at most {wording.count(known, 'live session')} drop{'s' if known == 1 else ''}"
         if len(unknown) == len(counts):
-            drops = "how many live sessions drop is not known"
+            drops = "it is unknown how many live sessions drop"
         elif unknown:
-            drops += f"; how many more on {_names(dict.fromkeys(unknown))} is not known"
+            drops += f"; it is unknown how many more on {_names(dict.fromkeys(unknown))}"
         nodes = dict.fromkeys(target.node for target in targets)  # every stack calls its processes the same
         names = _names(nodes)
         if len(nodes) < len(targets):
-            names = f"{len(targets)} processes of {len({target.host for target in targets})} hosts ({names})"
+            names = f"{len(targets)} processes on {len({target.host for target in targets})} hosts ({names})"
         return f"{names} {verb}: {drops}"
 
 

@@ -72,7 +72,7 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
         if item.what == "-httpAddr" and key in old and key in new and _is_plain(old[key]) != _is_plain(new[key]):
             plain = _is_plain(new[key])
             now, was = ("plain HTTP", "TLS") if plain else ("TLS", "plain HTTP")
-            text = f"the listener speaks {now} instead of {was}"
+            text = f"the listener uses {now} instead of {was}"
             yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",))
         if item.kind != "port":
             continue
@@ -103,7 +103,9 @@ def openings(item: Item | None) -> tuple[Opening, ...]:
 
 
 def _reach(address: str) -> str:
-    return "everyone who reaches the host" if reach_of(address) == "everywhere" else f"everyone who reaches {address}"
+    return (
+        "everyone who can reach the host" if reach_of(address) == "everywhere" else f"everyone who can reach {address}"
+    )
 
 
 def _covers(before: Opening, after: Opening) -> bool:
@@ -117,7 +119,7 @@ def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool,
     The node is a Go program, and to net.Listen 0.0.0.0 and [::] are the same: all addresses, IPv4 and IPv6.
     """
     if list(map(str, before)) == list(map(str, after)):
-        return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, in either spelling"
+        return f"{_listed(after)}, as before: on all addresses, IPv4 and IPv6, whichever way it is written"
     there = _listed(before) if was else "there was none"
     return f"{_listed(after) if remains else 'gone'}; before {there}"
 

@@ -17,50 +17,50 @@ KINDS: dict[str, Meaning] = {
     "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
     "order": Meaning(none="the order of the entries"),
     "mount": Meaning(none="what a container sees of its host"),
-    "image": Meaning(none="the program comes from another image"),
-    "port": Meaning(computed=("exposure",), none="only the host itself reaches the port"),
-    "gpus": Meaning(computed=("capacity",), none="which GPUs the process is given"),
+    "image": Meaning(none="the program comes from a different image"),
+    "port": Meaning(computed=("exposure",), none="only the host itself can reach the port"),
+    "gpus": Meaning(computed=("capacity",), none="which GPUs the process gets"),
     "edge": Meaning(computed=("price",), none="who is connected to whom"),
-    "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process is run"),
+    "service": Meaning(computed=("exposure", "price", "funds", "capacity"), none="how the process runs"),
     "silence": Meaning(none="warnings that are not shown"),
-    "rollout": Meaning(none="in which steps hosts follow; nothing that runs is changed"),
-    "rate": Meaning({"price": "what prices come to, as far as the review can tell"}),
-    "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack is run"),
-    "slot": Meaning(computed=("exposure", "capacity"), none="how the slot is run"),
+    "rollout": Meaning(none="the steps of a rollout; nothing that runs changes"),
+    "rate": Meaning({"price": "how prices compare, as far as the review can tell"}),
+    "avatar": Meaning(computed=("exposure", "capacity"), none="how the stack runs"),
+    "slot": Meaning(computed=("exposure", "capacity"), none="how the slot runs"),
     "allow": Meaning({"exposure": "who may call the stack"}),
     "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
     "stream": Meaning(computed=("exposure",), none="the stream itself; it is changed through the stream API"),
-    "monitoring": Meaning(none="how the fleet is watched"),
+    "monitoring": Meaning(none="how the fleet is monitored"),
     "text": Meaning(none="text that no setting decides, such as a comment"),
     "fleet": Meaning(none="a name in headings and in the inventory"),
 }
 """What a change of each kind of item means, but for those that flags, variables, hosts and the spec decide."""
 
 HOST: dict[str, Meaning] = {
-    "address": Meaning({"identity": "a rollout goes to another address; what runs at the old one goes on there"}),
-    "public": Meaning({"identity": "the network reaches the host under another name"}),
-    "runtime": Meaning(none="processes run in another way"),
+    "address": Meaning({"identity": "rollouts go to a different address; what runs at the old one keeps running"}),
+    "public": Meaning({"identity": "the network reaches the host at a different name"}),
+    "runtime": Meaning(none="processes run differently"),
     "region": Meaning(none="a label"),
     "ssh_user": Meaning(none="how a rollout logs in"),
     "ssh_port": Meaning(none="how a rollout logs in; it opens no port"),
     "become": Meaning(none="how a rollout becomes root"),
     "node_user": Meaning(none="the user that processes run as"),
-    "binary": Meaning(none="where the program lies on the host"),
+    "binary": Meaning(none="where the program is on the host"),
 }
 """What a change of each property of a host means."""
 
-_ON_DEPOSIT = "the deposit and reserve of the account are funded by a transaction"
+_ON_DEPOSIT = "funding the deposit and reserve of the account takes a transaction"
 FUNDS: dict[str, Meaning] = {
     "deposit": Meaning({"funds": "what tickets are paid from", "chain": _ON_DEPOSIT}),
     "reserve": Meaning({"funds": "what backs tickets", "chain": _ON_DEPOSIT}),
-    "wallet": Meaning({"funds": "another wallet pays"}),
+    "wallet": Meaning({"funds": "a different wallet pays"}),
     "expected load": Meaning({"funds": "what the node expects to buy"}),
-    "minimum_balance": Meaning({"funds": "the balance below which the account is topped up"}),
+    "minimum_balance": Meaning({"funds": "the balance below which you must top up the account"}),
 }
 """What a change of each kind of funds means, also where only the spec shows it."""
 
-_SPEC_GPUS = Meaning({"capacity": "what is known of the GPUs of the host"})
-_SPEC_NOTHING = Meaning(none="no node, stack or stream is given anything else")
+_SPEC_GPUS = Meaning({"capacity": "what is known about the GPUs of the host"})
+_SPEC_NOTHING = Meaning(none="no node, stack or stream gets anything different")
 
 
 def meaning(item: Item, role: str) -> Meaning:
@@ -95,7 +95,7 @@ def _of_stack(item: Item) -> Meaning:
 
 
 _LISTENER = Meaning(computed=("exposure",), none="a setting of live media")
-_VARIABLE = Meaning(none="a variable that fleetc knows nothing of")
+_VARIABLE = Meaning(none="a variable that fleetc knows nothing about")
 
 
 def flag_of(item: Item) -> str:

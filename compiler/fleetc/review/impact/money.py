@@ -111,7 +111,7 @@ def _change(what: str, before: Quote | None, after: Quote | None, scales: list[S
         return text, UNBOUNDED
     (unit, old), (other, new) = scales[0].of(before.price), scales[1].of(after.price)
     if unit != other:
-        return f"{text}; no rate compares them", UNBOUNDED
+        return f"{text}; there is no rate to compare them", UNBOUNDED
     if not old:
         return text, UNBOUNDED if new else Decimal(0)
     percent = Fraction(new - old) * 100 / Fraction(old)
@@ -277,8 +277,8 @@ def _told(row: Funds | None) -> dict[str, str]:
     plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
     return {
         **{word: "none" if value is None else str(value) for word, value in zip(_PLAIN, plain, strict=True)},
-        "an hour costs": "what is not known" if cost is None else f"{number_text(cost / _ETHER, 9)} ETH",
-        "the deposit lasts": "what is not known" if runway is None else hours_text(runway),
+        "an hour costs": "an unknown amount" if cost is None else f"{number_text(cost / _ETHER, 9)} ETH",
+        "the deposit lasts": "an unknown time" if runway is None else hours_text(runway),
     }
 
 

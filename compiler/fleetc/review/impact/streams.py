@@ -16,7 +16,7 @@ from fleetc.review.items.item import Item, Key
 _WHO = {
     "public": "everybody",
     "jwt": "holders of a signed token",
-    "webhook": "those whom a webhook admits",
+    "webhook": "those that a webhook admits",
 }
 _POLICY = "playbackPolicy"
 
@@ -41,11 +41,11 @@ def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
         if there == here:
             continue
         if there is None:
-            yield Fact("exposure", "", f"a stream comes; who may watch it: {here}", Decimal(1), (name,))
+            yield Fact("exposure", "", f"new stream; who may watch it: {here}", Decimal(1), (name,))
         elif here is None:
-            yield Fact("exposure", "", f"a stream goes; who might watch it: {there}", Decimal(0), (name,))
+            yield Fact("exposure", "", f"stream removed; who could watch it: {there}", Decimal(0), (name,))
         else:
-            told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but others of them than before"
+            told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but not the same as before"
             amount = Decimal(not _narrower(there, here))
             yield Fact("exposure", "", f"who may watch the stream: {told}", amount, (f"{name}: {_POLICY}",))
 
@@ -59,15 +59,13 @@ def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact
         gone = ("node", gateway) in old and ("node", gateway) not in new
         hints = (item.what,)
         if other is None and gone:
-            text = f"{gateway} leaves the fleet, and no other gateway is named for the stream: none takes it"
+            text = f"{gateway} leaves the fleet, and the stream has no other gateway: none accepts it"
             yield Fact("capacity", "", text, Decimal(1), hints)
         elif other is None:
-            text = f"the spec names no gateway for the stream any more; {gateway} stays in the fleet"
+            text = f"the stream no longer has a gateway in the spec; {gateway} stays in the fleet"
             yield Fact("capacity", "", text, Decimal(0), hints)
         elif other.value != gateway:
-            text = (
-                f"who sends the stream has to send it to {other.value}{f'; {gateway} leaves the fleet' if gone else ''}"
-            )
+            text = f"the stream must be sent to {other.value} now{f'; {gateway} leaves the fleet' if gone else ''}"
             yield Fact("identity", "", text, Decimal(1), hints)
 
 

@@ -133,7 +133,7 @@ class _Page:
             "changes": [self._change(index, change) for index, change in enumerate(changes[:_WHOLE])],
             "brief_title": f"{wording.count(len(brief), 'more change')}, one line each",
             "brief": [self._brief(_WHOLE + index, change) for index, change in enumerate(brief)],
-            "left_out": f"{wording.count(len(left), 'more change')}: the JSON report holds them all." if left else "",
+            "left_out": f"{wording.count(len(left), 'more change')}: the JSON report has them all." if left else "",
         }
 
     def _head(self, index: int, change: Change) -> dict[str, object]:
@@ -238,7 +238,7 @@ class _Page:
             shown.append(self._file(group, min(room, _FILE_LINES)))
             room -= min(len(group.first.lines), _FILE_LINES, room)
         left = sum(len(group.paths) for group in groups[len(shown) :])
-        more = f"{wording.count(left, 'more file')} with other lines: the JSON report holds them all." if left else ""
+        more = f"{wording.count(left, 'more file')} with other lines: the JSON report has them all." if left else ""
         return {"file_groups": shown, "more_files": more}
 
     def _file(self, group: wording.Alike, limit: int) -> dict[str, object]:
@@ -252,7 +252,7 @@ class _Page:
             "state": first.state,
             "path": wording.clip(first.path, _NAME),
             "same": f"same in {wording.count(len(paths), 'file')}" if len(paths) > 1 else "",
-            "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not told",
+            "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not shown",
             "paths": [wording.clip(path, _NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
             "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",
             "lines": self._lines(first.lines[:limit], len(first.lines), opens=True, title="") if first.lines else "",
@@ -266,7 +266,7 @@ class _Page:
                 "index": self._ranges([target.host] if target.host in self._place else []),
                 "host": wording.clip(target.host, _NAME),
                 "node": wording.clip(target.node, _NAME),
-                "sessions": "not known" if sessions is None else f"{sessions:,}",
+                "sessions": "unknown" if sessions is None else f"{sessions:,}",
             }
             for target, sessions in restarts[:_RESTARTS]
         ]

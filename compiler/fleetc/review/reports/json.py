@@ -123,22 +123,22 @@ def schema() -> dict[str, Any]:
         "title": "Review of a change to a fleet",
         "description": "What fleetc diff --format json prints.",
         **_object(
-            format={"const": FORMAT, "description": "Version of this form."},
+            format={"const": FORMAT, "description": "Version of this format."},
             foreign=_list(
                 _text("A path in the tree; a directory ends in a slash."),
-                "What a rollout would use and the spec does not compile to; no other part speaks of it. Where this is "
-                "not empty, the review does not hold.",
+                "Files that a rollout would use but the spec does not compile to; no other part covers them. If this "
+                "is not empty, the review is not valid.",
             ),
             fleet=_text("Name of the fleet."),
             baseline=_text("What the spec was compared with, in words."),
             tool=_text("Version of fleetc."),
             files_only={
                 "type": "boolean",
-                "description": "Only files were compared, with no spec: what lines mean (prices, funds) is not known.",
+                "description": "Only files were compared, without a spec: what lines mean (prices, funds) is unknown.",
             },
             verdict=_text("The review in one sentence."),
-            impacts=_list(_IMPACTS, "How often each class of impact occurs, the gravest first."),
-            changes=_list(_CHANGE, "Every change once, the gravest first."),
+            impacts=_list(_IMPACTS, "How often each impact class occurs, most serious first."),
+            changes=_list(_CHANGE, "Every change once, most serious first."),
             files=_list(_FILE, "Every file of the tree that differs, by path."),
             restarts=_list(_RESTART, "The processes that restart or stop."),
             stops=_list(_object(**_TARGETED), "Those of them that do not start again there."),
@@ -173,7 +173,7 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-_IMPACT = _one_of(IMPACTS, "A class of impact; none is where nothing of the others is.")
+_IMPACT = _one_of(IMPACTS, "An impact class; none means that no other class applies.")
 _TARGETED = {
     "host": _text("The host; empty for the whole fleet."),
     "node": _text("The node on it; empty for the host itself."),
@@ -184,15 +184,15 @@ _IMPACTS = _object(
     hosts=_number("Hosts that these changes touch; 0 for the fleet as a whole."),
 )
 _SPOT = _object(
-    side=_one_of(("new", "old"), "Of which spec: the new one, or the one it is compared with."),
+    side=_one_of(("new", "old"), "Which spec: the new one, or the one it is compared with."),
     kind=_one_of(("given", "default", "derived", "constant"), "How the place decides the value."),
-    file=_text("Spec file; empty where the spec says nothing."),
+    file=_text("Spec file; empty if the spec says nothing."),
     line=_number("Line from 1; 0 for the file as a whole."),
     column=_number("Column in characters from 1; 0 for the file as a whole."),
     path=_text("Key path, parts joined by dots."),
-    text=_text("The source line; empty where it may hold a secret."),
+    text=_text("The source line; empty if it may contain a secret."),
     reason=_text("Why this place counts; may be empty."),
-    hidden={"type": "boolean", "description": "The source line may hold a secret, so it is left out."},
+    hidden={"type": "boolean", "description": "The source line may contain a secret, so it is omitted."},
 )
 _EFFECT = _object(
     impact=_IMPACT,
@@ -204,30 +204,30 @@ _EFFECT = _object(
         "exposure, models for cold-start, sessions and slots for capacity; 1 for the others, of funds once for each "
         "wallet.",
     },
-    who=_list(_text("A node."), "Nodes concerned beyond the targets of the change."),
+    who=_list(_text("A node."), "Affected nodes besides the targets of the change."),
 )
 _LINE = _object(
     artifact=_text("Path of the file in the tree."),
-    old_line=_number("Line before, from 1; 0 where there is none."),
-    new_line=_number("Line after, from 1; 0 where there is none."),
+    old_line=_number("Line before, from 1; 0 if there is none."),
+    new_line=_number("Line after, from 1; 0 if there is none."),
     old=_maybe_text("The line before."),
     new=_maybe_text("The line after."),
     change={
         "type": ["integer", "null"],
         "minimum": 0,
-        "description": "Place in changes, from 0, of the change that explains the line.",
+        "description": "Index in changes, from 0, of the change that explains the line.",
     },
 )
 _CHANGE = _object(
     kind=_text("Kind of the thing that changes, such as argument, variable, secret, file, port, host."),
     what=_text("Its name, such as -maxPricePerUnit."),
-    old=_maybe_text("Value before; null where it was absent."),
-    new=_maybe_text("Value after; null where it is absent."),
-    impacts=_list(_IMPACT, "Its classes, the gravest first."),
+    old=_maybe_text("Value before; null if it was absent."),
+    new=_maybe_text("Value after; null if it is absent."),
+    impacts=_list(_IMPACT, "Its classes, most serious first."),
     targets=_list(_object(**_TARGETED), "Every place where exactly this happens."),
     causes=_list(_SPOT, "The places of the spec, or the defaults, that cause it."),
     effects=_list(_EFFECT, "What it means, class by class."),
-    lines=_list(_LINE, "It in the files of the first target."),
+    lines=_list(_LINE, "Its lines in the files of the first target."),
 )
 _FILE = _object(
     path=_text("Path in the tree."),
@@ -239,7 +239,7 @@ _RESTART = _object(
     live_sessions={
         "type": ["integer", "null"],
         "minimum": 0,
-        "description": "Live sessions that can drop at most; null where it is not known.",
+        "description": "Most live sessions that can drop; null if unknown.",
     },
 )
 _COLD_START = _object(**_TARGETED, model=_text("The model, by its name in the spec."))
@@ -247,7 +247,7 @@ _PICTURE = _object(
     hosts=_list(
         _object(
             host=_text("The host."),
-            label=_text("What a picture writes on it."),
+            label=_text("Its label in the diagram."),
             nodes=_list(_text("A node."), "Its nodes."),
             changed=_list(_text("A node."), "Those of its nodes that a change touches."),
         ),

@@ -58,7 +58,7 @@ def as_markdown(review: Review) -> str:
     if left:
         lines += [
             "",
-            f"**Not shown here for want of room: {_more(left)}.** The HTML and JSON reports hold them all.",
+            f"**Not shown here to save space: {_more(left)}.** The HTML and JSON reports have them all.",
             "",
         ]
     for fold in (

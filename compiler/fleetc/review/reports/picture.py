@@ -26,9 +26,9 @@ _GAP, _BREAK, _BETWEEN, _MARGIN = 16, 20, 84, 12
 
 _STYLES = {"pays": "solid", "outside": "solid", "finds": "dashed"}
 _NAMES = {
-    "outside": "works with one outside the fleet",
+    "outside": "works with a node outside the fleet",
     "finds": "finds orchestrators by",
-    "serves": "hands work to",
+    "serves": "passes work to",
     "signs": "has tickets signed by",
     "redeems": "has tickets redeemed by",
 }

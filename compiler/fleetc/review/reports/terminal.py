@@ -41,7 +41,7 @@ def as_text(review: Review, colour: bool = False) -> str:
     if rest:
         gravest = Counter(wording.impacts(change)[0] for change in rest)
         lines += [
-            f"... and {wording.count(len(rest), 'more change')}, counted by their gravest impact: {_counts(gravest)}",
+            f"... and {wording.count(len(rest), 'more change')}, by most serious impact: {_counts(gravest)}",
             "",
         ]
     if review.changes or review.files:

@@ -20,9 +20,9 @@ _SHOWN = 4
 _SECTIONS = (
     ("lost", "Lost"),
     ("renamed", "Renamed"),
-    ("defaults", "Acts without being set"),
-    ("changes", "The node does otherwise"),
-    ("kept", "Nodes that keep a release of their own"),
+    ("defaults", "Takes effect without being set"),
+    ("changes", "The node behaves differently"),
+    ("kept", "Nodes that keep their own release"),
 )
 
 
@@ -40,13 +40,13 @@ def as_text(upgrade: Upgrade, colour: bool = False) -> str:
 
 def _spec(upgrade: Upgrade, colour: bool) -> Iterator[str]:
     if not upgrade.appeared:
-        yield "In the spec: nothing has to change"
+        yield "In the spec: nothing must change"
     else:
         yield "In the spec: this must change" if upgrade.must_change else "In the spec: worth a look"
         located = locate(upgrade.appeared, upgrade.sources, upgrade.checked.document)
         yield from (f"  {line}".rstrip() for line in diagnostics_text(located, colour).splitlines())
     for diagnostic in upgrade.gone:
-        yield f"  no longer said: {diagnostic.code}: {plain_output(diagnostic.message)}"
+        yield f"  no longer reported: {diagnostic.code}: {plain_output(diagnostic.message)}"
     yield ""
 
 

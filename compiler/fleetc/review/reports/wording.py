@@ -21,9 +21,9 @@ MEANINGS = {
     "identity": "wallets, keystores, service addresses",
     "chain": "needs a transaction on the chain",
     "capacity": "sessions, slots or models gained or lost",
-    "cold-start": "models are loaded again, 30 to 120 s each",
+    "cold-start": "models load again, 30 to 120 s each",
     "restart": "a process restarts, live sessions drop",
-    "none": "none of these: comments, order, labels, or what no process reads",
+    "none": "none of these: comments, order, labels, or things that no process reads",
 }
 """Each class of impact in a few words."""
 
@@ -112,7 +112,7 @@ def alarm(review: Review) -> str:
     if not review.foreign:
         return ""
     found = [visible(path) for path in review.foreign]
-    return f"Not of this spec, and used by a rollout: {names(found, _FOREIGN)}; this review shows nothing of it"
+    return f"Not from this spec, but used by a rollout: {names(found, _FOREIGN)}; this review does not cover it"
 
 
 def headline(review: Review) -> str:
@@ -131,7 +131,7 @@ def verdict(review: Review) -> str:
     """The review in one sentence without a full stop: how much changes, and how often each class occurs."""
     found = tallies(review)
     if [tally.impact for tally in found] == ["none"]:
-        said = "what it means is not known" if review.files_only else "none with an effect on what runs"
+        said = "what it means is unknown" if review.files_only else "none with an effect on what runs"
         return f"{headline(review)}, {said}"
     return ": ".join(
         filter(None, (headline(review), ", ".join(f"{tally.impact} ({tally.changes:,})" for tally in found)))
@@ -157,7 +157,7 @@ def restarts(review: Review) -> str:
     """How many processes restart or stop, and how many live sessions can drop."""
     number = len(review.restarts)
     if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
-        return "which processes restart is not known"
+        return "it is unknown which processes restart"
     if not number:
         return "no process restarts"
     known = [sessions for _, sessions in review.restarts if sessions is not None]
@@ -168,10 +168,10 @@ def restarts(review: Review) -> str:
         [f"{count(first, 'process', 'processes')} {verb}", *(f"{many:,} {verb}" for many, verb in rest)]
     )
     if not known:
-        return f"{said}; how many live sessions drop is not known"
+        return f"{said}; it is unknown how many live sessions drop"
     said += f", at most {count(sum(known), 'live session')} drop{'s' if sum(known) == 1 else ''}"
     unknown = number - len(known)
-    return f"{said}; how many more on {count(unknown, 'process', 'processes')} is not known" if unknown else said
+    return f"{said}; it is unknown how many more on {count(unknown, 'process', 'processes')}" if unknown else said
 
 
 def clip(text: str, limit: int) -> str:
@@ -238,7 +238,7 @@ def place(spot: Cause) -> str:
 def line_text(spot: Cause) -> str:
     """The source line of a spot as it is shown; in words where it may hold a secret or is blank."""
     if spot.hidden:
-        return "[line not shown: it may hold a secret]"
+        return "[line not shown: it may contain a secret]"
     return spot.text.strip() or "[blank line]"
 
 

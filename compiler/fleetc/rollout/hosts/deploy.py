@@ -63,7 +63,7 @@ class Outcome:
         else:
             lines += [plain_output(f"not deployed: {reason}") for reason in self.judgement.reasons]
             if self.judgement.verdict == "halt_unknown":
-                lines.append("run fleetc deploy again: it reads what each host has before it changes anything")
+                lines.append("run fleetc deploy again: it checks what each host has before it changes anything")
         return lines
 
 
@@ -127,7 +127,7 @@ def _secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str,
     missing = sorted(name for name in needed if not os.environ.get(name))
     if missing:
         names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
-        raise DeployError(f"these environment variables hold secrets of the fleet and are not set: {names}", 1)
+        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
     return {name: os.environ[name] for name in sorted(needed)}
 
 
@@ -140,7 +140,7 @@ def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
     if path is None or not (path.is_file() and os.access(path, os.X_OK)):
         return path, None
     asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
-    program = f"the program {path}, which gives the password of the vault,"
+    program = f"the vault password program {path}"
     try:
         done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""Judges an Ansible run: did every host that was meant, and no other, come through?
+"""Judges an Ansible run: did it succeed on every host it was meant for, and on no other?
 
 In: the hosts of the run and what the runner reported. Out: a verdict with its reasons. Pure. Needed because
 Ansible's own status is no evidence: a play that matches no host, an ignored failure and a rescued one all end
@@ -33,7 +33,7 @@ class Judgement:
 def judge(hosts: Collection[str], status: str, rc: int | None, stats: Stats | None) -> Judgement:
     """Judge one run over `hosts`."""
     if status in ("timeout", "canceled"):
-        return Judgement("halt_unknown", (f"the run ended by {status}: hosts may still be changing",))
+        return Judgement("halt_unknown", (f"the run ended with {status}: hosts may still be changing",))
     if stats is None:
         return Judgement("halt", ("Ansible stopped before it reached a host",))
     reasons = [
@@ -50,7 +50,7 @@ def judge(hosts: Collection[str], status: str, rc: int | None, stats: Stats | No
         for host in sorted(hosts)
         if processed.get(host) and not done.get(host) and host not in named
     ]
-    reasons += [f"{host} was touched and is not part of this run" for host in sorted(processed) if host not in hosts]
+    reasons += [f"{host} was touched but is not part of this run" for host in sorted(processed) if host not in hosts]
     if not reasons and (status != "successful" or rc != 0):
         reasons.append(f"Ansible ended as {status} with exit code {rc}")
     return Judgement("halt" if reasons else "proceed", tuple(reasons))

@@ -36,7 +36,7 @@ TASKS = (LINK, MARKERS, DIGESTS, UNITS, ACTIVE, CONTAINERS, STACK, PROJECTS, TAB
 """The tasks of the role fleet_observe."""
 
 SSH_SAYS = ": ssh says "
-"""What stands between the note about a host and the words of ssh. A plan keeps the note alone: hosts share it."""
+"""The separator between the note about a host and the words of ssh. A plan keeps only the note: hosts share it."""
 
 _RELEASES = "releases/"
 _TABLE = "table inet fleetc_avatar"

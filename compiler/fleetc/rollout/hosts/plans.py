@@ -1,4 +1,4 @@
-"""Makes, stores, checks and carries out sealed plans: the disk, the clock and the hosts around `rollout/plan/`.
+"""Makes, stores, checks and carries out sealed plans: disk, clock and hosts for `rollout/plan/`.
 
 In: sources, what ships, the tree's directory, settings. Out: a stored plan, or a verified one; `PlanRefusedError` with
 every reason why a plan is not carried out. The time is a parameter, read at the very door.
@@ -98,7 +98,7 @@ def recorded_baseline(inputs: Inputs, tree: Tree | None, name: str) -> tuple[Bas
         states, places = recorded_states(tree), recorded_places(tree)
     except RecordError as problem:
         message = f"the tree of {visible(name)} cannot be a baseline: {problem}"
-        advice = "name the tree that was rolled out last, as it was written"
+        advice = "name the tree that was rolled out last, unchanged"
         raise PlanRefusedError(Refusal("plan-baseline-unreadable", message, advice)) from None
     manifest = hashlib.sha256(tree.as_mapping()[MANIFEST].content).hexdigest()
     hosts = tuple(_recorded(host, states, places) for host in inputs.hosts)
@@ -178,8 +178,8 @@ def _need_file(path: Path) -> None:
     except ValueError as problem:  # a NUL in the path
         raise failure(OSError(errno.EINVAL, str(problem)), str(path), "write") from problem
     if not stat.S_ISREG(mode):
-        message = f"{visible(str(path))} is there and is not a regular file"
-        advice = "name a file to write; without -o the plan is made and shown only"
+        message = f"{visible(str(path))} exists and is not a regular file"
+        advice = "name a file to write; without -o, fleetc only makes and shows the plan"
         raise files.FilesError("plan-not-a-file", message, path=str(path), advice=advice)
 
 
@@ -222,7 +222,7 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
     )
     compiled = compile_spec(around.sources, around.templates, around.playbooks)
     if compiled.blueprint is None or compiled.tree is None:
-        message = "this fleetc finds errors in the spec, which the one that made the plan did not"
+        message = "this fleetc finds errors in the spec that the one that made the plan did not"
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
     _refuse(judge.of_hosts(plan, [host.name for host in compiled.blueprint.hosts], limit))
     chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
@@ -280,10 +280,10 @@ def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
     if settings.allowed_signers is None and settings.signer is None:
         return None
     if settings.allowed_signers is None:
-        message = f"{visible(str(settings.signer))} must have signed the plan, and allowed_signers is not set: "
-        advice = "set allowed_signers to the file with the keys of the people who may sign, or remove the signer"
+        message = f"{visible(str(settings.signer))} must have signed the plan, but allowed_signers is not set: "
+        advice = "set allowed_signers to the file with the keys of the people who may sign, or remove signer"
         raise PlanRefusedError(
-            Refusal("plan-signers-missing", f"{message}whose signature it is cannot be told", advice)
+            Refusal("plan-signers-missing", f"{message}fleetc cannot tell whose signature it is", advice)
         )
     allowed = settings.allowed_signers.expanduser()
     beside = _signature_file(path)

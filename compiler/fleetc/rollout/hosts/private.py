@@ -1,4 +1,4 @@
-"""Directories that one run has for itself: for this user alone, in memory where values of secrets go, and swept.
+"""Private directories for one run: only for this user, in memory for values of secrets, and cleaned up.
 
 In: what the directory is for. Out: its path, until the run ends; and the removal of what dead runs left. A directory is
 locked for as long as the process that made it lives: the kernel drops the lock when that dies, however it dies, so

@@ -129,7 +129,7 @@ def run_playbook(
 
 _NO_MEMORY = (
     "neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory that only this user can use, so values of secrets "
-    "lie in a file among the temporary files while Ansible starts, readable by this user alone"
+    "are in a temporary file while Ansible starts, readable only by this user"
 )
 
 

@@ -31,7 +31,7 @@ def sign(content: bytes, key: Path) -> bytes:
     """
     done = _ssh_keygen(["-Y", "sign", "-q", "-f", str(key), "-n", NAMESPACE], content)
     if done.returncode or not is_canonical(done.stdout):
-        message = f"ssh-keygen does not sign with {visible(str(key))}: {_words(done)}"
+        message = f"ssh-keygen cannot sign with {visible(str(key))}: {_words(done)}"
         raise PlanRefusedError(Refusal("plan-signing-failed", message, "name a private key that ssh-keygen can use"))
     return done.stdout
 
@@ -51,7 +51,7 @@ def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str |
         file.write_bytes(signature)
         if signer is not None:
             if not _is_of(signer, allowed_signers, file, content):
-                raise _bad(f"the signature is not one that {visible(signer)} gave to this plan")
+                raise _bad(f"the signature is not {visible(signer)}'s signature of this plan")
             return signer
         one, known = Path(work, "signers"), []
         for line in lines:
@@ -63,7 +63,7 @@ def check(content: bytes, signature: bytes, allowed_signers: Path, signer: str |
                     return name
     if not known:
         raise _bad(f"nobody in {visible(str(allowed_signers))} has the key that signed it")
-    raise _bad(f"the signature is not one that {visible(' or '.join(dict.fromkeys(known)))} gave to this plan")
+    raise _bad(f"the signature is not one by {visible(' or '.join(dict.fromkeys(known)))} for this plan")
 
 
 def _principals(allowed: Path, signature: Path) -> list[str]:
@@ -79,7 +79,7 @@ def _is_of(name: str, allowed: Path, signature: Path, content: bytes) -> bool:
 
 
 def is_canonical(signature: bytes) -> bool:
-    """Whether a signature is spelt as ssh-keygen writes it.
+    """Whether a signature is spelled as ssh-keygen writes it.
 
     ssh-keygen itself reads more: other line ends, blanks, text behind the end, a version of 0.
     """
@@ -97,7 +97,7 @@ def is_canonical(signature: bytes) -> bool:
 
 
 def _bad(what: str) -> PlanRefusedError:
-    advice = "have the plan as it is signed by somebody who may, or make and sign a new one"
+    advice = "have somebody who may sign sign the unchanged plan, or make and sign a new one"
     return PlanRefusedError(Refusal("plan-signature-bad", what, advice))
 
 
@@ -128,14 +128,14 @@ def _ssh_keygen(arguments: list[str], content: bytes) -> subprocess.CompletedPro
             env=environment,
         )
     except subprocess.TimeoutExpired:
-        message = f"ssh-keygen gave no answer within {_SECONDS} seconds"
+        message = f"ssh-keygen did not answer within {_SECONDS} seconds"
         refusal = Refusal(
-            "plan-signing-failed", message, "see whether it waits for a passphrase or a key to be touched"
+            "plan-signing-failed", message, "check whether it waits for a passphrase or for you to touch a key"
         )
         raise PlanRefusedError(refusal) from None
     except OSError as failure:
-        message = f"ssh-keygen cannot be run: {failure.strerror}"
-        advice = "install OpenSSH 8.2 or newer; a plan is signed and its signature checked with its ssh-keygen"
+        message = f"cannot run ssh-keygen: {failure.strerror}"
+        advice = "install OpenSSH 8.2 or newer; fleetc signs plans and checks signatures with its ssh-keygen"
         raise PlanRefusedError(Refusal("ssh-keygen-missing", message, advice), exit_code=3) from None
 
 

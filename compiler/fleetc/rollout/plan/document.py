@@ -49,7 +49,7 @@ def decode(content: bytes) -> SealedPlan:
         raise _unreadable("the file does not have the form of a plan")
     body = content[len(_START) : body_end]
     if content[-len(_END) - _SEAL_LENGTH : -len(_END)] != _seal(body).encode():
-        message = "the seal of the plan is not that of its content: one of the two was changed after it was made"
+        message = "the seal of the plan does not match its content: one of the two was changed after it was made"
         raise PlanRefusedError(Refusal("plan-seal-broken", message, _AGAIN))
     return _parsed(body)
 
@@ -77,9 +77,9 @@ def _parsed(body: bytes) -> SealedPlan:
     try:
         form = _form_adapter().validate_json(body)["format"]
     except (ValidationError, KeyError):
-        raise _unreadable("the file states no version of its form") from None
+        raise _unreadable("the file has no format version") from None
     if form != FORMAT:
-        message = f"the plan has form {form}, and this fleetc reads form {FORMAT}"
+        message = f"the plan has format {form}, but this fleetc reads format {FORMAT}"
         raise PlanRefusedError(Refusal("plan-other-tool", message, "use the fleetc that made it, or make a new plan"))
     try:
         plan = _plan_adapter().validate_json(body)
@@ -103,4 +103,4 @@ def _plan_adapter() -> TypeAdapter[SealedPlan]:
 
 
 def _unreadable(what: str) -> PlanRefusedError:
-    return PlanRefusedError(Refusal("plan-unreadable", f"{what}, so it is no plan of fleetc or a damaged one", _AGAIN))
+    return PlanRefusedError(Refusal("plan-unreadable", f"{what}, so it is not a fleetc plan, or it is damaged", _AGAIN))

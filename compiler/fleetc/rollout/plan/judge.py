@@ -1,4 +1,4 @@
-"""Holds a sealed plan against the world: every way in which something moved since it was made.
+"""Checks a sealed plan against the current state: everything that has changed since it was made.
 
 In: a `SealedPlan` and what is the case now. Out: a `Refusal` for each difference, none when the plan may be carried
 out. Each function looks at one thing; all of them say what moved and what to do.
@@ -42,13 +42,13 @@ def of_times(plan: SealedPlan, now: str, ahead: str, latest: str) -> list[Refusa
         message = "the plan does not say in UTC when it was made and when it expires"
         return [Refusal("plan-unreadable", message, _NEW_PLAN)]
     if plan.created > ahead:
-        message = f"the plan was made at {plan.created}, but this machine's clock says {now}: its age cannot be told"
-        return [Refusal("plan-clock-behind", message, "set the clocks of both machines right, then try again")]
+        message = f"the plan was made at {plan.created}, but this machine's clock says {now}: its age is unknown"
+        return [Refusal("plan-clock-behind", message, "correct the clocks of both machines, then try again")]
     if plan.expires > latest:
         message = f"the plan was made at {plan.created} and says it expires at {plan.expires}: {latest} is the latest"
         return [Refusal("plan-expires-too-late", message, _NEW_PLAN)]
     if now >= plan.expires:
-        return [Refusal("plan-expired", f"the plan expired at {plan.expires}, and it is {now}", _NEW_PLAN)]
+        return [Refusal("plan-expired", f"the plan expired at {plan.expires}; it is now {now}", _NEW_PLAN)]
     return []
 
 
@@ -57,9 +57,11 @@ def of_tool(plan: SealedPlan, tool: Tool) -> list[Refusal]:
     advice = "use the fleetc that made the plan, or make a new plan with this one"
     if (plan.tool.name, plan.tool.version) != (tool.name, tool.version):
         made, this = f"{plan.tool.name} {plan.tool.version}", f"{tool.name} {tool.version}"
-        return [Refusal("plan-other-tool", f"the plan was made by {made}, and this is {this}", advice)]
+        return [Refusal("plan-other-tool", f"the plan was made by {made}, but this is {this}", advice)]
     if plan.tool.shipped != tool.shipped:
-        message = f"{tool.name} {tool.version} here has other templates or playbooks than the one that made the plan"
+        message = (
+            f"{tool.name} {tool.version} here has different templates or playbooks than the one that made the plan"
+        )
         return [Refusal("plan-other-tool", message, advice)]
     return []
 
@@ -69,7 +71,7 @@ def of_spec(plan: SealedPlan, spec: Sequence[SourceDigest]) -> list[Refusal]:
     advice = f"check out the spec of the plan with the same overlays, or {_NEW_PLAN}"
     if [source.name for source in plan.spec] != [source.name for source in spec]:
         made, here = (" and ".join(source.name for source in sources) for sources in (plan.spec, spec))
-        return [Refusal("plan-spec-stale", f"the plan was made from {made}, and this is {here}", advice)]
+        return [Refusal("plan-spec-stale", f"the plan was made from {made}, but this is {here}", advice)]
     changed = [now.name for then, now in zip(plan.spec, spec, strict=True) if then != now]
     if changed:
         return [Refusal("plan-spec-stale", f"{_names(changed)} changed since the plan was made", advice)]
@@ -80,7 +82,7 @@ def of_settings(plan: SealedPlan, settings: Sequence[SettingMade]) -> list[Refus
     """What the checkout sets for the tool, such as the directory of the tree that people look at."""
     if plan.settings == tuple(settings):
         return []
-    message = f"the checkout set {_set(plan.settings)} when the plan was made, and here it sets {_set(settings)}"
+    message = f"the checkout set {_set(plan.settings)} when the plan was made, but here it sets {_set(settings)}"
     advice = f"check out the files of the plan and give the same options, or {_NEW_PLAN}"
     return [Refusal("plan-settings-stale", message, advice)]
 
@@ -93,7 +95,7 @@ def of_hosts(plan: SealedPlan, fleet: Collection[str], limit: Collection[str]) -
     """The hosts of the plan against those of the fleet and those asked for (none asked for means the plan's own)."""
     planned = {host for batch in plan.batches for host in batch}
     if limit and set(limit) != planned:
-        message = f"the plan is for {_names(sorted(planned))}, and asked for is {_names(sorted(set(limit)))}"
+        message = f"the plan is for {_names(sorted(planned))}, but you asked for {_names(sorted(set(limit)))}"
         advice = "leave out --limit, or make a plan with the same --limit"
     elif not planned <= set(fleet):
         message = f"the plan has hosts that the fleet does not have: {_names(sorted(planned - set(fleet)))}"
@@ -115,15 +117,15 @@ def of_contents(plan: SealedPlan, remade: SealedPlan) -> list[Refusal]:
     files = {"artifacts", "playbooks", "inventory"}
     different = [field.name for field in fields(plan) if getattr(plan, field.name) != getattr(remade, field.name)]
     if files & set(different):
-        message = "this fleetc compiles the spec to other files than the one that made the plan, though both say "
-        advice = "use the very build that made the plan, or make a new plan with this one"
+        message = "this fleetc compiles the spec to different files than the one that made the plan, though both say "
+        advice = "use exactly the build that made the plan, or make a new plan with this one"
         return [Refusal("plan-other-tool", f"{message}{plan.tool.version}", advice)]
     return [_wrong(_names(different))] if different else []
 
 
 def _wrong(what: str) -> Refusal:
-    message = f"what the plan says of its {what} does not follow from its spec and its baseline"
-    return Refusal("plan-contents-wrong", message, f"somebody changed the plan and sealed it anew: {_NEW_PLAN}")
+    message = f"what the plan says about its {what} does not follow from its spec and its baseline"
+    return Refusal("plan-contents-wrong", message, f"somebody changed the plan and sealed it again: {_NEW_PLAN}")
 
 
 def of_tree(stale: Sequence[str]) -> list[Refusal]:
@@ -138,7 +140,7 @@ def of_tree(stale: Sequence[str]) -> list[Refusal]:
         lines = [line for line in stale if belongs(line.partition(" ")[2])]
         if lines:
             advice = f"restore the tree from version control, or compile, review, {_NEW_PLAN}"
-            found.append(Refusal(code, f"{what} not what the plan was made of: {_names(lines, ', ')}", advice))
+            found.append(Refusal(code, f"{what} not what the plan was made from: {_names(lines, ', ')}", advice))
     return found
 
 
@@ -146,9 +148,9 @@ def of_foreign(paths: Sequence[str]) -> list[Refusal]:
     """What lies in the directory of the tree where a rollout uses it, and is not of the tree."""
     if not paths:
         return []
-    message = f"the tree holds what the plan was not made of: {visible(_names(paths))}; Ansible runs or reads "
-    message += "what lies in ansible/, and copies what lies in hosts/ to the hosts"
-    return [Refusal("plan-tree-foreign", message, "see who put it there, and remove it")]
+    message = f"the tree has files that the plan was made without: {visible(_names(paths))}; Ansible runs or reads "
+    message += "everything in ansible/, and copies everything in hosts/ to the hosts"
+    return [Refusal("plan-tree-foreign", message, "find out who put them there, and remove them")]
 
 
 class BaselineVerdict(NamedTuple):
@@ -167,10 +169,10 @@ def of_newest(plan: SealedPlan, seal: str, newest: Mapping[str, NewestPlan | Non
     found = []
     for host, given in newest.items():
         if given is not None and given.seal != seal and given.created >= plan.created:
-            what = "a rollout without a plan began" if given.seal == NO_PLAN else "it was given a plan that was made"
+            what = "a rollout without a plan began" if given.seal == NO_PLAN else "it got a plan that was made"
             more = "" if given.seal == NO_PLAN else f" (seal {_short(given.seal)})"
             message = (
-                f"{host} was rolled out to since: {what} at {given.created}{more}, and this plan is of {plan.created}"
+                f"{host} has been rolled out to since: {what} at {given.created}{more}; this plan is of {plan.created}"
             )
             found.append(Refusal("plan-superseded", message, _NEW_PLAN))
     return found
@@ -188,7 +190,7 @@ def of_baseline(
     for then in plan.baseline.hosts:
         now = observed[then.host]
         if now.known == UNKNOWN:
-            message = f"what {then.host} runs cannot be told: {now.note}"
+            message = f"fleetc cannot tell what {then.host} runs: {now.note}"
             advice = "make the host reachable and try again, or make a plan with --limit that leaves it out"
             refusals.append(Refusal("plan-host-unreachable", message, advice))
         elif then.known == UNKNOWN:
@@ -197,8 +199,8 @@ def of_baseline(
             # Places of secrets are no part of what a host says: only a rollout finds whether their values differ.
             reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]
         elif moves := _moves(then, now):
-            message = f"{then.host} is not what the plan starts from: {'; '.join(moves[:_NAMED])}"
-            advice = f"see who changed the host, or whether a rollout was cut short; then {_NEW_PLAN}"
+            message = f"{then.host} is not in the state that the plan starts from: {'; '.join(moves[:_NAMED])}"
+            advice = f"find out who changed the host or whether a rollout broke off; then {_NEW_PLAN}"
             refusals.append(Refusal("plan-baseline-moved", message, advice))
     unknown = tuple(state.host for state in plan.baseline.hosts if state.known == UNKNOWN)
     return BaselineVerdict(tuple(refusals), tuple(reached), unknown)
@@ -208,23 +210,23 @@ def _moves(then: HostState, now: HostState) -> list[str]:
     """What differs between two states of a host, in words."""
     moves = []
     if then.release != now.release:
-        moves.append(f"its current release was {_short(then.release)}, and is {_short(now.release)}")
+        moves.append(f"its current release was {_short(then.release)} and is now {_short(now.release)}")
     before, after = _by_name(then), _by_name(now)
     for name in sorted({*before, *after}):
         if name not in after:
-            moves.append(f"{name} was there and is gone")
+            moves.append(f"{name} is gone")
         elif name not in before:
-            moves.append(f"{name} is there and was not")
+            moves.append(f"{name} is new")
         elif before[name].digest != after[name].digest:
             was, is_now = before[name].digest, after[name].digest
             moves.append(f"{name} was started from {_short(was)}, now from {_short(is_now)}")
         elif before[name].turn != after[name].turn:
             was, is_now = before[name].turn, after[name].turn
-            moves.append(f"{name} was started with settings of TURN {_short(was)}, now with {_short(is_now)}")
+            moves.append(f"{name} was started with TURN settings {_short(was)}, now with {_short(is_now)}")
     for name, process in after.items():
         ran = before[name].running if name in before else None
         if ran is not None and ran != process.running:
-            moves.append(f"{process.node} {'runs, and did not' if process.running else 'does not run any more'}")
+            moves.append(f"{process.node} {'runs now, but did not' if process.running else 'no longer runs'}")
     return moves
 
 

@@ -1,4 +1,4 @@
-"""Makes a sealed plan of a compiled fleet.
+"""Makes a sealed plan for a compiled fleet.
 
 In: what was compiled and from what, the state of the hosts, times, and what a review found. Out: a `SealedPlan`. Pure:
 the same input gives the same plan, so that a plan is checked by making it again.

@@ -34,11 +34,11 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     found += [f"the fleet: {text}" for text in map(_effect, plan.effects)]
     found.append(f"processes: {_totals(plan)}")
     if plan.left:
-        found.append(f"left alone: {_names(plan.left)}: no longer in the fleet, and nothing is stopped there")
+        found.append(f"not touched: {_names(plan.left)}: no longer in the fleet, but nothing is stopped there")
     if plan.secrets:
         names = sorted({f"{secret.kind} {secret.reference}" for secret in plan.secrets})
         found.append(f"secrets read at the rollout: {_names(names)}")
-        found.append("a process whose secrets changed is restarted too, which no plan can see")
+        found.append("processes with changed secrets restart too, which no plan can foresee")
     found.append(f"seal {seal}, {signed}")
     return [plain_output(line) for line in found]
 
@@ -55,7 +55,7 @@ def _baseline(plan: SealedPlan) -> str:
     if known[OBSERVED]:
         words.append(f"what {_count(known[OBSERVED], 'host')} said")
     if known[RECORDED]:
-        words.append(f"what the tree {plan.baseline.manifest[:_SHORT]} says of {_count(known[RECORDED], 'host')}")
+        words.append(f"what the tree {plan.baseline.manifest[:_SHORT]} says about {_count(known[RECORDED], 'host')}")
     if known[UNKNOWN]:
         notes: dict[str, list[str]] = {}
         for state in plan.baseline.hosts:
@@ -78,7 +78,7 @@ def _batches(plan: SealedPlan) -> Iterator[str]:
         if quiet:
             yield f"  nothing changes on {_names(quiet)}"
     if told > _HOSTS_IN_FULL:
-        yield f"something changes on {_count(told - _HOSTS_IN_FULL, 'more host')}: the plan's file has them all"
+        yield f"something changes on {_count(told - _HOSTS_IN_FULL, 'more host')}: the plan file lists all of them"
 
 
 def _is_quiet(step: HostActions) -> bool:

@@ -21,7 +21,7 @@ from fleetc.upstream.secret_forms import forms
 
 __all__ = ["HIDDEN", "Leak", "find", "masked", "may_show", "names_secret", "shown"]
 
-HIDDEN = "[not shown: it may hold a secret]"
+HIDDEN = "[not shown: it may contain a secret]"
 """Stands for a text that seems to hold a secret."""
 
 _LEAST = 8
@@ -102,7 +102,7 @@ def _certain(text: str) -> Leak | None:
     if '"ciphertext"' in text and ('"crypto"' in text.lower() or '"kdf"' in text):
         return Leak("the content of a key file", True)
     if any(_is_access(kind.lower(), value) for kind, value in _HEADER.findall(text)):
-        return Leak("a header that lets somebody in", True)
+        return Leak("an authorization header", True)
     seems, certain = phrases.find(text)
     return Leak("a recovery phrase", certain) if seems else None
 
