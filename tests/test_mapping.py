@@ -67,9 +67,7 @@ def test_every_flag_is_mapped_decided_or_unreached_and_only_one_of_them() -> Non
         places = [
             name for name, known in (("row", mapped), ("decided", DECIDED), ("unreached", UNREACHED)) if flag in known
         ]
-        missing = (
-            "give it a field with sets(...) in compiler/fleetc/language/, or a reason in UNREACHED of rows.py there"
-        )
+        missing = "give it a field with sets(...) in compiler/fleetc/language/, or a reason in UNREACHED of rows.py"
         assert len(places) == 1, f"-{flag}: {places or missing}"
     assert mapped | {decision.flag for decision in DECISIONS} | set(UNREACHED) <= set(FLAGS)
 

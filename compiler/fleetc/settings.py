@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, PrivateAttr
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
-from fleetc.disk.manifest import FilesError, read_opened, shown
+from fleetc.disk.manifest import FilesError, read_path, shown
 from fleetc.disk.new_files import repository_top
 
 CHECKOUT_FILES = ("fleetc.toml", "pyproject.toml")
@@ -273,11 +273,7 @@ def _need_outside(file: Path, top: Path) -> None:
 def _read(path: Path, name: str) -> bytes | None:
     """The content of a regular file, never waiting for a FIFO or a device; None where there is nothing."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        try:
-            return read_opened(descriptor, _LIMIT_BYTES)
-        finally:
-            os.close(descriptor)
+        return read_path(path, _LIMIT_BYTES)
     except OSError as problem:
         if problem.errno in (errno.ENOENT, errno.ENOTDIR):
             return None

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.emit.tree import FILE_MODE, MANIFEST, Artifact
@@ -142,6 +143,15 @@ def read_opened(descriptor: int, limit_bytes: int) -> bytes:
     if rest < 0:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     return b"".join(chunks)
+
+
+def read_path(path: Path, limit_bytes: int) -> bytes:
+    """All of a regular file, never waiting for a FIFO or a device. Raises OSError, ValueError for a NUL in the path."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        return read_opened(descriptor, limit_bytes)
+    finally:
+        os.close(descriptor)
 
 
 class ManifestEntry(NamedTuple):

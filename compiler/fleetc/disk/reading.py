@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, shown
+from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_path, shown
 from fleetc.emit.tree import MANIFEST
 from fleetc.toml.document import Source
 
@@ -121,11 +120,7 @@ def read_answer(path: Path, limit_bytes: int) -> str:
 def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
     """Bytes of a regular file, never waiting for a FIFO or a device."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        try:
-            return read_opened(descriptor, limit_bytes)
-        finally:
-            os.close(descriptor)
+        return read_path(path, limit_bytes)
     except ValueError as error:  # a NUL in the path
         raise failure(OSError(errno.EINVAL, str(error)), name, "read") from error
     except OSError as error:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -82,19 +82,6 @@ class Base(BaseModel):
         arbitrary_types_allowed=True,
         defer_build=True,
     )
-
-
-class Sets(NamedTuple):
-    """The mark of a field whose value becomes the flag of the node with this name, written by `rows.written`."""
-
-    flag: str
-
-
-def sets(flag: str, default: Any = ..., **options: Any) -> Any:
-    """A field of a node that sets a flag; default and options are those of pydantic's `Field`."""
-    field = Field(default, **options)
-    field.metadata.append(Sets(flag))
-    return field
 
 
 @dataclass(frozen=True, slots=True)

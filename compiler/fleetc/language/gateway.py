@@ -36,8 +36,8 @@ from fleetc.language.fields import (
     matching,
     refuse,
     refuse_quantity,
-    sets,
 )
+from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings, Mode
 
 
@@ -95,81 +95,61 @@ class Webhook(Base):
 class Reach(Base):
     """How orchestrators are queried and which of them are excluded."""
 
-    blocked: tuple[Address, ...] = sets(
-        "orchBlocklist", (), description="Accounts of orchestrators that are never used."
-    )
+    blocked: tuple[Address, ...] = sets("orchBlocklist", (), "Accounts of orchestrators that are never used.")
     extra_nodes: Integer | None = sets(
-        "extraNodes", None, ge=0, le=1000, description="Extra instances of each orchestrator to ask during discovery."
+        "extraNodes", None, "Extra instances of each orchestrator to ask during discovery.", ge=0, le=1000
     )
     timeout: Duration | None = sets(
-        "discoveryTimeout", None, description="How long to wait for the first answers of orchestrators."
+        "discoveryTimeout", None, "How long to wait for the first answers of orchestrators."
     )
 
 
 class Selection(Reach):
     """How a gateway chooses among the orchestrators that it can pay."""
 
-    random: Weight | None = sets(
-        "selectRandFreq", None, description="Weight of random choice; the three weights add up to 1."
-    )
-    stake: Weight | None = sets(
-        "selectStakeWeight", None, description="Weight of stake; the three weights add up to 1."
-    )
-    price: Weight | None = sets(
-        "selectPriceWeight", None, description="Weight of a low price; the three weights add up to 1."
-    )
+    random: Weight | None = sets("selectRandFreq", None, "Weight of random choice; the three weights add up to 1.")
+    stake: Weight | None = sets("selectStakeWeight", None, "Weight of stake; the three weights add up to 1.")
+    price: Weight | None = sets("selectPriceWeight", None, "Weight of a low price; the three weights add up to 1.")
     price_exponent: Weight | None = sets(
-        "selectPriceExpFactor",
-        None,
-        description="How sharply a higher price lowers the chance of being chosen; above 0.",
+        "selectPriceExpFactor", None, "How sharply a higher price lowers the chance of being chosen; above 0."
     )
-    min_performance: Weight | None = sets("minPerfScore", None, description="Lowest performance score, from 0 to 1.")
-    performance_url: HttpUrl | None = sets("orchPerfStatsUrl", None, description="Feed of performance scores.")
-    performance_region: Text | None = sets(
-        "region", None, description="Region to look up in the feed of performance scores."
-    )
+    min_performance: Weight | None = sets("minPerfScore", None, "Lowest performance score, from 0 to 1.")
+    performance_url: HttpUrl | None = sets("orchPerfStatsUrl", None, "Feed of performance scores.")
+    performance_region: Text | None = sets("region", None, "Region to look up in the feed of performance scores.")
     min_release: Text | None = sets(
-        "orchMinLivepeerVersion", None, description="Oldest node release accepted from an orchestrator."
+        "orchMinLivepeerVersion", None, "Oldest node release accepted from an orchestrator."
     )
 
 
 class Tickets(Base):
     """Limits of the probabilistic payments that a gateway makes."""
 
-    max_ev: Wei | None = sets("maxTicketEV", None, description="Highest expected value of one ticket.")
-    max_total_ev: Wei | None = sets("maxTotalEV", None, description="Highest expected value of one payment.")
+    max_ev: Wei | None = sets("maxTicketEV", None, "Highest expected value of one ticket.")
+    max_total_ev: Wei | None = sets("maxTotalEV", None, "Highest expected value of one payment.")
     deposit_multiplier: Integer | None = sets(
-        "depositMultiplier",
-        None,
-        ge=1,
-        le=1_000_000,
-        description="How many times a ticket's face value the deposit must cover.",
+        "depositMultiplier", None, "How many times a ticket's face value the deposit must cover.", ge=1, le=1_000_000
     )
 
 
 class LiveAi(Base):
     """Live AI video: authentication, heartbeats and payments."""
 
-    auth_webhook: HttpUrlOrSecret | None = sets(
-        "liveAIAuthWebhookUrl", None, description="Webhook that admits live AI streams."
-    )
-    auth_key: Secret | None = sets("liveAIAuthApiKey", None, description="API key sent to that webhook.")
-    heartbeat_url: HttpUrl | None = sets("liveAIHeartbeatURL", None, description="Address that receives heartbeats.")
+    auth_webhook: HttpUrlOrSecret | None = sets("liveAIAuthWebhookUrl", None, "Webhook that admits live AI streams.")
+    auth_key: Secret | None = sets("liveAIAuthApiKey", None, "API key sent to that webhook.")
+    heartbeat_url: HttpUrl | None = sets("liveAIHeartbeatURL", None, "Address that receives heartbeats.")
     heartbeat_headers: Secret | None = sets(
-        "liveAIHeartbeatHeaders", None, description="Headers sent with heartbeats, as name:value,name:value."
+        "liveAIHeartbeatHeaders", None, "Headers sent with heartbeats, as name:value,name:value."
     )
-    heartbeat_interval: PositiveDuration | None = sets(
-        "liveAIHeartbeatInterval", None, description="Time between heartbeats."
-    )
-    mediamtx_password: Secret | None = sets("mediaMTXApiPassword", None, description="Password for the MediaMTX API.")
+    heartbeat_interval: PositiveDuration | None = sets("liveAIHeartbeatInterval", None, "Time between heartbeats.")
+    mediamtx_password: Secret | None = sets("mediaMTXApiPassword", None, "Password for the MediaMTX API.")
     out_segment_timeout: Duration | None = sets(
-        "liveOutSegmentTimeout", None, description="How long output may stall before the stream ends."
+        "liveOutSegmentTimeout", None, "How long output may stall before the stream ends."
     )
     save_segments: Integer | None = sets(
-        "liveAISaveNSegments", None, ge=0, le=10_000, description="How many segments to keep on disk for debugging."
+        "liveAISaveNSegments", None, "How many segments to keep on disk for debugging.", ge=0, le=10_000
     )
     report_interval: PositiveDuration | None = sets(
-        "liveAICapReportInterval", None, description="How often to ask orchestrators for their capabilities."
+        "liveAICapReportInterval", None, "How often to ask orchestrators for their capabilities."
     )
 
 
@@ -178,18 +158,18 @@ class Kafka(Base):
 
     broker: Annotated[
         q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
-    ] = sets("kafkaBootstrapServers", description="A single broker as host:port; the node takes no list.")
-    topic: Text = sets("kafkaGatewayTopic", description="Topic of the events.")
-    user: Text | None = sets("kafkaUser", None, description="User name; needs a password, and also turns TLS on.")
-    password: Secret | None = sets("kafkaPassword", None, description="Password of the user.")
+    ] = sets("kafkaBootstrapServers", ..., "A single broker as host:port; the node takes no list.")
+    topic: Text = sets("kafkaGatewayTopic", ..., "Topic of the events.")
+    user: Text | None = sets("kafkaUser", None, "User name; needs a password, and also turns TLS on.")
+    password: Secret | None = sets("kafkaPassword", None, "Password of the user.")
 
 
 class MetadataQueue(Base):
     """Message broker for stream metadata."""
 
-    uri: QueueUrlOrSecret = sets("metadataQueueUri", description="AMQP address of the broker.")
-    exchange: Text | None = sets("metadataAmqpExchange", None, description="Exchange that receives the metadata.")
-    timeout: Duration | None = sets("metadataPublishTimeout", None, description="How long publishing may take.")
+    uri: QueueUrlOrSecret = sets("metadataQueueUri", ..., "AMQP address of the broker.")
+    exchange: Text | None = sets("metadataAmqpExchange", None, "Exchange that receives the metadata.")
+    timeout: Duration | None = sets("metadataPublishTimeout", None, "How long publishing may take.")
 
 
 class RemoteSigner(Base):
@@ -199,12 +179,10 @@ class RemoteSigner(Base):
     url: HttpUrl | None = sets(
         "remoteSignerUrl",
         None,
-        description="Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: use https "
+        "Address of a signer outside this fleet, without a path. A signer speaks plain HTTP: use https "
         "only if a proxy in front of it does.",
     )
-    headers: Secret | None = sets(
-        "remoteSignerHeaders", None, description="Headers sent to the signer, as name:value,name:value."
-    )
+    headers: Secret | None = sets("remoteSignerHeaders", None, "Headers sent to the signer, as name:value,name:value.")
 
     @model_validator(mode="after")
     def _one_signer(self) -> RemoteSigner:
@@ -231,15 +209,12 @@ class Buyer(ChainSettings):
             WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]}),
         ]
         | None
-    ) = Field(
-        None,
-        description='Highest price it pays for video and for models without their own cap; or "any".',
-    )
+    ) = Field(None, description='Highest price it pays for video and for models without their own cap; or "any".')
     max_model_prices: dict[Text, CapPrice] = Field(
         default_factory=dict, description="Highest price by model, or by pipeline for all other models of the pipeline."
     )
     price_feed: Address | None = sets(
-        "priceFeedAddr", None, description="Price feed contract for prices in a currency other than ETH."
+        "priceFeedAddr", None, "Price feed contract for prices in a currency other than ETH."
     )
     orchestrators: tuple[Text, ...] = Field(
         (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
@@ -264,8 +239,7 @@ class Buyer(ChainSettings):
         ]
         | None
     ) = Field(
-        None,
-        description="How to find orchestrators without a fixed list: a registry on the chain, or a webhook.",
+        None, description="How to find orchestrators without a fixed list: a registry on the chain, or a webhook."
     )
     tickets: Tickets = Field(default_factory=Tickets, description="Limits of its payments.")
     kafka: Kafka | None = Field(None, description="Where events are published.")
@@ -278,18 +252,12 @@ class Gateway(Buyer):
     http: Listener | None = Field(None, description="HTTP listener for streams and AI requests; loopback by default.")
     rtmp: Listener | None = Field(None, description="RTMP listener for streams; loopback by default.")
     http_ingest: Flag | None = sets(
-        "httpIngest",
-        None,
-        description="Whether streams and AI requests are accepted over HTTP; by default the listener decides.",
+        "httpIngest", None, "Whether streams and AI requests are accepted over HTTP; by default the listener decides."
     )
-    public: Text | None = sets(
-        "gatewayHost", None, description="Public host:port of the gateway, used in callbacks and events."
-    )
-    auth_webhook: HttpUrlOrSecret | None = sets("authWebhookUrl", None, description="Webhook that admits streams.")
+    public: Text | None = sets("gatewayHost", None, "Public host:port of the gateway, used in callbacks and events.")
+    auth_webhook: HttpUrlOrSecret | None = sets("authWebhookUrl", None, "Webhook that admits streams.")
     ignore_max_price_if_needed: Flag | None = sets(
-        "ignoreMaxPriceIfNeeded",
-        None,
-        description="Whether to use a more expensive orchestrator when none is within the caps.",
+        "ignoreMaxPriceIfNeeded", None, "Whether to use a more expensive orchestrator when none is within the caps."
     )
     expected_load: Throughput | None = Field(
         None,
@@ -297,40 +265,33 @@ class Gateway(Buyer):
         "per hour and how long the deposit lasts.",
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
-    max_sessions: Integer | None = sets(
-        "maxSessions", None, ge=1, le=1_000_000, description="How many streams it handles at once."
-    )
-    max_attempts: Integer | None = sets(
-        "maxAttempts", None, ge=1, le=100, description="How many times a segment is tried."
-    )
+    max_sessions: Integer | None = sets("maxSessions", None, "How many streams it handles at once.", ge=1, le=1_000_000)
+    max_attempts: Integer | None = sets("maxAttempts", None, "How many times a segment is tried.", ge=1, le=100)
     transcoding: tuple[Text, ...] = sets(
-        "transcodingOptions", (), description="Names of the node's built-in renditions for streams."
+        "transcodingOptions", (), "Names of the node's built-in renditions for streams."
     )
     ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
-    local_verify: Flag | None = sets(
-        "localVerify", None, description="Whether results are verified; by default only on a chain."
-    )
-    verifier_url: HttpUrl | None = sets("verifierUrl", None, description="External verifier of results.")
-    verifier_path: AbsolutePath | None = sets("verifierPath", None, description="Volume shared with the verifier.")
+    local_verify: Flag | None = sets("localVerify", None, "Whether results are verified; by default only on a chain.")
+    verifier_url: HttpUrl | None = sets("verifierUrl", None, "External verifier of results.")
+    verifier_path: AbsolutePath | None = sets("verifierPath", None, "Volume shared with the verifier.")
     current_manifest: Flag | None = sets(
-        "currentManifest", None, description="Whether the newest stream is served under a fixed name."
+        "currentManifest", None, "Whether the newest stream is served under a fixed name."
     )
-    object_store: StoreUrlOrSecret | None = sets("objectStore", None, description="Where segments are stored.")
-    record_store: StoreUrlOrSecret | None = sets("recordStore", None, description="Where recordings are stored.")
+    object_store: StoreUrlOrSecret | None = sets("objectStore", None, "Where segments are stored.")
+    record_store: StoreUrlOrSecret | None = sets("recordStore", None, "Where recordings are stored.")
     failed_verification_bucket: Text | None = sets(
-        "FVfailGsbucket", None, description="Bucket for segments that failed verification."
+        "FVfailGsbucket", None, "Bucket for segments that failed verification."
     )
-    failed_verification_key: Secret | None = sets("FVfailGskey", None, description="Key of that bucket.")
+    failed_verification_key: Secret | None = sets("FVfailGskey", None, "Key of that bucket.")
     live: LiveAi = Field(default_factory=LiveAi, description="Settings of live AI video.")
     live_payment_interval: Duration | None = sets(
-        "livePaymentInterval", None, description="Time between payments of live AI streams; the same on both sides."
+        "livePaymentInterval", None, "Time between payments of live AI streams; the same on both sides."
     )
     min_runner_versions: dict[Name, RunnerVersion] = Field(
-        default_factory=dict,
-        description="Lowest runner version by model; orchestrators with older ones are excluded.",
+        default_factory=dict, description="Lowest runner version by model; orchestrators with older ones are excluded."
     )
     ai_retry_timeout: Duration | None = sets(
-        "aiProcessingRetryTimeout", None, description="How long to retry starting an AI request."
+        "aiProcessingRetryTimeout", None, "How long to retry starting an AI request."
     )
     metadata_queue: MetadataQueue | None = Field(None, description="Message broker for stream metadata.")
     remote_signer: RemoteSigner | None = Field(

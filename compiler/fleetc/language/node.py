@@ -31,8 +31,8 @@ from fleetc.language.fields import (
     WholeSeconds,
     is_gpu_uuid,
     refuse,
-    sets,
 )
+from fleetc.language.marks import sets
 from fleetc.language.quantities import QuantityError, Url, parse_url
 
 Mode = Literal["video", "ai", "dual"]
@@ -112,8 +112,7 @@ class NodeSettings(Base):
         None, description="Container image of this node; with a tag or digest it is used as is."
     )
     cli: Listener | None = Field(
-        None,
-        description="Administration listener. It can move funds without a password, so keep it on loopback.",
+        None, description="Administration listener. It can move funds without a password, so keep it on loopback."
     )
     cli_exposed: Flag = Field(
         False,
@@ -122,17 +121,13 @@ class NodeSettings(Base):
     data_dir: AbsolutePath | None = Field(
         None, description="Data directory; by default its own under the host's state_dir."
     )
-    verbosity: Integer | None = sets("v", None, ge=0, le=99, description="Log verbosity; 6 is verbose.")
+    verbosity: Integer | None = sets("v", None, "Log verbosity; 6 is verbose.", ge=0, le=99)
     monitor: Flag | None = sets(
-        "monitor", None, description="Whether the node serves Prometheus metrics on its administration listener."
+        "monitor", None, "Whether the node serves Prometheus metrics on its administration listener."
     )
-    metrics_per_stream: Flag | None = sets(
-        "metricsPerStream", None, description="Whether metrics have a label for each stream."
-    )
+    metrics_per_stream: Flag | None = sets("metricsPerStream", None, "Whether metrics have a label for each stream.")
     metrics_client_ip: Flag | None = sets(
-        "metricsClientIP",
-        None,
-        description="Whether metrics have the client's address; this implies a label for each stream.",
+        "metricsClientIP", None, "Whether metrics have the client's address; this implies a label for each stream."
     )
     environment: dict[VariableName, Text] = Field(
         default_factory=dict,
@@ -140,8 +135,7 @@ class NodeSettings(Base):
         "has its libraries elsewhere; never secrets.",
     )
     secret_environment: dict[VariableName, Secret] = Field(
-        default_factory=dict,
-        description="Extra environment variables with secret values, as references.",
+        default_factory=dict, description="Extra environment variables with secret values, as references."
     )
     extra_flags: dict[Text, ExtraValue] = Field(
         default_factory=dict,
@@ -158,34 +152,24 @@ class ChainSettings(NodeSettings):
     cli_transactions: Flag | None = sets(
         "enableCliTxRoutes",
         None,
-        description="Whether the administration listener accepts transactions and changes of registration and gas "
+        "Whether the administration listener accepts transactions and changes of registration and gas "
         "prices; from v0.9.2 on it does not by default, and before that it always does.",
     )
     block_polling_interval: WholeSeconds | None = sets(
-        "blockPollingInterval", None, description="How often the chain is polled, in whole seconds."
+        "blockPollingInterval", None, "How often the chain is polled, in whole seconds."
     )
     transaction_timeout: Duration | None = sets(
-        "transactionTimeout", None, description="How long to wait before a transaction is replaced."
+        "transactionTimeout", None, "How long to wait before a transaction is replaced."
     )
     max_transaction_replacements: Integer | None = sets(
-        "maxTransactionReplacements",
-        None,
-        ge=0,
-        le=100,
-        description="How many times a transaction is replaced at most.",
+        "maxTransactionReplacements", None, "How many times a transaction is replaced at most.", ge=0, le=100
     )
-    gas_limit: Integer | None = sets(
-        "gasLimit", None, ge=1, description="Gas limit of transactions; estimated by default."
-    )
-    min_gas_price: GasPrice | None = sets("minGasPrice", None, description="Lowest gas price that is offered.")
-    max_gas_price: GasPrice | None = sets(
-        "maxGasPrice", None, description="Highest gas price that is paid; no limit by default."
-    )
-    initialize_round: Flag | None = sets(
-        "initializeRound", None, description="Whether the node initializes protocol rounds."
-    )
+    gas_limit: Integer | None = sets("gasLimit", None, "Gas limit of transactions; estimated by default.", ge=1)
+    min_gas_price: GasPrice | None = sets("minGasPrice", None, "Lowest gas price that is offered.")
+    max_gas_price: GasPrice | None = sets("maxGasPrice", None, "Highest gas price that is paid; no limit by default.")
+    initialize_round: Flag | None = sets("initializeRound", None, "Whether the node initializes protocol rounds.")
     initialize_round_max_delay: Duration | None = sets(
-        "initializeRoundMaxDelay", None, description="Upper bound of the random wait before a round is initialized."
+        "initializeRoundMaxDelay", None, "Upper bound of the random wait before a round is initialized."
     )
 
 
@@ -196,13 +180,11 @@ class GpuSettings(Base):
         None, description='GPU ids of the host that the node uses, or "all"; by default it uses the CPU.'
     )
     netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = sets(
-        "netint", (), description="NetInt devices for transcoding, by id; instead of GPUs."
+        "netint", (), "NetInt devices for transcoding, by id; instead of GPUs."
     )
-    test_gpu: Flag | None = sets(
-        "testTranscoder", None, description="Whether GPUs are tested by encoding and decoding at startup."
-    )
+    test_gpu: Flag | None = sets("testTranscoder", None, "Whether GPUs are tested by encoding and decoding at startup.")
     hevc_decoding: Flag | None = sets(
-        "hevcDecoding", None, description="Whether HEVC input is decoded; by default the node finds out itself."
+        "hevcDecoding", None, "Whether HEVC input is decoded; by default the node finds out itself."
     )
 
 
@@ -211,8 +193,7 @@ class ModelUse(Base):
 
     use: Name = Field(description="Name of the model in the models table.")
     warm: Flag = Field(
-        False,
-        description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s.",
+        False, description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s."
     )
     capacity: Integer | None = Field(
         None, ge=1, le=1000, description="How many requests it handles at once; each warm one is a container."
@@ -237,11 +218,10 @@ class AiSettings(Base):
 
     models: tuple[ModelUse, ...] = Field((), description="Models that the node offers.")
     models_dir: AbsolutePath | None = Field(
-        None,
-        description="Directory on the host that holds model weights; by default beside the data directory.",
+        None, description="Directory on the host that holds model weights; by default beside the data directory."
     )
     containers_per_gpu: Integer | None = sets(
-        "aiRunnerContainersPerGPU", None, ge=1, le=10, description="How many runner containers may share one GPU."
+        "aiRunnerContainersPerGPU", None, "How many runner containers may share one GPU.", ge=1, le=10
     )
     runner_image: Image | None = Field(None, description="Runner image for pipelines without their own image.")
-    runner_logs: Flag | None = sets("aiVerboseLogs", None, description="Whether runner containers log verbosely.")
+    runner_logs: Flag | None = sets("aiVerboseLogs", None, "Whether runner containers log verbosely.")

@@ -26,8 +26,8 @@ from fleetc.language.fields import (
     Text,
     Wei,
     refuse,
-    sets,
 )
+from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, Mode
 from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
 
@@ -136,68 +136,57 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
     http_tls: Flag = Field(
         True, description="Whether the listener uses TLS; turn it off only behind a proxy that does."
     )
-    instances: tuple[InstanceUrl, ...] = sets(
-        "nodes", (), description="Extra instances that this orchestrator advertises."
-    )
+    instances: tuple[InstanceUrl, ...] = sets("nodes", (), "Extra instances that this orchestrator advertises.")
     availability_check: Flag | None = sets(
-        "startupAvailabilityCheck", None, description="Whether it tests its own public address at startup."
+        "startupAvailabilityCheck", None, "Whether it tests its own public address at startup."
     )
     orchestrator_address: Address | None = sets(
-        "ethOrchAddr", None, description="Registered account that receives the tickets if it differs from the wallet's."
+        "ethOrchAddr", None, "Registered account that receives the tickets if it differs from the wallet's."
     )
     price_feed: Address | None = sets(
-        "priceFeedAddr", None, description="Price feed contract for prices in a currency other than ETH."
+        "priceFeedAddr", None, "Price feed contract for prices in a currency other than ETH."
     )
     price: Price | None = Field(None, description="Price of video, and of models without their own price.")
     gateway_prices: dict[Text, Price] = Field(
         default_factory=dict, description="Prices for single gateways: by name, or by account address."
     )
     auto_adjust_price: Flag | None = sets(
-        "autoAdjustPrice", None, description="Whether the cost of redeeming tickets is added to the price."
+        "autoAdjustPrice", None, "Whether the cost of redeeming tickets is added to the price."
     )
-    ticket_ev: Wei | None = sets("ticketEV", None, description="Expected value of one ticket.")
-    max_face_value: Wei | None = sets("maxFaceValue", None, description="Highest face value of one ticket.")
+    ticket_ev: Wei | None = sets("ticketEV", None, "Expected value of one ticket.")
+    max_face_value: Wei | None = sets("maxFaceValue", None, "Highest face value of one ticket.")
     redeemer: Text | None = Field(
         None, description="Ticket redemption service to use: a redeemer of this fleet, or host:port outside it."
     )
     max_sessions: Sessions | None = sets(
-        "maxSessions",
-        None,
-        description='How many streams it handles at once; "auto" if remote transcoders do the work.',
+        "maxSessions", None, 'How many streams it handles at once; "auto" if remote transcoders do the work.'
     )
     transcoding: Literal["local", "remote"] | None = Field(
         None,
         description="Where video is transcoded; by default remote exactly when a transcoder names this orchestrator.",
     )
     ai_work: Literal["local", "remote"] | None = Field(
-        None,
-        description="Where AI models run; by default remote exactly when an AI worker names this orchestrator.",
+        None, description="Where AI models run; by default remote exactly when an AI worker names this orchestrator."
     )
-    secret: Secret | None = sets(
-        "orchSecret", None, description="Secret that remote transcoders and AI workers present."
-    )
+    secret: Secret | None = sets("orchSecret", None, "Secret that remote transcoders and AI workers present.")
     auth_webhook: HttpUrlOrSecret | None = sets(
-        "authWebhookUrl", None, description="Webhook that admits gateways and sets their prices."
+        "authWebhookUrl", None, "Webhook that admits gateways and sets their prices."
     )
     ai_registry: Flag | None = Field(
         None, description="Whether the AI registry is used; by default only for mode ai on a chain."
     )
-    object_store: StoreUrlOrSecret | None = sets("objectStore", None, description="Where segments are stored.")
+    object_store: StoreUrlOrSecret | None = sets("objectStore", None, "Where segments are stored.")
     live_payment_interval: Duration | None = sets(
-        "livePaymentInterval", None, description="Time between payments of live AI streams; the same on both sides."
+        "livePaymentInterval", None, "Time between payments of live AI streams; the same on both sides."
     )
     trickle_host: Listener | None = sets(
-        "liveAITrickleHostForRunner",
-        None,
-        description="Address that runners use for live data instead of the public one.",
+        "liveAITrickleHostForRunner", None, "Address that runners use for live data instead of the public one."
     )
-    live_runners: Flag | None = sets("useLiveRunners", None, description="Whether live runners may register.")
-    live_runner_address: HttpUrl | None = sets(
-        "liveRunnerAddr", None, description="Base address at which live runners call back."
-    )
+    live_runners: Flag | None = sets("useLiveRunners", None, "Whether live runners may register.")
+    live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address at which live runners call back.")
     live_runner_config: AbsolutePath | None = sets(
-        "liveRunnerConfig", None, description="File on the host that lists static live runners."
+        "liveRunnerConfig", None, "File on the host that lists static live runners."
     )
     live_runner_proxy: ProxyTemplate | None = sets(
-        "liveRunnerProxyUrl", None, description="Template for public addresses of live runners, with one {proxy}."
+        "liveRunnerProxyUrl", None, "Template for public addresses of live runners, with one {proxy}."
     )

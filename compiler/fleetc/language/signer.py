@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, refuse, sets
+from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, refuse
 from fleetc.language.gateway import Buyer, Reach
+from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings
 
 _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interval")
@@ -25,22 +26,20 @@ class Signer(Buyer):
         None, description="Listener for gateways, plain HTTP; loopback by default. Anyone who can reach it can spend."
     )
     webhook: HttpUrlOrSecret | None = sets(
-        "remoteSignerWebhookUrl", None, description="Webhook that admits the requests of gateways."
+        "remoteSignerWebhookUrl", None, "Webhook that admits the requests of gateways."
     )
     webhook_headers: Secret | None = sets(
-        "remoteSignerWebhookHeaders", None, description="Headers sent to that webhook, as name:value,name:value."
+        "remoteSignerWebhookHeaders", None, "Headers sent to that webhook, as name:value,name:value."
     )
     allow_no_auth: Flag | None = sets(
-        "remoteSignerAllowNoAuth",
-        None,
-        description="Confirms that a listener beyond loopback admits everybody who can reach it.",
+        "remoteSignerAllowNoAuth", None, "Confirms that a listener beyond loopback admits everybody who can reach it."
     )
     remote_discovery: Flag | None = sets(
-        "remoteDiscovery", None, description="Whether it also finds orchestrators for its gateways."
+        "remoteDiscovery", None, "Whether it also finds orchestrators for its gateways."
     )
     selection: Reach = Field(default_factory=Reach, description="How it queries orchestrators.")
     report_interval: PositiveDuration | None = sets(
-        "liveAICapReportInterval", None, description="How often to ask orchestrators for their capabilities."
+        "liveAICapReportInterval", None, "How often to ask orchestrators for their capabilities."
     )
 
     @model_validator(mode="after")
@@ -59,7 +58,7 @@ class Redeemer(ChainSettings):
 
     http: Listener | None = Field(None, description="Listener for orchestrators, gRPC over TLS; loopback by default.")
     orchestrator_address: Address | None = sets(
-        "ethOrchAddr", None, description="Registered account that receives the tickets if it differs from the wallet's."
+        "ethOrchAddr", None, "Registered account that receives the tickets if it differs from the wallet's."
     )
 
 

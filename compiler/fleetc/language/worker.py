@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fleetc.language.fields import Flag, Integer, Secret, Text, sets
+from fleetc.language.fields import Flag, Integer, Secret, Text
+from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
 
 
@@ -15,17 +16,13 @@ class Worker(NodeSettings):
     """Fields of both kinds of remote workers."""
 
     orchestrator: Text = Field(description="Orchestrator it serves: a name in this fleet, or host:port outside it.")
-    secret: Secret | None = sets(
-        "orchSecret", None, description="Secret it presents; by default the orchestrator's own."
-    )
+    secret: Secret | None = sets("orchSecret", None, "Secret it presents; by default the orchestrator's own.")
 
 
 class Transcoder(Worker, GpuSettings):
     """A transcoder does the video work of an orchestrator on another host."""
 
-    max_sessions: Integer | None = sets(
-        "maxSessions", None, ge=1, le=1_000_000, description="How many streams it handles at once."
-    )
+    max_sessions: Integer | None = sets("maxSessions", None, "How many streams it handles at once.", ge=1, le=1_000_000)
 
 
 class AiWorker(Worker, AiSettings):
@@ -38,4 +35,4 @@ class AiWorker(Worker, AiSettings):
         None,
         description="Name that marks its runner containers; by default its own, so that two workers never collide.",
     )
-    serverless: Flag | None = sets("aiServerless", None, description="Whether it passes work to a serverless provider.")
+    serverless: Flag | None = sets("aiServerless", None, "Whether it passes work to a serverless provider.")

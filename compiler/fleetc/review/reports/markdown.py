@@ -133,7 +133,8 @@ def _change(change: Change) -> Iterator[str]:
     tags = ", ".join(f"**{impact}**" for impact in wording.impacts(change))
     place = _text(wording.where(change.targets), _SENTENCE)
     what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
-    yield f"- {tags}: {what}{_values(change)}, {place}"
+    values = wording.values(change, _VALUE, "&rarr;", _value, _value)
+    yield f"- {tags}: {what}{values}, {place}"
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
         who = f" ({_text(wording.names(effect.who), _NAME)})" if effect.who else ""
@@ -146,23 +147,8 @@ def _change(change: Change) -> Iterator[str]:
         yield f"  - and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
 
 
-def _values(change: Change) -> str:
-    differ = wording.elements(change)
-    if differ is not None:
-        signed = (("-", differ.gone), ("+", differ.come))
-        return ": " + " ".join(f"{sign} {_code(text, 2 * _VALUE)}" for sign, text in signed if text is not None)
-    old, new = wording.clip_pair(change.old, change.new, _VALUE)
-    if old is None and new is None:
-        return ""
-    if old is None:
-        return f" added: {_value(new)}"
-    if new is None:
-        return f" removed, was: {_value(old)}"
-    return f": {_value(old)} &rarr; {_value(new)}"
-
-
-def _value(value: str | None) -> str:
-    return _code(value, 2 * _VALUE) if value else "(empty)"
+def _value(text: str) -> str:
+    return _code(text, 2 * _VALUE)
 
 
 def _cause(spot: Cause) -> str:

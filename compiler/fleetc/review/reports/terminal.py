@@ -72,7 +72,9 @@ def _painted(text: str, style: str, colour: bool) -> str:
 def _change(change: Change, colour: bool) -> Iterator[str]:
     found = wording.impacts(change)
     tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
-    yield f"{tags}  " + _plain(f"{change.kind} {wording.clip(change.what, _VALUE)}{_values(change)}")
+    yield f"{tags}  " + _plain(
+        f"{change.kind} {wording.clip(change.what, _VALUE)}{wording.values(change, _VALUE, '->', str, _element)}"
+    )
     yield _plain(f"    {wording.where(change.targets)}")
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
@@ -85,19 +87,8 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
         yield f"    ... and {wording.count(len(change.causes) - _CAUSES, 'more cause')}"
 
 
-def _values(change: Change) -> str:
-    differ = wording.elements(change)
-    if differ is not None:
-        signed = (("-", differ.gone), ("+", differ.come))
-        return ": " + " ".join(f"{sign} {wording.clip(text, _VALUE)}" for sign, text in signed if text is not None)
-    old, new = wording.clip_pair(change.old, change.new, _VALUE)
-    if old is None and new is None:
-        return ""
-    if old is None:
-        return f" added: {new or '(empty)'}"
-    if new is None:
-        return f" removed, was: {old or '(empty)'}"
-    return f": {old or '(empty)'} -> {new or '(empty)'}"
+def _element(text: str) -> str:
+    return wording.clip(text, _VALUE)
 
 
 def _effect(effect: Effect) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.tree import SPEC_FOLDER
@@ -187,6 +187,22 @@ def clip_pair(old: str | None, new: str | None, limit: int) -> tuple[str | None,
     start = max(0, same - limit // 3) if same > limit // 2 else 0
     before = "..." if start else ""
     return before + clip(old[start:], limit), before + clip(new[start:], limit)
+
+
+def values(change: Change, limit: int, arrow: str, shown: Callable[[str], str], listed: Callable[[str], str]) -> str:
+    """What becomes of a value, as the end of a sentence: what a list loses and gains, or the value before and after.
+
+    `shown` writes a value, which is cut already, and `listed` elements of a list, which are not.
+    """
+    differ = elements(change)
+    if differ is not None:
+        signed = (("-", differ.gone), ("+", differ.come))
+        return ": " + " ".join(f"{sign} {listed(text)}" for sign, text in signed if text is not None)
+    old, new = clip_pair(change.old, change.new, limit)
+    before, after = (shown(text) if text else "(empty)" for text in (old, new))
+    if old is None:
+        return "" if new is None else f" added: {after}"
+    return f" removed, was: {before}" if new is None else f": {before} {arrow} {after}"
 
 
 class Elements(NamedTuple):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.disk import files
-from fleetc.disk.manifest import failure, read_opened
+from fleetc.disk.manifest import failure, read_path
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
 from fleetc.pipeline import compile_spec
 from fleetc.rollout.hosts import signatures
@@ -314,11 +314,7 @@ def _stale(tree: Tree, target: Path) -> tuple[str, ...]:
 def _read(path: Path, code: str, advice: str) -> bytes:
     """All of a regular file, never waiting for a FIFO or a device. Raises PlanRefusedError with `code`."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        try:
-            return read_opened(descriptor, _LIMIT_BYTES)
-        finally:
-            os.close(descriptor)
+        return read_path(path, _LIMIT_BYTES)
     except (OSError, ValueError) as problem:
         reason = os.strerror(problem.errno or 0) if isinstance(problem, OSError) else "not a path"
         raise PlanRefusedError(Refusal(code, f"{visible(str(path))} cannot be read: {reason}", advice)) from None

@@ -1,0 +1,20 @@
+"""Marks of fields that become a flag of the node unchanged; `rows.py` reads them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+
+class Sets(NamedTuple):
+    """The mark of a field whose value becomes the flag of the node with this name, written by `rows.written`."""
+
+    flag: str
+
+
+def sets(flag: str, default: Any, description: str, **constraints: Any) -> Any:
+    """A field of a node that sets a flag; the rest are options of pydantic's `Field`."""
+    field = Field(default, description=description, **constraints)
+    field.metadata.append(Sets(flag))
+    return field
