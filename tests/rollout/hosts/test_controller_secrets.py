@@ -46,10 +46,15 @@ def places_outside_memory(world: Loopback) -> Iterator[str]:
 
 
 def processes_with_values(world: Loopback, rollout: int) -> Iterator[str]:
-    """Every process but the rollout itself and this test that has a value in its environment or arguments."""
+    """Every process but the rollout itself and this test that has a value in its environment or arguments.
+
+    Between fork and exec a child is a copy of the rollout, so those that look like it are looked at once more.
+    """
     for directory in Path("/proc").glob("[0-9]*"):
         if int(directory.name) in (rollout, os.getpid()):
             continue
+        if is_copy(directory, rollout):
+            time.sleep(0.2)
         for name in ("environ", "cmdline"):
             try:
                 data = (directory / name).read_bytes()
@@ -59,6 +64,15 @@ def processes_with_values(world: Loopback, rollout: int) -> Iterator[str]:
             found = canaries_in(data)
             if found:
                 yield f"{name} of {who!r}: {found}"
+
+
+def is_copy(directory: Path, rollout: int) -> bool:
+    """Whether a process was started as the rollout was."""
+    try:
+        own = Path(f"/proc/{rollout}/cmdline").read_bytes()  # empty when it is dead, as with threads of the kernel
+        return own != b"" and (directory / "cmdline").read_bytes() == own
+    except OSError:
+        return False
 
 
 def open_to_others(place: Path) -> Iterator[str]:
