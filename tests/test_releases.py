@@ -14,7 +14,7 @@ import tomli_w
 
 from fleetc.blueprint.blueprint import Service
 from fleetc.language import effective
-from fleetc.language.rows import UNREACHED
+from fleetc.language.rows import UNREACHED, field_of
 from fleetc.lower import lower
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Path
@@ -282,7 +282,9 @@ def test_rich_spec_uses_every_flag_that_came_since_the_oldest_release() -> None:
     used = {name for service in services(NEWEST_RELEASE) for name in flags_of(service)}
     since = {flag.name: flag.since for flag in FLAGS.values() if flag.name not in UNREACHED}
     young = {name for name, release in since.items() if OLDEST_RELEASE < release <= NEWEST_RELEASE}
-    assert young - used == {"aiRunnerImage"}
+    missing = sorted(young - used - {"aiRunnerImage"})
+    lines = [f"{field_of(flag, 'gateways') or flag} (-{flag})" for flag in missing]
+    assert missing == [], f"give RICH in tests/test_releases.py a value for {', '.join(lines)}"
 
 
 def test_newer_releases_take_more_of_the_rich_spec() -> None:
@@ -296,7 +298,7 @@ def test_every_release_after_the_first_that_brings_a_setting_changes_what_fits()
     for older, newer in pairwise(RELEASES):
         brings = {flag.name for flag in FLAGS.values() if older < flag.since <= newer} - set(UNREACHED)
         if brings - {"aiRunnerImageOverrides"}:
-            assert rich_for(older)[1] > rich_for(newer)[1], format_release(newer)
+            assert rich_for(older)[1] > rich_for(newer)[1], f"RICH has no setting that {format_release(newer)} brought"
 
 
 # The facts
