@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fleetc.emit import manifest
 
 PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
-"""What stands for a file whose lines conflict. It is neither JSON nor YAML, so that Ansible stops at it."""
+"""The content of a file with conflicting lines. It is neither JSON nor YAML, so Ansible stops at it."""
 
 _Entry = Mapping[str, Any]
 

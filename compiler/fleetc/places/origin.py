@@ -29,7 +29,7 @@ class Chosen(NamedTuple, Generic[T]):
 
 
 def given(*path: str | int) -> Origin:
-    """The value stands in the spec at this path."""
+    """The value is in the spec at this path."""
     return Origin("given", (path,))
 
 
