@@ -1,4 +1,4 @@
-# Every chore of the project. `make demo` and `make test` are all that a fresh machine with Python, make and git needs.
+# All tasks of the project. A fresh machine with Python, make and git only needs `make demo` and `make test`.
 VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
@@ -21,28 +21,28 @@ $(INSTALLED): pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $(INSTALLED)
 
-demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, say what was written
+demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, show what was written
 	@$(BIN)/fleetc compile inventories/demo --output demo
 	@echo
 	@find demo -path demo/ansible/roles -prune -o -type f -print | sort
 	@echo
-	@echo "The flags that reviewers read: demo/hosts/studio/gate/launch.flags"
-	@echo "The page for people:           demo/FLEET.md"
-	@echo "What fleetc says of a mistake: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
+	@echo "The flags for reviewers: demo/hosts/studio/gate/launch.flags"
+	@echo "The page for people:     demo/FLEET.md"
+	@echo "To see an error message: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
 
 quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without tests that start programs
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not process" $(QUICK)
 
-test: announce $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
+test: announce $(INSTALLED) lint ## Lint, types and all tests except slow ones and those on test hosts
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 .PHONY: announce
 announce:
-	@echo "Linter, types and contracts of imports, then about 10,000 tests in two processes: about five minutes on two quiet cores."
-	@echo "Not among them: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
+	@echo "Linter, types and import contracts, then about 10,000 tests in two processes: about five minutes on two idle cores."
+	@echo "Not included: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
 
-test-hosts: $(INSTALLED) ## Deploy to real test hosts, all but the slow ones (root; network namespaces, systemd-nspawn, sshd, Docker)
+test-hosts: $(INSTALLED) ## Deploy to real test hosts, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -m "not slow" tests/hosts
 
 test-all: $(INSTALLED) lint ## Everything
@@ -54,11 +54,11 @@ lint: $(INSTALLED) ## Linter, formatter, types and who imports whom, changing no
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
 
-format: $(INSTALLED) ## Let the formatter and the linter mend what they can
+format: $(INSTALLED) ## Let the formatter and the linter fix what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-render: $(INSTALLED) ## Compile every example fleet into its committed tree, and write the schema, the reference and the goldens anew
+render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update the schema, the reference and the goldens
 	$(BIN)/fleetc schema > inventories/spec.schema.json
 	$(BIN)/fleetc schema --of review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
@@ -67,9 +67,9 @@ render: $(INSTALLED) ## Compile every example fleet into its committed tree, and
 bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain template loop
 	$(BIN)/python -m tests.bench compile --nodes 10000
 
-lock: ## Write requirements.lock anew, and from it the packages that workflows install (needs uv)
+lock: ## Update requirements.lock, and from it the packages that workflows install (needs uv)
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file requirements.lock
 	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file starter/requirements.txt
 
-clean: ## Remove what these targets made
+clean: ## Remove what these targets created
 	rm -rf $(VENV) demo dist

@@ -198,9 +198,9 @@ def test_what_some_reader_would_misread_is_refused_with_its_name() -> None:
         if value not in accepted:
             with pytest.raises(EncodingError):
                 encoders.env_shared([("NAME", value)])
-    with pytest.raises(EncodingError, match="NAME: it holds more than letters"):
+    with pytest.raises(EncodingError, match="NAME: it contains more than letters"):
         encoders.env_shared([("NAME", "two words")])
-    with pytest.raises(EncodingError, match="NAME: the name stands there twice"):
+    with pytest.raises(EncodingError, match="NAME: the name is there twice"):
         encoders.env_shared([("NAME", "1"), ("OTHER", "1"), ("NAME", "1")])
 
 

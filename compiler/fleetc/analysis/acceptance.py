@@ -113,7 +113,7 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
 
 
 def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which the two trade, and from which they do not; None where there is no such."""
+    """The gas price in wei below which the two trade, and at or above which they do not; None if there is none."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
@@ -340,7 +340,7 @@ def special_offers(
 
 
 def backing_of(fleet: Fleet, node: Node) -> Backing:
-    """What stands behind the tickets of a gateway: the wallet and the bounds of the node that pays for it."""
+    """What backs the tickets of a gateway: the wallet and the limits of the node that pays for it."""
     paying, defaults = payer(fleet, node), Backing(None, None)
     nonces = tickets.SIGNED_NONCES if has_signer(node) else tickets.NONCES
     if paying is None or not isinstance(paying.settings, Buyer):

@@ -1,8 +1,8 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
 In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry of a node. Called by the
-market and by rules about both sides of a purchase. A gateway with a webhook is told by others whom it finds, so nothing
-is known of it.
+market and by rules about both sides of a purchase. Others tell a gateway with a webhook whom it finds, so nothing is
+known about it.
 
 Source: a node looks in the registry of its controller, or with `-aiServiceRegistry` in a second one for AI, never in
 both (`cmd/livepeer/starter/starter.go`, v0.9.1).

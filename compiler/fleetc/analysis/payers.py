@@ -26,7 +26,7 @@ class Payer(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """What some payers admit: the most of it by one of them; `open` where there is no bound, or none that compares."""
+    """What some payers admit: the most of it by one of them; `open` if there is no bound, or none that compares."""
 
     open: bool = False
     payer: Payer | None = None

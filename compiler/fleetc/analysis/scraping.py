@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 
 def prometheus_host(fleet: Fleet) -> Chosen[str] | None:
-    """The host that Prometheus runs on, or None when it is not known to stand on any."""
+    """The host that Prometheus runs on, or None if unknown."""
     settings = fleet.monitoring
     if settings is not None and settings.host is not None:
         return Chosen(settings.host, given("monitoring", "host"))

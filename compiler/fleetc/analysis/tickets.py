@@ -65,7 +65,7 @@ class Terms(NamedTuple):
 
 
 class Backing(NamedTuple):
-    """What stands behind the tickets of a gateway, and its bounds; None is not known."""
+    """What backs the tickets of a gateway, and its limits; None is unknown."""
 
     reserve: int | None
     deposit: int | None
@@ -190,7 +190,7 @@ def sent(base: Amount, overhead: Fraction, adjusts: bool) -> Amount | None:
 
 
 def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> PriceLimit | None:
-    """The base prices in wei that are sent at the cap or below; None stands for all of them."""
+    """The base prices in wei that are sent at the cap or below; None means all of them."""
     if not adjusts:
         return PriceLimit(cap, True)
     thousandths = cap * _DECIMALS // 1

@@ -66,7 +66,7 @@ def _is_ref(checkout: Checkout, ref: str) -> bool:
 
 
 def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
-    """Raise `FilesError` baseline-ambiguous where a name stands for several commits.
+    """Raise `FilesError` baseline-ambiguous if a name matches several commits.
 
     git takes a tag for it before a branch, and both before an id that begins so. Whoever may push a tag may give it the
     name of any branch, of this clone or of the one it was made from.
@@ -88,7 +88,7 @@ def _need_one_meaning(checkout: Checkout, name: str, ref: str) -> None:
 
 
 def belongs(revision: Revision, path: Path) -> bool:
-    """Whether a file lies in the checkout of a revision, and in no other. Raises `FilesError` git-checkout-nested."""
+    """Whether a file is in the checkout of a revision and in no other. Raises `FilesError` git-checkout-nested."""
     try:
         return checkout_of(path, revision.name).top == revision.checkout.top
     except NoRepositoryError:

@@ -16,7 +16,7 @@ from fleetc.emit.draft import text_of
 from fleetc.emit.traced import Line
 
 PLACEHOLDER = b"@ two changes met in this file in a merge; run fleetc compile\n"
-"""What stands for a file whose lines conflict. It is neither JSON nor YAML, so that Ansible stops at it."""
+"""The content of a file with conflicting lines. It is neither JSON nor YAML, so Ansible stops at it."""
 
 _Entry = Mapping[str, Any]
 

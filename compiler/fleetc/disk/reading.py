@@ -19,7 +19,7 @@ from fleetc.emit.tree import MANIFEST
 from fleetc.toml.document import Source
 
 SPEC_NAME = "fleet.toml"
-"""The spec that a directory stands for."""
+"""The spec that a directory implies."""
 
 _OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
     (b"\xff\xfe\x00\x00", "UTF-32", "spec-utf-32"),
@@ -30,7 +30,7 @@ _OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
 
 
 def find_spec(argument: Path) -> Path:
-    """The spec file that an argument means: a directory stands for its fleet.toml."""
+    """The spec file for an argument: for a directory, its fleet.toml."""
     try:
         return argument / SPEC_NAME if argument.is_dir() else argument
     except (OSError, ValueError):  # a name too long, a NUL: reading it tells what is wrong

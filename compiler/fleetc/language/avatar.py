@@ -75,7 +75,7 @@ def _avatar_id(text: str) -> str:
 def _slot_number(value: Any) -> int:
     form = "write a whole number such as 0, or leave it out for the lowest number that no other slot has"
     if type(value) is not int:
-        raise refuse("a slot number is a whole number", form)
+        raise refuse("a slot number must be a whole number", form)
     if value < 0:
         raise refuse("slot numbers start at 0", form)
     if value > HIGHEST_SLOT:
@@ -111,7 +111,8 @@ def _slot_gpu(value: Any) -> int | str:
 def _open_files(value: Any) -> int:
     if type(value) is not int or not 1 <= value <= MOST_OPEN_FILES:
         raise refuse(
-            "the limit of open files is a whole number", f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096"
+            "the limit of open files must be a whole number",
+            f"write a number from 1 to {MOST_OPEN_FILES}, such as 4096",
         )
     return value
 

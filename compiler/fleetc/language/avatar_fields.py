@@ -60,7 +60,7 @@ def _tag(value: Any) -> AvatarTag:
     newest = str(RELEASES[-1])
     form = f'write a release such as "v1.3.6" or "{newest}", or a rolling tag such as "latest"'
     if not isinstance(value, str):
-        raise refuse("an avatar stack release is text", form)
+        raise refuse("an avatar stack release must be text", form)
     release = read_release(value)
     if release is not None:
         return AvatarTag(value, release)

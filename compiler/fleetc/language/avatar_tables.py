@@ -66,7 +66,7 @@ def _ops_ttl(value: q.Duration) -> q.Duration:
 def _poll_interval(value: q.Duration) -> q.Duration:
     if value.microseconds < LIMITS["edge_poll_seconds"] * 1_000_000:
         raise refuse(
-            f"the host polls the control plane at most once every {LIMITS['edge_poll_seconds']} s",
+            f"the host polls no more often than every {LIMITS['edge_poll_seconds']} s",
             'write it like "15 s"',
         )
     return value

@@ -146,7 +146,7 @@ def _problem(fault: Any, raw: dict[str, Any], root: type[BaseModel], suggestions
         spelled = same_but_for_spelling(value, expected) if isinstance(value, str) else ""
         return error(
             "unknown-value",
-            f"{_called(path)} takes one of a few words",
+            f"{_called(path)} has an unknown value",
             Label(path, secret=secret),
             help=asked([spelled]) if spelled else suggestions.did_you_mean(str(value), expected, otherwise),
             fix=fix_set(path, spelled) if spelled else None,

@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 class ReportFormat(StrEnum):
-    """How a report that is no list of diagnostics is printed."""
+    """How a report that is not a list of diagnostics is printed."""
 
     text = "text"
     json = "json"

@@ -16,7 +16,7 @@ from fleetc.text.encoders import github_data, github_property, plain_output, vis
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 _ANNOTATIONS = 10
-"""How many annotations of one kind a step gets; those that follow stand in the log alone."""
+"""How many annotations of one kind a step gets; further ones are only in the log."""
 
 _MESSAGE_LIMIT = 4_000
 _PRINTED_LIMIT = 200
@@ -53,7 +53,7 @@ def _properties(item: Located) -> list[tuple[str, str]]:
 
 
 def _numbers(place: Place) -> list[tuple[str, str]]:
-    """Lines, and columns where the place lies in one line: the service refuses columns of several."""
+    """Lines, and columns if the place is in one line: the service refuses columns across lines."""
     if not place.line:
         return []
     lines = [("line", str(place.line)), ("endLine", str(place.end_line))]

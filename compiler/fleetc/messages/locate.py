@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 class Located(NamedTuple):
-    """A diagnostic whose labels are places. The fields stand in the order in which diagnostics are sorted.
+    """A diagnostic whose labels are places. The fields are in the order that diagnostics are sorted by.
 
     `withheld` says that its own words repeated a secret, so that others stand for them.
     """
@@ -104,7 +104,7 @@ class _Atlas:
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], document: Document | None) -> list[Located]:
-    """Give every diagnostic its places, take away duplicates, and sort by file, position and code."""
+    """Give every diagnostic its places, remove duplicates, and sort by file, position and code."""
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
     found: dict[Any, Located] = {}
@@ -150,7 +150,7 @@ def _hide(item: Located, secret_lines: set[tuple[str, int]]) -> Located:
 
 
 def _masked(item: Located) -> Located:
-    """Cover what is long and random in all that is shown, also where nobody called it a secret."""
+    """Hide long random text in everything that is shown, even if nobody called it a secret."""
     words = item.diagnostic
     masked = replace(words, message=leaks.masked(words.message), help=leaks.masked(words.help))
     return item._replace(
@@ -192,7 +192,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _value(raw: Any, path: Sequence[str | int]) -> Any:
-    """What stands at a path; None where a part of it is not in the document."""
+    """The value at a path; None if a part of the path is not in the document."""
     for part in path:
         known = part in raw if isinstance(raw, dict) else isinstance(raw, list) and part in range(len(raw))
         if not known:

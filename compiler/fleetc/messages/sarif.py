@@ -28,7 +28,7 @@ _FINGERPRINT = "fleetc/v1"
 
 
 def as_sarif(located: Sequence[Located], sources: Sequence[Source], document: Document | None) -> str:
-    """The log of one run, of which every diagnostic is a result."""
+    """The log of one run; every diagnostic is a result."""
     codes = sorted({item.diagnostic.code for item in located})
     driver = {"name": "fleetc", "version": __version__, "semanticVersion": __version__, "rules": _rules(codes, located)}
     results: list[dict[str, Any]] = []
@@ -78,7 +78,7 @@ def _result(
 
 
 def _location(place: Place, sources: Sequence[Source]) -> dict[str, Any]:
-    """A place; one without a file stands for the first source, as every result needs a file to be shown in."""
+    """A place; one without a file gets the first source, because every result needs a file."""
     file = place.file or (sources[0].name if sources else "")
     region = {"startLine": 1}
     if place.line:

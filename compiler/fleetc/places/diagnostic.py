@@ -35,7 +35,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place and what stands there. `on_key` points at the key instead of its value.
+    """A place and a note about it. `on_key` points at the key instead of its value.
 
     `secret` says that the lines of the place hold a secret, so that they are never printed.
     """

@@ -31,7 +31,7 @@ class Chosen(NamedTuple, Generic[T]):
 
 @lru_cache(maxsize=65536)  # the same few places stand behind many lines
 def given(*path: str | int) -> Origin:
-    """The value stands in the spec at this path."""
+    """The value is in the spec at this path."""
     return Origin("given", (path,))
 
 

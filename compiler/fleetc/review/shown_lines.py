@@ -4,7 +4,7 @@ In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each d
 that belong to no delta. Called by `compare.py`.
 
 A line belongs to a delta of the same node or host that it has a word of: a flag's name, a variable's, the path of a
-mount. Digests are told by no line: where a line differs in nothing else it is bookkeeping.
+mount. No line shows digests: a line that differs in nothing else is bookkeeping.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One side of a comparison: a compiled or recorded tree, and the spec behind it where it is known.
+"""One side of a comparison: a compiled or recorded tree, and its spec if known.
 
 In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by `cli/baseline.py`;
 compared by `compare.py`.

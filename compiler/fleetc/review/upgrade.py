@@ -1,4 +1,4 @@
-"""What another release of the node would mean for a fleet: what the spec must change, what is lost, what acts anew.
+"""What another node release would mean for a fleet: what the spec must change, what is lost, what newly takes effect.
 
 In: a checked spec, its sources and the release. Out: `Upgrade`, which compares the blueprint of today with the
 blueprint for that release; `reports/upgrade.py` prints it. Works towards older releases too. Called by `cli/`.
@@ -145,7 +145,7 @@ def _moved(fleet: Fleet, target: Release) -> Fleet:
     """The fleet with another release. A rule may refuse it, but not for anything that lowering stumbles over: all else
     about the fleet is as sound as it was, and what such a blueprint holds tells what is lost and what is renamed.
     """
-    fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing that was worked out from them
+    fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing computed from them
     fields["fleet"] = fleet.fleet.model_copy(update={"node_release": target})
     return Fleet.model_construct(fleet.model_fields_set, **fields)
 
@@ -223,7 +223,7 @@ def _renamed(move: _Move) -> Iterator[tuple[str, str]]:
 
 
 def _defaults(move: _Move) -> Iterator[tuple[str, str]]:
-    """Flags that the line leaves out and that act all the same: new ones with a default, and changed unset states."""
+    """Flags that take effect without being on the line: new ones with a default, and changed unset states."""
     first, last = sorted((move.old, move.new))
     for flag in sorted(FLAGS.values(), key=lambda flag: (flag.since, flag.name)):
         if not first < flag.since <= last or flag.default in _OFF or flag.name in move.flags | move.flags_then:

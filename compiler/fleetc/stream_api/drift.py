@@ -81,7 +81,7 @@ def _like(row: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 class Comparison:
-    """One comparison as it goes: what differs, and what cannot be told."""
+    """A comparison in progress: what differs, and what cannot be determined."""
 
     def __init__(self, secrets: Iterable[RequestSecret], resolved: Mapping[tuple[str, str], str]) -> None:
         self._secrets = {secret.place: (secret.kind, secret.reference) for secret in secrets}

@@ -133,5 +133,5 @@ def targets(rows: Iterable[Mapping[str, Any]]) -> tuple[NormalTarget, ...]:
 
 
 def target_rows(stream: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of targets as they stand in a stream; none, an empty table and an empty list are the same."""
+    """The rows of targets in a stream; none, an empty table and an empty list are the same."""
     return list((stream.get("multistream") or {}).get("targets") or ())

@@ -49,7 +49,7 @@ class Answer:
 
 
 def read(text: str, status: int | None = None) -> Answer:
-    """Tell what an answer is. Without a status an error object is told from a stream by its form.
+    """Find out what an answer is. Without a status, the form tells an error object from a stream.
 
     Raises NotJsonError where a stream is expected and the text is not JSON.
     """
@@ -113,7 +113,7 @@ def _extras(seen: Seen, path: Path) -> Iterator[Path]:
 
 
 def _oddities(raw: dict[str, Any]) -> Iterator[str]:
-    """What the description of the API rules out and its service does all the same."""
+    """What the service does although the description of the API rules it out."""
     if raw.get("pull") and raw.get("streamKey"):
         yield "the stream has both streamKey and pull, although a pulled stream has no streamKey"
     if "profiles" in raw and raw["profiles"] is None:

@@ -32,14 +32,14 @@ _DECLARABLE = tuple(key for key in Stream.model_fields if key not in ("gateway",
 _SECRET = {"env": "ANSWERED"}
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
 _OF_SPECS = "inline-secret"
-"""The rule about what must not stand in a spec; an answer may hold it."""
+"""The rule about what must not be in a spec; an answer may contain it."""
 
 
 def notes(seen: SeenStream) -> Iterator[str]:
     """A note for each part of an answer that a declaration is refused for, without values that may be secret."""
     declared = _declared(seen)
     faults, fleet = _judged(declared)
-    if fleet is None:  # what stands beside the faulty parts is judged without them
+    if fleet is None:  # the other parts are judged without the faulty ones
         parts = {str(place[0]) for place, _ in faults if place}
         parts |= {"multistream"} if "profiles" in parts else set()
         _, fleet = _judged({key: value for key, value in declared.items() if key not in parts})

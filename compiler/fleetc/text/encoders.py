@@ -26,14 +26,14 @@ SHARED_CHARACTERS = "letters, digits and _ . / : @ % + = , ? [ ] -"
 """What all readers of environment files take for the same, for people; `is_shared` decides."""
 
 REASONS = {
-    "nul": "it holds a NUL character, which no program argument, environment or file here can carry",
-    "lone_surrogate": "it holds half of a surrogate pair, which is not text",
-    "noncharacter": "it holds a Unicode noncharacter, and systemd refuses the whole file",
+    "nul": "it contains a NUL character, which no program argument, environment or file here can hold",
+    "lone_surrogate": "it contains half of a surrogate pair, which is not text",
+    "noncharacter": "it contains a Unicode noncharacter, and systemd would refuse the whole file",
     "too_long": "it is longer than the target accepts",
     "name": "the name is not one that the target accepts",
     "word": "it is not a bare word of letters, digits and _ . / : @ -",
-    "shared": f"it holds more than {SHARED_CHARACTERS}, which some reader would misread",
-    "twice": "the name stands there twice, and readers of the file differ about which counts",
+    "shared": f"it contains more than {SHARED_CHARACTERS}, which some reader would misread",
+    "twice": "the name is there twice, and readers of the file disagree about which one counts",
     "address": "it is neither an address nor a network",
 }
 """Every reason code and the sentence part that explains it."""

@@ -56,7 +56,7 @@ class LineMap:
 class Document:
     """What the sources say together: `raw` is the merged table of dict, list, str, int, bool and Decimal.
 
-    Places are worked out on the first question about one, since a spec without problems asks none.
+    Places are computed on the first question about one, because a spec without problems asks none.
     """
 
     sources: tuple[Source, ...]
@@ -72,7 +72,7 @@ class Document:
         return {source.name: LineMap(source.text) for source in self.sources}
 
     def span(self, path: Path, on_key: bool = False) -> Span | None:
-        """Where the value of a path, or its key, stands in the last source that sets it; None when none does.
+        """Where the value of a path, or its key, is in the last source that sets it; None if none does.
 
         A table's place is its header with the brackets, its inline form, or the key that implies it. An
         array's item has no key: its own place stands for it.

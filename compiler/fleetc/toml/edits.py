@@ -39,7 +39,7 @@ class TextEdit(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """One source to write into: its place in the order of overlays, its text, and where everything stands in it."""
+    """One source to write into: its place in the order of overlays, its text, and where everything is in it."""
 
     number: int
     text: str
@@ -243,7 +243,7 @@ def _remove_lines(sheet: Sheet, start: int, end: int) -> TextEdit:
 
 
 def _remove_item(sheet: Sheet, start: int, end: int) -> TextEdit:
-    """An item between brackets or braces, with the comma behind it or, for the last one, the comma before it."""
+    """An item between brackets or braces, with the comma after it or, for the last one, the comma before it."""
     text = sheet.text
     before = text[start:end]
     behind = _blanks(text, end)
@@ -251,7 +251,7 @@ def _remove_item(sheet: Sheet, start: int, end: int) -> TextEdit:
     if text.startswith(",", behind):
         end = _blanks(text, behind + 1)
         line, rest = _line_start(text, start), _REST_OF_LINE.match(text, end)
-        if rest and line == len(lead) and line > 0:  # nothing else stands on these lines
+        if rest and line == len(lead) and line > 0:  # nothing else is on these lines
             return TextEdit(sheet.number, line, min(rest.end() + 1, len(text)), "", before, "")
     elif lead.endswith(","):
         start = len(lead) - 1

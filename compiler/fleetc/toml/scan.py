@@ -1,4 +1,4 @@
-"""Finds where every key and value stands in a TOML text.
+"""Finds where every key and value is in a TOML text.
 
 In: text that `tomllib` has accepted, or the part of a text before the place where it failed. Out: a `Scan`,
 which holds the offsets of each key path. Called by `document.py` when a place is asked for, by
@@ -87,7 +87,7 @@ class Scan:
             pos = self._match(_gap, pos)
 
     def _header(self, start: int) -> tuple[Path, int]:
-        """Read `[a.b]` or `[[a.b]]`; return the path of the table that it opens and the offset behind it."""
+        """Read `[a.b]` or `[[a.b]]`; return the path of the table that it opens and the offset after it."""
         text = self._text
         many = text.startswith("[[", start)
         parts, pos = key_parts(text, self._match(_blank, start + 1 + many))
@@ -115,7 +115,7 @@ class Scan:
         return path, end
 
     def _pair(self, pos: int, table: Path) -> int:
-        """Read `key = value` inside a table; return the offset behind it."""
+        """Read `key = value` inside a table; return the offset after it."""
         parts, pos = key_parts(self._text, pos)
         path = table
         for part, start, end in parts[:-1]:
@@ -131,7 +131,7 @@ class Scan:
         return value_end
 
     def _value(self, pos: int, path: Path) -> int:
-        """Read one value of any kind; return the offset behind it."""
+        """Read one value of any kind; return the offset after it."""
         if self._text.startswith("[", pos):
             return self._array(pos, path)
         if self._text.startswith("{", pos):
@@ -250,7 +250,7 @@ def key_parts(text: str, pos: int) -> tuple[list[tuple[str, int, int]], int]:
 
 
 def parse_key(text: str) -> Path | None:
-    """The path that a text such as `gateways."gw us"` names in TOML key syntax; None when it is no key."""
+    """The path that a text such as `gateways."gw us"` names in TOML key syntax; None if it is not a key."""
     try:
         parts, end = key_parts(text, 0)
         return tuple(part for part, _, _ in parts) if end == len(text) else None

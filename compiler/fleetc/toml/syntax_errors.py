@@ -60,7 +60,7 @@ def _unmerged(name: str, text: str) -> list[Diagnostic]:
 
 
 def _explained(name: str, text: str, failure: Exception) -> Diagnostic:
-    """The one place at which the text is no TOML."""
+    """The place where the text stops being TOML."""
     message, pos = _split(str(failure), text)
     if message.startswith(_REPEATED):
         return _repeated(name, text, pos)
@@ -132,7 +132,7 @@ def _in_string(name: str, text: str, message: str, start: int, pos: int) -> Diag
     if message.startswith("Unescaped"):
         backslash = text.rfind("\\", start, pos)
         advice = "write \\\\ for a backslash, or put the text in single quotes; control characters are not allowed"
-        what = f"{text[backslash : backslash + 2]} is no escape of TOML 1.0"
+        what = f"{text[backslash : backslash + 2]} is not an escape in TOML 1.0"
         return _at(name, text, backslash, what, backslash + 2, advice=advice)
     if "scalar value" in message or "hex" in message:
         return _at(name, text, pos, "this escape names no character", advice="write the character itself")

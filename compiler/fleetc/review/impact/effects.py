@@ -162,7 +162,7 @@ class Impact:
         }
         for impact, text in told.items():
             if impact in known and impact != "price" and not (impact == "exposure" and opened):
-                continue  # a fact says it better; a price that loses its bound counts whole all the same
+                continue  # a fact says it better; a price that loses its bound still counts fully
             yield Effect(impact, text, counted.get(impact, Decimal(1)))
 
     def _counts(self, impact: str) -> bool:
@@ -175,7 +175,7 @@ class Impact:
         return {fact.impact for delta in group for fact in self._facts.get(id(delta), ())}
 
     def _of_passing(self, group: Sequence[Delta]) -> Iterator[Effect]:
-        """What flags mean that come, go or move with their process, and of which there is no change of their own."""
+        """What flags mean that come, go or move with their process and have no change of their own."""
         told: dict[str, dict[str, None]] = {}
         known = self._known(group) - {"exposure"}
         for delta in group:

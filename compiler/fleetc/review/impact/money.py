@@ -1,4 +1,4 @@
-"""What a change does to prices, to who can buy what from whom, and to what the deposits last.
+"""What a change does to prices, to who can buy what from whom, and to how long deposits last.
 
 In: two fleets and the nodes that changed. Out: `Fact`s of price and funds. Called by `effects.py`. Prices compare
 exactly, for one pixel, in wei where the spec states a rate; off-chain nobody pays, and there are none.
@@ -272,7 +272,7 @@ def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
 
 
 def _told(row: Funds | None) -> dict[str, str]:
-    """What is told of a row of funds; one that is not there has nothing."""
+    """What a row of funds says; a missing row says nothing."""
     cost, runway = (row.cost, row.runway) if row else (None, None)
     plain = (row.wallet, row.deposit, row.reserve) if row else (None, None, None)
     return {

@@ -1,4 +1,4 @@
-"""Which avatars go, come and move to another slot or GPU, told by avatar: slots are numbered anew when one goes.
+"""Which avatars go, come and move to another slot or GPU, by avatar: slots are renumbered when one goes.
 
 In: the items of slots that differ, before and after. Out: pairs of items. Called by `deltas.py`.
 """

@@ -54,7 +54,7 @@ class Delta:
 
 
 def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) -> list[Delta]:
-    """What differs, each once: below what comes or goes nothing is told, and what follows from something goes with it.
+    """What differs, each once: nothing below what comes or goes, and what follows from something goes with it.
 
     An edit that is the cause of nothing is a delta of kind "spec". So is one that only changes how the fleet is
     watched, unless it was made to change that.

@@ -1,4 +1,4 @@
-"""Takes apart what stands beside the nodes in a blueprint: avatar stacks, streams, and how the fleet is watched.
+"""Takes apart everything in a blueprint besides nodes: avatar stacks, streams, and monitoring.
 
 In: these parts of a blueprint. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes
 are named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.

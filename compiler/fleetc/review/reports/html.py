@@ -364,7 +364,7 @@ def _sides(line: Line) -> tuple[_Side | None, _Side | None]:
 
 
 def _follows(before: Line, line: Line) -> bool:
-    """Whether nothing lies between two changed lines of one file."""
+    """Whether there is nothing between two changed lines of one file."""
     if before.artifact != line.artifact:
         return False
     old = not line.old_line or not before.old_line or line.old_line == before.old_line + 1

@@ -108,7 +108,7 @@ def tallies(review: Review) -> list[Tally]:
 
 
 def alarm(review: Review) -> str:
-    """What is not of the spec and would be rolled out all the same, as a sentence without a full stop; or nothing."""
+    """What would be rolled out although it is not from the spec, as a sentence without a full stop; or nothing."""
     if not review.foreign:
         return ""
     found = [visible(path) for path in review.foreign]
@@ -270,7 +270,7 @@ def reason(spot: Cause) -> str:
 
 
 class Alike(NamedTuple):
-    """Files whose changes are the same line for line: the first stands for all of them."""
+    """Files whose changes are the same line for line: the first represents all of them."""
 
     first: FileChange
     paths: tuple[str, ...]

@@ -154,7 +154,7 @@ def store(content: bytes, path: Path, key: Path | None) -> bool:
     signature = None if key is None else signatures.sign(content, key)
     beside = _signature_file(path)
     removed = False
-    # The signature of the plan that lay here goes first: at no time does it stand beside a plan that it is not of.
+    # Remove the signature of the earlier plan first: it must never be beside a plan that it does not belong to.
     try:
         with suppress(FileNotFoundError):
             beside.unlink()
@@ -276,7 +276,7 @@ def _refuse(*found: list[Refusal]) -> None:
 
 
 def _signer(path: Path, content: bytes, settings: Settings) -> str | None:
-    """Who signed the plan; None where nobody has to."""
+    """Who signed the plan; None if nobody has to."""
     if settings.allowed_signers is None and settings.signer is None:
         return None
     if settings.allowed_signers is None:

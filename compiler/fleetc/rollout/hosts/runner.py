@@ -1,9 +1,9 @@
 """Runs one playbook through ansible_runner, and is the only module that imports it.
 
 In: a tree with a stock Ansible project, and the values of secrets. Out: `RunResult`, and events while it runs.
-Ansible sees a private copy of the tree, so nothing that lies beside the tree on disk can take part in the run. The run
-has directories of its own, one of them in memory, and connections of its own; nothing of it stays behind. Its processes
-get the variables of this module and no others, so that no value of a secret stands in an environment.
+Ansible sees a private copy of the tree, so nothing beside the tree on disk can take part in the run. The run has its
+own directories, one of them in memory, and its own connections, and leaves nothing behind. Its processes only get the
+variables of this module, so no value of a secret is in an environment.
 """
 
 from __future__ import annotations

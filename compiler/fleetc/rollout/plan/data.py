@@ -1,4 +1,4 @@
-"""The sealed plan as plain values: everything that a rollout depends on, by digest, and everything that it does.
+"""The sealed plan as plain values: everything that a rollout depends on, by digest, and everything it does.
 
 In: nothing; made by `rollout/plan/make.py`, read back by `rollout/plan/document.py`. Out: `SealedPlan`. Every field
 becomes a key of the plan's JSON. A secret is named here and never held.
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fleetc.review.data import Effect
 
 FORMAT = 3
-"""Version of the plan's own form."""
+"""Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
-"""How much is known of what a host runs: nothing, what a tree says that was rolled out, what the host itself said."""
+"""How much is known about a host: nothing, what a rolled-out tree says, or what the host itself said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the rollout moves from. `manifest` is the digest of the recorded tree's manifest, "" without a tree."""
+    """What the rollout starts from. `manifest` is the digest of the recorded tree's manifest, "" without a tree."""
 
     manifest: str
     hosts: tuple[HostState, ...]
@@ -180,7 +180,7 @@ class SealedPlan:
 
 
 NO_PLAN = "-"
-"""What stands for the seal of a rollout without a plan."""
+"""Used instead of the seal for a rollout without a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Refusal:
 
 
 class PlanRefusedError(Exception):
-    """A plan is not to be carried out. `exit_code` is 3 where the machine lacks something, else 1."""
+    """A plan must not be carried out. `exit_code` is 3 if the machine lacks something, else 1."""
 
     def __init__(self, *refusals: Refusal, exit_code: int = 1) -> None:
         super().__init__("; ".join(refusal.message for refusal in refusals))

@@ -1,9 +1,9 @@
 """A sealed plan as bytes and back: canonical JSON, and the seal over its exact bytes.
 
 In: a `SealedPlan`, or the content of a plan file. Out: the other. The file is `{"plan": ..., "seal": ...}` with sorted
-keys, two blanks a level and one line end at its end; the seal is the SHA-256 of the bytes between the two keys, so that
-it is checked before anything is parsed. One plan has one spelling: any other is refused, even where it means the same.
-The seal finds accidents and edits. Against a person who makes a new one, only a signature helps.
+keys, two blanks a level and one line end at its end; the seal is the SHA-256 of the bytes between the two keys, so
+fleetc checks it before it parses anything. One plan has one spelling: any other is refused, even if it means the same.
+The seal finds accidents and edits. Only a signature helps against a person who makes a new seal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def encode(plan: SealedPlan) -> bytes:
 
 
 def seal_of(content: bytes) -> str:
-    """The seal that stands in the content of a plan's file, as hex digits."""
+    """The seal in the content of a plan's file, as hex digits."""
     return content[-len(_END) - _SEAL_LENGTH : -len(_END)].decode()
 
 
@@ -59,7 +59,7 @@ def _seal(body: bytes) -> str:
 
 
 def _body(plan: SealedPlan) -> bytes:
-    """The plan's own JSON, indented as it stands in the file."""
+    """The plan's own JSON, indented as in the file."""
     text = json_document({"plan": _plain(plan)}).encode()
     return text[len(_START) : -len(b"\n}\n")]
 

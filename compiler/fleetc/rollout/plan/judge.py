@@ -145,7 +145,7 @@ def of_tree(stale: Sequence[str]) -> list[Refusal]:
 
 
 def of_foreign(paths: Sequence[str]) -> list[Refusal]:
-    """What lies in the directory of the tree where a rollout uses it, and is not of the tree."""
+    """Files in the tree's directory that a rollout would use but that are not part of the tree."""
     if not paths:
         return []
     message = f"the tree has files that the plan was made without: {visible(_names(paths))}; Ansible runs or reads "
@@ -154,7 +154,7 @@ def of_foreign(paths: Sequence[str]) -> list[Refusal]:
 
 
 class BaselineVerdict(NamedTuple):
-    """`reached` are hosts that already run what the plan leads to; `unknown` those of which the plan knows nothing."""
+    """`reached` are hosts already at the end of the plan; `unknown` those that the plan knows nothing about."""
 
     refusals: tuple[Refusal, ...]
     reached: tuple[str, ...]
@@ -196,7 +196,7 @@ def of_baseline(
         elif then.known == UNKNOWN:
             continue
         elif is_reached(now, wanted[then.host]):
-            # Places of secrets are no part of what a host says: only a rollout finds whether their values differ.
+            # A host does not report places of secrets: only a rollout finds out whether their values differ.
             reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]
         elif moves := _moves(then, now):
             message = f"{then.host} is not in the state that the plan starts from: {'; '.join(moves[:_NAMED])}"

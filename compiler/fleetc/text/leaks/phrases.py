@@ -51,7 +51,7 @@ def _rows(text: str) -> Iterator[list[int]]:
 
 
 def _is_row(words: Sequence[int]) -> bool:
-    """Whether there are enough words; one word over and over, as in numbered names, is no phrase."""
+    """Whether there are enough words; a repeated word, as in numbered names, is not a phrase."""
     return len(words) >= _FEWEST and len(set(words)) > 1
 
 
