@@ -64,4 +64,4 @@ def _compile_once(templates: Templates, name: str) -> Template:
     return _compiled[key]
 
 
-Templates._compile = _compile_once  # type: ignore[method-assign]
+Templates._compile = _compile_once  # type: ignore[method-assign, assignment]
