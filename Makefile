@@ -35,7 +35,7 @@ quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without 
 	$(BIN)/python -m pytest -q -n 2 -m "not slow and not process" $(QUICK)
 
 test: announce $(INSTALLED) lint ## Lint, types and all tests but the slow ones and those on test hosts
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 .PHONY: announce
 announce:
