@@ -4,8 +4,9 @@ In: every test. Out: the marker `process` on those with the fixture `processes`,
 program. `make quick` leaves the marked ones out.
 
 What costs time and shows nothing is spared. Each text of a template is compiled once in a process, and the command line
-is built once. Files that tests make lie in memory where there is room, unless TMPDIR says where or test hosts are started. Files of tests that
-start programs come first, as those take longest, and the short ones fill the gap at the end.
+is built once. Files that tests make lie in memory where there is room, unless TMPDIR says where or test hosts are
+started. Files of tests that start programs come first, as those take longest, and the short ones fill the gap at the
+end.
 """
 
 from __future__ import annotations
