@@ -39,7 +39,7 @@ test: announce $(INSTALLED) lint ## Lint, types and all tests but the slow ones 
 
 .PHONY: announce
 announce:
-	@echo "Linter, types and contracts of imports, then about 10,000 tests in two processes: about five minutes on two quiet cores."
+	@echo "Linter, types and contracts of imports, then about 10,000 tests in two processes: about four minutes on two quiet cores."
 	@echo "Not among them: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
 
 test-hosts: $(INSTALLED) ## Deploy to real test hosts, all but the slow ones (root; network namespaces, systemd-nspawn, sshd, Docker)
