@@ -2,18 +2,37 @@
 
 In: every test. Out: the marker `process` on those with the fixture `processes`, and a failure of others that start a
 program. `make quick` leaves the marked ones out.
+
+What costs time and shows nothing is spared. The command line is built once in a process. Files that tests make lie in memory where there is room, unless TMPDIR says where or test hosts are
+started. Files of tests that start programs come first, as those take longest, and the short ones fill the gap at the
+end.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 
 settings.register_profile("no-clock", deadline=None)  # machines are noisy
 settings.load_profile("no-clock")
+
+_MEMORY = Path("/dev/shm")
+_ROOM = 4 * 2**30
+"""What tests fill at most, many times over: files of a passed test go at once."""
+
+_spoken_for = {"TMPDIR", "FLEETC_TEST_HOSTS"} & {*os.environ}  # a whole system has no room there
+if not _spoken_for and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))  # where pytest makes its directories
 
 _running: list[pytest.Item] = []
 """The test that runs, if any, alone in a list."""
@@ -24,10 +43,19 @@ def processes() -> None:
     """The test may start programs."""
 
 
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Path]:
+    """A directory on a disk, for tests of what must not lie there."""
+    with tempfile.TemporaryDirectory(prefix="fleetc-test-", dir="/var/tmp") as place:
+        yield Path(place)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "processes" in getattr(item, "fixturenames", ()):
             item.add_marker("process")
+    long = {item.path for item in items if item.get_closest_marker("process")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -45,3 +73,9 @@ def _refuse(event: str, _arguments: object) -> None:
 
 
 sys.addaudithook(_refuse)
+
+
+_command = cache(typer.main.get_command)
+"""The command line of an app, which typer builds anew at each call."""
+typer.main.get_command = _command
+typer.testing._get_command = _command  # type: ignore[attr-defined]

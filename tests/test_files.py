@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import pytest
@@ -169,7 +169,8 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path, kind: str
     elif kind == "device":
         spec = Path("/dev/zero")
     elif kind == "socket":
-        socket.socket(socket.AF_UNIX).bind(str(spec))
+        with chdir(tmp_path):
+            socket.socket(socket.AF_UNIX).bind(spec.name)
     elif kind == "loop":
         spec.symlink_to(spec)
     elif kind == "nul":
@@ -457,7 +458,8 @@ def make(path: Path, kind: str, outside: Path) -> None:
     elif kind == "fifo":
         os.mkfifo(path)
     elif kind == "socket":
-        socket.socket(socket.AF_UNIX).bind(str(path))
+        with chdir(path.parent):  # the path of a socket has at most 107 bytes
+            socket.socket(socket.AF_UNIX).bind(path.name)
     elif kind == "dir":
         path.mkdir()
     else:

@@ -1,7 +1,7 @@
 """A write that dies or whose system calls fail: strace kills the real program at a call, or makes the call fail.
 
-strace counts calls by name, so a clean run's trace gives the points: the n-th call of a name, between two
-marks that the program sets. Needs strace and the right to trace; skips loudly without.
+strace counts calls by name from where it comes in, so a clean run's trace gives the points: the n-th call of a name,
+between two marks that the program sets. Needs strace and the right to trace; skips loudly without.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ import pytest
 
 from fleetc.disk.files import FilesError, read_tree, stale, write_tree
 from fleetc.emit.tree import Tree
+from tests.faulty_writes import Writer
 from tests.test_files import contents, fleet_tree, names, snapshot, wanted_contents
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -29,22 +30,6 @@ OLD = fleet_tree({"FLEET.md": "same\n", "hosts/a/x": "same\n", "hosts/a/y": "old
 NEW = fleet_tree({"FLEET.md": "same\n", "hosts/a/x": "same\n", "hosts/a/y": "new\n", "hosts/b/n": "new\n"})
 NOTE = "hosts/note"  # somebody else's file
 
-WRITER = """
-import json, os, sys
-from pathlib import Path
-from fleetc.disk.files import FilesError, write_tree
-from fleetc.emit.tree import Artifact, tree_of
-files = json.loads(sys.argv[2])
-tree = tree_of(Artifact(path, content.encode()) for path, content in files.items())
-os.access("/mark-begin", os.F_OK)
-try:
-    write_tree(tree, Path(sys.argv[1]))
-except FilesError as error:
-    print(json.dumps([error.code, error.message, error.path, error.exit_code]))
-    sys.exit(error.exit_code)
-finally:
-    os.access("/mark-end", os.F_OK)
-"""
 MARKS = "?access,?faccessat,?faccessat2"
 NO_EXCHANGE = ("-e", "inject=renameat2:error=EXDEV:when=1")
 
@@ -55,38 +40,25 @@ MEMORY = ("brk", "mmap", "munmap", "mremap", "madvise", "futex")  # their number
 
 
 class Point(NamedTuple):
-    """The `number`-th call named `name` since the program's start, and whether it changes something."""
+    """The `number`-th call named `name` since strace came, and whether it changes something."""
 
     name: str
     number: int
     changes: bool
 
 
-def traced(arguments: list[str], target: Path, tree: Tree, trace: Path) -> subprocess.CompletedProcess[str]:
-    """Run the writer under strace."""
-    files = json.dumps({a.path: a.content.decode() for a in tree.artifacts})
-    quick = [] if any("signal=" in a for a in arguments) else ["--seccomp-bpf"]  # no signals come with it
-    command = ["strace", *quick, "-f", "-o", str(trace), *arguments, sys.executable, "-IB", "-c", WRITER]
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
-    return subprocess.run(
-        [*command, str(target), files],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=environment,
-    )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def working_strace(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Skip where strace is missing or may not trace."""
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writer]:
+    """What writes; skip where strace is missing or may not trace."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed, so no crash was tried")
     command = ["strace", "-f", "-e", "inject=chdir:error=EIO", "-o", "/dev/null", "true"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         pytest.skip(f"strace cannot trace here, so no crash was tried: {done.stderr.strip()}")
+    made = Writer(tmp_path_factory.mktemp("writer"))
+    yield made
+    made.close()
 
 
 def prepared(directory: Path, fresh: bool = False) -> Path:
@@ -98,12 +70,12 @@ def prepared(directory: Path, fresh: bool = False) -> Path:
     return target
 
 
-def points(directory: Path, extra: tuple[str, ...] = (), fresh: bool = False) -> list[Point]:
-    """Every system call of a clean write: its name, and its number among the program's calls of that name."""
+def points(writer: Writer, directory: Path, extra: tuple[str, ...] = (), fresh: bool = False) -> list[Point]:
+    """Every system call of a clean write: its name, and its number among the calls of that name."""
     directory.mkdir()
     target = prepared(directory, fresh)
     trace = directory / "trace"
-    done = traced([*extra], target, NEW, trace)
+    done = writer.traced([*extra], target, NEW, trace)
     assert done.returncode == 0, done.stderr
     assert contents(target) == {**wanted_contents(NEW), **({} if fresh else {NOTE: b"theirs\n"})}
     count: Counter[str] = Counter()
@@ -152,15 +124,15 @@ def fixed(target: Path, tree: Tree) -> None:
     assert [name for name in names(target.parent) if name.startswith(".")] == []
 
 
-def kill_everywhere(directory: Path, chosen: list[Point], fresh: bool) -> Counter[str]:
+def kill_everywhere(writer: Writer, directory: Path, chosen: list[Point], fresh: bool) -> Counter[str]:
     """Kill the writer at each point, look at the target, and run again: now the new tree, now the old one."""
     seen: Counter[str] = Counter()
     for turn, (name, number, _) in enumerate(chosen):
         place = directory / f"{turn}"
         place.mkdir()
         target = prepared(place, fresh)
-        done = traced(inject(name, number, "signal=KILL"), target, NEW, directory / "trace")
-        assert done.returncode in (-9, 137), (name, number, done.stderr)
+        done = writer.traced(inject(name, number, "signal=KILL"), target, NEW, directory / "trace")
+        assert done.returncode == -9, (name, number, done.stderr)
         assert "/mark-begin" in (directory / "trace").read_text(), (name, number)
         seen[whole(target)] += 1
         fixed(target, (NEW, OLD)[turn % 2])
@@ -169,21 +141,21 @@ def kill_everywhere(directory: Path, chosen: list[Point], fresh: bool) -> Counte
 
 
 @pytest.mark.parametrize("looking", [40, pytest.param(1, marks=pytest.mark.slow)])
-def test_killed_write_leaves_the_old_or_the_new_tree(tmp_path: Path, looking: int) -> None:
-    chosen = sampled(points(tmp_path / "clean"), looking)
-    seen = kill_everywhere(tmp_path, chosen, fresh=False)
+def test_killed_write_leaves_the_old_or_the_new_tree(writer: Writer, tmp_path: Path, looking: int) -> None:
+    chosen = sampled(points(writer, tmp_path / "clean"), looking)
+    seen = kill_everywhere(writer, tmp_path, chosen, fresh=False)
     assert set(seen) == {"old", "new"}
 
 
-def test_killed_first_write_leaves_nothing_or_the_tree(tmp_path: Path) -> None:
-    chosen = sampled(points(tmp_path / "clean", fresh=True), 20)
-    seen = kill_everywhere(tmp_path, chosen, fresh=True)
+def test_killed_first_write_leaves_nothing_or_the_tree(writer: Writer, tmp_path: Path) -> None:
+    chosen = sampled(points(writer, tmp_path / "clean", fresh=True), 20)
+    seen = kill_everywhere(writer, tmp_path, chosen, fresh=True)
     assert set(seen) == {"nothing", "new without the note"}
 
 
 @pytest.mark.parametrize("looking", [40, pytest.param(1, marks=pytest.mark.slow)])
-def test_killed_write_without_exchange_is_noticed_and_mended(tmp_path: Path, looking: int) -> None:
-    every = points(tmp_path / "clean", NO_EXCHANGE)
+def test_killed_write_without_exchange_is_noticed_and_mended(writer: Writer, tmp_path: Path, looking: int) -> None:
+    every = points(writer, tmp_path / "clean", NO_EXCHANGE)
     noticed = 0
     for turn, (name, number, _) in enumerate(p for p in sampled(every, looking) if p[0] != "renameat2"):
         place = tmp_path / f"{turn}"
@@ -191,8 +163,8 @@ def test_killed_write_without_exchange_is_noticed_and_mended(tmp_path: Path, loo
         target = prepared(place)
         trace = f"trace={name},renameat2,{MARKS}"
         arguments = [*NO_EXCHANGE, *inject(name, number, "signal=KILL"), "-e", trace]
-        done = traced(arguments, target, NEW, tmp_path / "trace")
-        assert done.returncode in (-9, 137), (name, number, done.stderr)
+        done = writer.traced(arguments, target, NEW, tmp_path / "trace")
+        assert done.returncode == -9, (name, number, done.stderr)
         assert (target / NOTE).read_text() == "theirs\n"
         if ".fleetc-out.apply" in names(place):
             noticed += 1
@@ -221,16 +193,16 @@ FAULTS = [
 @pytest.mark.parametrize("looking", [6, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fresh", [False, True], ids=["change", "first"])
 def test_failing_call_is_named_and_leaves_the_old_tree(
-    tmp_path: Path, fault: str, calls: tuple[str, ...], fresh: bool, looking: int
+    writer: Writer, tmp_path: Path, fault: str, calls: tuple[str, ...], fresh: bool, looking: int
 ) -> None:
-    every = [p for p in points(tmp_path / "clean", fresh=fresh) if p.name in calls]
+    every = [p for p in points(writer, tmp_path / "clean", fresh=fresh) if p.name in calls]
     failed = 0
     for turn, (name, number, _) in enumerate(sampled(every, looking)):
         place = tmp_path / f"{turn}"
         place.mkdir()
         target = prepared(place, fresh)
         before = snapshot(place)
-        done = traced(inject(name, number, f"error={fault}"), target, NEW, tmp_path / "trace")
+        done = writer.traced(inject(name, number, f"error={fault}"), target, NEW, tmp_path / "trace")
         where = (name, number, done.stdout, done.stderr)
         assert "INJECTED" in (tmp_path / "trace").read_text(), where
         assert "Traceback" not in done.stderr, where
@@ -248,25 +220,25 @@ def test_failing_call_is_named_and_leaves_the_old_tree(
     assert failed > 0
 
 
-def test_failing_sync_is_never_a_success(tmp_path: Path) -> None:
-    for turn, (name, number, _) in enumerate(p for p in points(tmp_path / "clean") if "sync" in p[0]):
+def test_failing_sync_is_never_a_success(writer: Writer, tmp_path: Path) -> None:
+    for turn, (name, number, _) in enumerate(p for p in points(writer, tmp_path / "clean") if "sync" in p[0]):
         place = tmp_path / f"{turn}"
         place.mkdir()
         target = prepared(place)
         before = snapshot(place)
-        done = traced(inject(name, number, "error=EIO"), target, NEW, tmp_path / "trace")
+        done = writer.traced(inject(name, number, "error=EIO"), target, NEW, tmp_path / "trace")
         assert done.returncode == 3
         assert json.loads(done.stdout)[0] == "device-failed"
         assert snapshot(place) == before
     assert turn == 1
 
 
-def test_hand_made_change_to_a_half_applied_tree_is_still_noticed(tmp_path: Path) -> None:
+def test_hand_made_change_to_a_half_applied_tree_is_still_noticed(writer: Writer, tmp_path: Path) -> None:
     target = prepared(tmp_path)
-    every = points(tmp_path / "clean", NO_EXCHANGE)
+    every = points(writer, tmp_path / "clean", NO_EXCHANGE)
     name, number, _ = [p for p in every if p[0].startswith("rename") and p[0] != "renameat2"][1]
     arguments = [*NO_EXCHANGE, *inject(name, number, "signal=KILL"), "-e", f"trace={name},renameat2,{MARKS}"]
-    traced(arguments, target, NEW, tmp_path / "trace")
+    writer.traced(arguments, target, NEW, tmp_path / "trace")
     assert ".fleetc-out.apply" in names(tmp_path)
     assert stale(NEW, target) != ()
     (target / "FLEET.md").write_text("edited\n")

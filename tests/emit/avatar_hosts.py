@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -138,6 +139,12 @@ class Network:
                 return True
             assert done.returncode == 2, (port, done.returncode, done.stderr)
         return False
+
+    def reached(self, part: str, ports: Sequence[str], address: str = HOST) -> set[str]:
+        """Which of the ports a part reaches, asked all at once: a port that is silent is waited for."""
+        with ThreadPoolExecutor(len(ports)) as pool:
+            answers = pool.map(lambda port: self.reaches(part, port, address), ports)
+            return {port for port, answer in zip(ports, answers, strict=True) if answer}
 
     def close(self) -> None:
         """Take everything down."""

@@ -82,6 +82,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
             record.parent.mkdir()
             record.write_text(case.before.replace("TRAP", str(trap)))
     everywhere = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    everywhere |= {"ansible_pipelining": "true"}  # as ansible.cfg has it for ssh
     inventory = {"all": {"children": {"fleet_hosts": {"hosts": hosts, "vars": everywhere}}}}
     files["ansible/inventory.json"] = json.dumps(inventory).encode()
     artifacts = [Artifact(path, content) for path, content in files.items()]

@@ -34,7 +34,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the browser saw, all of it in one run. Screenshots stay beside the pages."""
+    """What the browser saw, all of it in one run. A look that shows a fault leaves a screenshot beside the pages."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     needed = {"node": bool(shutil.which("node")), "Chromium": bool(browser)}
     needed |= {name: (TOOLS / name / "package.json").is_file() for name in ("playwright-core", "axe-core")}

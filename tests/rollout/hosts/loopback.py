@@ -243,10 +243,10 @@ def texts_below(place: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 @pytest.fixture(scope="module")
-def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+def loopback(disk: Path) -> Iterator[Loopback]:
     """The host, not rolled out to yet."""
     if missing := needed():
         pytest.skip(missing)
-    made = Loopback(tmp_path_factory.mktemp("loopback"))
+    made = Loopback(disk)
     yield made
     made.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -78,7 +79,9 @@ def is_copy(directory: Path, rollout: int) -> bool:
 def open_to_others(place: Path) -> Iterator[str]:
     """What lies in the directories of rollouts in memory and somebody else may read."""
     for top in place.glob("fleetc-private-*"):
-        for path in (top, *top.rglob("*")):
+        # os.walk passes over a directory that vanishes meanwhile, which rglob does not.
+        inside = (Path(folder, name) for folder, *names in os.walk(top) for name in itertools.chain(*names))
+        for path in (top, *inside):
             try:
                 mode = path.lstat().st_mode
             except FileNotFoundError:

@@ -40,13 +40,13 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_directory_of_the_session_is_taken_where_it_is_in_memory_and_for_this_user_alone(
-    runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: Path, tmp_path: Path, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = tmp_path / "link"
     link.symlink_to(runtime)
     open_one = runtime / "open"
     open_one.mkdir(mode=0o755)
-    on_disk = tmp_path / "on-disk"
+    on_disk = disk / "on-disk"
     on_disk.mkdir(mode=0o700)
     for given, taken in (
         (runtime, runtime),
@@ -62,10 +62,10 @@ def test_directory_of_the_session_is_taken_where_it_is_in_memory_and_for_this_us
     assert memory_place() == MEMORY
 
 
-def test_a_directory_on_disk_is_never_called_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private, "_MEMORY", tmp_path)
+def test_a_directory_on_disk_is_never_called_memory(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(private, "_MEMORY", disk)
     assert memory_place() is None
-    monkeypatch.setattr(private, "_MEMORY", tmp_path / "missing")
+    monkeypatch.setattr(private, "_MEMORY", disk / "missing")
     assert memory_place() is None
 
 
