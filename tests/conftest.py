@@ -3,9 +3,9 @@
 In: every test. Out: the marker `process` on those with the fixture `processes`, and a failure of others that start a
 program. `make quick` leaves the marked ones out.
 
-What costs time and shows nothing is spared. The command line is built once in a process. Files that tests make lie in memory where there is room, unless TMPDIR says where or test hosts are
-started. Files of tests that start programs come first, as those take longest, and the short ones fill the gap at the
-end.
+What costs time and shows nothing is spared. The command line is built once in a process. Files that tests make lie in
+memory where there is room, unless TMPDIR says where or test hosts are started. Files of tests that start programs come
+first, as those take longest, and the short ones fill the gap at the end.
 """
 
 from __future__ import annotations
