@@ -99,7 +99,8 @@ from tests.support import compile_text, shipped
 text = sys.stdin.read()
 compiled = compile_text(text)
 assert compiled.blueprint is not None, compiled.checked.diagnostics
-for line in formats.trace(compiled.blueprint, "FLEET.md", *shipped(), [Source("fleet.toml", text)]):
+page = formats.Drafts(compiled.blueprint, *shipped(), [Source("fleet.toml", text)]).find("FLEET.md")
+for line in page.lines():
     print(line.text, line.origins, line.presence)
 """
 
