@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 
 from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
@@ -82,13 +83,13 @@ def _host_lines(host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[D
     services = []
     for service in host.services:
         text = json_line(_service(service, release.services[service.name]))
-        services.append((text, together((given(service.table, service.name),), inputs[service.name])))
+        services.append((text, (given(service.table, service.name), *inputs[service.name])))
     variables: list[Member] = [
         ("ansible_host", _unsafe(host.address), (given("hosts", host.name, "address"),)),
         ("ansible_port", str(host.ssh_port), (given("hosts", host.name, "ssh_port"),)),
         ("ansible_user", _unsafe(host.ssh_user), (given("hosts", host.name, "ssh_user"),)),
         ("ansible_become", "true" if host.become else "false", (given("hosts", host.name, "become"),)),
-        ("fleet_files_digest", json_string(release.host), together(*inputs.values()) or (table,)),
+        ("fleet_files_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_files_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
         ("fleet_services_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_services_list", services, (table,)),
@@ -144,7 +145,7 @@ def _avatar(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -
             "arguments": digest(f"slots/{slot.name}.compose.yaml"),
             "directories": [ansible_unsafe(directory) for directory in slot.directories],
         }
-        slots.append((json_line(values), together((slot.origin,), behind)))
+        slots.append((json_line(values), (slot.origin, *behind)))
     secrets = [
         {"file": name, **_secret(secret)}
         for name, of_file in (("host", avatar.host_secrets), ("turn", avatar.turn_secrets))

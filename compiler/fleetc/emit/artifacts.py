@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import chain
 from json.encoder import encode_basestring
 from operator import attrgetter, itemgetter
+from typing import TypeGuard
 
 from fleetc.blueprint.blueprint import Service
 from fleetc.emit.traced import Line, Origins
@@ -75,29 +76,57 @@ def json_document(value: object) -> str:
 
     Raises TypeError for a float or any other type, ValueError for a Decimal that is no number.
     """
-    lines: list[tuple[str, Path]] = []
-    _add_lines(lines, value, (), "", "", "")
-    return without_hidden("".join([f"{text}\n" for text, _ in lines]))
+    return without_hidden("".join([f"{text}\n" for text, _ in _json_lines(value)]))
 
 
 def json_lines(value: object) -> list[tuple[str, Path]]:
     """The lines of the same file, each with the key path of what stands on it; brackets stand for their container."""
+    return [(without_hidden(text), place) for text, place in _json_lines(value)]
+
+
+def _json_lines(value: object) -> list[tuple[str, Path]]:
     lines: list[tuple[str, Path]] = []
-    _add_lines(lines, value, (), "", "", "")
-    return [(without_hidden(text), place) for text, place in lines]
-
-
-def _add_lines(lines: list[tuple[str, Path]], value: object, place: Path, indent: str, key: str, comma: str) -> None:
-    if isinstance(value, Mapping | list | tuple) and value:
-        table = isinstance(value, Mapping)
-        members = [(k, f"{encode_basestring(k)}: ", v) for k, v in value.items()] if isinstance(value, Mapping) else []
-        items = members or [(index, "", item) for index, item in enumerate(value)]
-        lines.append((f"{indent}{key}{'{' if table else '['}", place))
-        for number, (name, label, item) in enumerate(items, 1):
-            _add_lines(lines, item, (*place, name), f"{indent}  ", label, "," if number < len(items) else "")
-        lines.append((f"{indent}{'}' if table else ']'}{comma}", place))
+    if _opens(value):
+        _add_lines(lines, value, (), "", "", "")
     else:
-        lines.append((f"{indent}{key}{_scalar(value)}{comma}", place))
+        lines.append((_scalar(value), ()))
+    return lines
+
+
+def _opens(value: object) -> TypeGuard[Mapping[str, object] | Sequence[object]]:
+    """Whether a value stands between brackets on lines of their own."""
+    return isinstance(value, dict | list | tuple | Mapping) and bool(value)
+
+
+def _add_lines(
+    lines: list[tuple[str, Path]],
+    value: Mapping[str, object] | Sequence[object],
+    place: Path,
+    indent: str,
+    key: str,
+    comma: str,
+) -> None:
+    inner, left = f"{indent}  ", len(value)
+    if isinstance(value, Mapping):
+        lines.append((f"{indent}{key}{{", place))
+        for name, item in value.items():
+            left -= 1
+            label, tail = f"{encode_basestring(name)}: ", "," if left else ""
+            if _opens(item):
+                _add_lines(lines, item, (*place, name), inner, label, tail)
+            else:
+                lines.append((f"{inner}{label}{_scalar(item)}{tail}", (*place, name)))
+        lines.append((f"{indent}}}{comma}", place))
+        return
+    lines.append((f"{indent}{key}[", place))
+    for index, item in enumerate(value):
+        left -= 1
+        tail = "," if left else ""
+        if _opens(item):
+            _add_lines(lines, item, (*place, index), inner, "", tail)
+        else:
+            lines.append((f"{inner}{_scalar(item)}{tail}", (*place, index)))
+    lines.append((f"{indent}]{comma}", place))
 
 
 def _scalar(value: object) -> str:

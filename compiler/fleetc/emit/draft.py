@@ -36,7 +36,8 @@ class Lines:
 
     def lines(self) -> list[TracedLine]:
         """The lines with their origins."""
-        return [TracedLine(line, origins) for text, origins in self._explain() for line in text.split("\n")]
+        lines = ((line, together(origins)) for text, origins in self._explain() for line in text.split("\n"))
+        return [TracedLine(line, origins) for line, origins in lines]
 
 
 def text_of(lines: Iterable[Line]) -> str:

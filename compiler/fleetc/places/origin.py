@@ -6,7 +6,6 @@ people's questions about the output. Holds key paths, never lines.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from fleetc.places.diagnostic import Path
@@ -29,7 +28,6 @@ class Chosen(NamedTuple, Generic[T]):
     origin: Origin
 
 
-@lru_cache(maxsize=65536)  # the same few places stand behind many lines
 def given(*path: str | int) -> Origin:
     """The value is in the spec at this path."""
     return Origin("given", (path,))
