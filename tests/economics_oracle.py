@@ -1,8 +1,8 @@
 """Whether a gateway buys from an orchestrator, written down a second time, straight from what the node does.
 
 In: a spec as plain TOML values, the names of a gateway and an orchestrator, and "video" or a (pipeline, model id). Out:
-one word and, when too dear, by how many percent. It shares nothing with the compiler: it reads its own prices, walks
-every list from one end to the other, and computes with fractions only. `test_economics.py` holds both together.
+one word and, when too expensive, by how many percent. It shares nothing with the compiler: it reads its own prices,
+walks every list from one end to the other, and computes with fractions only. `test_economics.py` compares the two.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def is_asked(spec: Spec, gateway: str, orchestrator: str, work: Work) -> bool:
 
 
 def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[str, Fraction | None]:
-    """What comes of it: not asked, not offered, refused, buys, unknown, or too dear with the percentage."""
+    """What comes of it: not asked, not offered, refused, buys, unknown, or too expensive with the percentage."""
     if not is_asked(spec, gateway, orchestrator, work):
         return "not asked", None
     text = asked(spec, orchestrator, gateway, work)
@@ -202,5 +202,5 @@ def outcome(spec: Spec, gateway: str, orchestrator: str, work: Work) -> tuple[st
     if most is not None and offer[1] != 0 and most[0] != offer[0]:
         return "unknown", None
     if most is not None and offer[1] > most[1]:
-        return "too dear", (offer[1] / most[1] - 1) * 100
+        return "too expensive", (offer[1] / most[1] - 1) * 100
     return ("unknown" if None in funds(spec, gateway) else "buys"), None

@@ -13,7 +13,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_DEAR, UNKNOWN, VIDEO, Goods
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, NOT_OFFERED, REFUSED, TOO_EXPENSIVE, UNKNOWN, VIDEO, Goods
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Market, matrix
 from fleetc.analysis.funds import funds
 from fleetc.analysis.payers import Payers
@@ -171,7 +171,7 @@ def test_25_000_pairs_come_out_as_the_plain_account_says() -> None:
                     assert (found.outcome, found.over) == (expected, percent), (seed, gateway, seller, work)
                     seen[expected] = seen.get(expected, 0) + 1
     assert sum(seen.values()) >= 25_000
-    assert set(seen) == {BUYS, TOO_DEAR, REFUSED, UNKNOWN, NOT_OFFERED, NOT_ASKED}
+    assert set(seen) == {BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN, NOT_OFFERED, NOT_ASKED}
     assert min(seen.values()) > 700, seen
 
 
@@ -186,9 +186,9 @@ def test_summaries_count_what_the_pairs_say(first: int) -> None:
                 if set(pairs) <= {NOT_ASKED, NOT_OFFERED}:
                     continue
                 verdict = market.judge(gateway, goods)
-                counted = tuple(map(pairs.count, (BUYS, TOO_DEAR, REFUSED, UNKNOWN)))
+                counted = tuple(map(pairs.count, (BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN)))
                 assert counted == (*verdict[2:5], verdict.offers - sum(verdict[2:5])), (seed, gateway, work)
-                best = BUYS if counted[0] else UNKNOWN if counted[3] else TOO_DEAR if counted[1] else REFUSED
+                best = BUYS if counted[0] else UNKNOWN if counted[3] else TOO_EXPENSIVE if counted[1] else REFUSED
                 assert verdict.outcome == best, (seed, gateway, work)
                 cells = [market.cell(gateway, seller, goods) for seller in spec["orchestrators"]]
                 bought = [
@@ -200,7 +200,7 @@ def test_summaries_count_what_the_pairs_say(first: int) -> None:
                     assert (verdict.cheapest.sent, verdict.dearest.sent) == (min(bought), max(bought))
 
 
-def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_dear() -> None:
+def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_expensive() -> None:
     found_some = 0
     for seed in range(110):
         spec = random_spec(seed)
@@ -214,9 +214,9 @@ def test_nobody_pays_exactly_when_every_gateway_that_asks_finds_it_too_dear() ->
                 highest = payers.highest(offer)
                 if highest is not None:
                     found_some += 1
-                    assert pairs - {REFUSED, NOT_OFFERED} == {TOO_DEAR}, (seed, seller, goods)
+                    assert pairs - {REFUSED, NOT_OFFERED} == {TOO_EXPENSIVE}, (seed, seller, goods)
                 elif pairs - {REFUSED} == {
-                    TOO_DEAR
+                    TOO_EXPENSIVE
                 }:  # then the caps are in another currency than the price for everybody
                     caps = [market.caps[g].of(goods).unit for g in spec["gateways"] if market.asks(g, seller)]
                     assert offer.unit not in caps or market.special_of.get((seller, goods)), (seed, seller, goods)
@@ -231,7 +231,7 @@ def test_in_a_big_fleet_summaries_stand_for_the_pairs() -> None:
     assert matrix(fleet_of(spec)).cells is None
     shown = lower_market(fleet_of(spec))
     assert not shown.whole and not shown.rows and shown.summaries
-    assert "DEAREST IT BUYS" in as_text(shown)
+    assert "MOST EXPENSIVE IT BUYS" in as_text(shown)
     small = matrix(fleet_of(random_spec(1)))
     assert small.cells is not None and len(small.cells) <= CELL_GATEWAYS * CELL_OFFERS
 
@@ -333,7 +333,7 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     assert done.returncode == 1
     assert "gateway-price-admits-nobody" in done.stderr
     assert "1200 wei / pixel comes to 1224 wei / pixel" in done.stdout
-    assert "too dear by 22.4 percent" in done.stdout
+    assert "too expensive by 22.4 percent" in done.stdout
     spec.write_text(text.replace("1000 wei", "1260 wei"))
     done = fleetc("check", spec, "--explain-prices")
     assert done.returncode == 0
@@ -341,7 +341,7 @@ def test_check_prints_the_market_also_when_a_price_is_wrong(tmp_path: Path) -> N
     assert "at 0.05 gwei (assumed: [fleet] has no gas_price)" in done.stdout
     spec.write_text(text.replace("1000 wei", "1220 wei"))
     done = fleetc("check", spec, "--explain-prices")
-    assert "too dear by 0.33 percent; buys while gas is below 0.041668" in done.stdout
+    assert "too expensive by 0.33 percent; buys while gas is below 0.041668" in done.stdout
     spec.write_text(text.replace("1000 wei", "1220 wei").replace("[fleet]", '[fleet]\ngas_price = "0.04 gwei"'))
     done = fleetc("check", spec, "--explain-prices")
     assert done.returncode == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.analysis.acceptance import BUYS, NOT_ASKED, TOO_DEAR, UNKNOWN, VIDEO
+from fleetc.analysis.acceptance import BUYS, NOT_ASKED, TOO_EXPENSIVE, UNKNOWN, VIDEO
 from fleetc.analysis.economics import market_of, matrix
 from fleetc.analysis.funds import funds
 from fleetc.lower.market import lower_market
@@ -196,7 +196,7 @@ def test_video_behind_a_signer_is_not_paid_for() -> None:
 
 
 def test_caps_of_the_signer_decide_what_its_gateways_buy() -> None:
-    for cap, outcome in (("1000", BUYS), ("800", TOO_DEAR)):
+    for cap, outcome in (("1000", BUYS), ("800", TOO_EXPENSIVE)):
         dear = fleet(onchain(LIVE, SELLER, behind(), finding(max_price=f'"{cap} wei / pixel"')))
         found = market_of(dear).cell("gate", "orch", GOODS)
         assert found.decision.outcome == outcome

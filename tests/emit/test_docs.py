@@ -159,7 +159,7 @@ def test_market_is_shown_pair_by_pair_or_as_a_summary() -> None:
     page = page_of(support.plan(market=market))
     assert [row[2] for row in table(page, "Who buys from whom")] == [visible(v or "orch-a") for v in support.ODD_VALUES]
     assert "at a gas price of `0.05 gwei`, as the spec states,\nand with 100 orchestrators" in page
-    assert "compared at 1 USD = `0.00042 ETH`, as the spec states" in page
+    assert "converted at 1 USD = `0.00042 ETH`, as the spec states" in page
     assert table(page, "Funds") == [["gw-eu", "payer", "0.5 ETH", "none", "not stated", "unknown", "at least 2 d"]]
     summary = MarketSummary("gw-eu", "models", 9, 4, 3, 1, 1, "1 wei / pixel", "")
     market = MarketTables(whole=False, gateways=40, offers=60, summaries=(summary,), assumed=assumed)

@@ -40,7 +40,7 @@ Goods = tuple[str, str]
 """What is sold: VIDEO, or the pipeline and id of a model."""
 VIDEO: Goods = ("video", "")
 
-BUYS, TOO_DEAR, REFUSED, UNKNOWN = "buys", "too dear", "refused", "unknown"
+BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN = "buys", "too expensive", "refused", "unknown"
 NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
 """What can come of a gateway, an orchestrator and some goods. Refused: no ticket comes about between the two. Unknown:
 in currencies that no rate compares, or from funds that are not stated."""
@@ -81,7 +81,7 @@ class PriceEntry(NamedTuple):
 class Decision(NamedTuple):
     """What comes of a cap and an offer.
 
-    `over` is how many percent too dear the offer is, `why` the reason when it is refused or unknown.
+    `over` is how many percent too expensive the offer is, `why` the reason when it is refused or unknown.
     """
 
     outcome: str
@@ -92,7 +92,7 @@ class Decision(NamedTuple):
 def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: Chain) -> Decision:
     """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies, and needs no ticket.
 
-    What is too dear with the least overhead is so whatever the funds are.
+    What is too expensive with the least overhead is so whatever the funds are.
     """
     if offer is None:
         return Decision(NOT_OFFERED)
@@ -106,7 +106,7 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
         if cap.unit != offer.unit:
             return Decision(UNKNOWN, None, NO_RATE)
         if asked > cap.worth:
-            return Decision(TOO_DEAR, Fraction(asked - cap.worth) * 100 / Fraction(cap.worth))
+            return Decision(TOO_EXPENSIVE, Fraction(asked - cap.worth) * 100 / Fraction(cap.worth))
     if backing.known:
         return Decision(BUYS)
     return Decision(UNKNOWN, None, NO_CAPS if cap.unit == ELSEWHERE else NO_FUNDS)

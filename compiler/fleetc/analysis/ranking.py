@@ -19,7 +19,7 @@ from fleetc.analysis.acceptance import (
     BUYS,
     NOT_OFFERED,
     REFUSED,
-    TOO_DEAR,
+    TOO_EXPENSIVE,
     UNKNOWN,
     WEI,
     PriceEntry,
@@ -37,9 +37,9 @@ Skip = Callable[[PriceEntry], bool]
 class Verdict(NamedTuple):
     """What one cap reaches among several offers of the same goods.
 
-    `outcome` is BUYS when one offer is within the cap, else UNKNOWN when one cannot be judged, else TOO_DEAR, REFUSED
-    or NOT_OFFERED. `cheapest` is the cheapest offer that compares and is not refused, `dearest` the dearest one within
-    the cap, both as they reach the gateway; `best` has the dearest within the cap of all terms.
+    `outcome` is BUYS when one offer is within the cap, else UNKNOWN when one cannot be judged, else TOO_EXPENSIVE,
+    REFUSED or NOT_OFFERED. `cheapest` is the cheapest offer that compares and is not refused, `dearest` the highest one
+    within the cap, both as they reach the gateway; `best` has the highest within the cap of all terms.
     """
 
     outcome: str
@@ -176,7 +176,7 @@ class Shelf(NamedTuple):
                 most = self._last(kind, bound) if inside and backing.known else None
                 dearest += [quoted(most, ticket)] if most else []
         judged = within + above + refused
-        outcome = BUYS if within else UNKNOWN if offers > judged else TOO_DEAR if above else REFUSED
+        outcome = BUYS if within else UNKNOWN if offers > judged else TOO_EXPENSIVE if above else REFUSED
         return Verdict(
             outcome, offers, within, above, refused,
             min(cheapest, key=_sent, default=None), max(dearest, key=_sent, default=None), tuple(dearest),

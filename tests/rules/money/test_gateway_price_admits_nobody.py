@@ -126,7 +126,7 @@ def test_model_of_a_worker_that_has_no_price_is_sold_at_the_base_price() -> None
     other = model("other", id='"Org/Other"')
     node = gateway(mode='"dual"', orchestrators=LIST, max_price='"1100 wei / pixel"')
     text = onchain(model(), other, node, seller, worker)
-    assert "model other" not in printed(text, CODE)  # too dear as well, and realvis is the dearest
+    assert "model other" not in printed(text, CODE)  # too expensive as well, and realvis is the dearest
     caps = 'max_model_prices = { other = "1100 wei / pixel", realvis = "4000 wei / pixel" }\n'
     assert "sells model other" in flagged(onchain(model(), other, node + caps, seller, worker), CODE)
 

@@ -18,7 +18,7 @@ def _two(*tables: str, dear: str = '"2000 wei / pixel"', **settings: str) -> str
 CAP = gateway(max_price='"1500 wei / pixel"')
 
 
-def test_one_of_two_is_too_dear(snapshot: SnapshotAssertion) -> None:
+def test_one_of_two_is_too_expensive(snapshot: SnapshotAssertion) -> None:
     assert flagged(_two(CAP), CODE, Severity.WARNING) == snapshot
 
 

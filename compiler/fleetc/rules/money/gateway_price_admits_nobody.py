@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from fleetc.analysis.acceptance import (
     BUYS,
     REFUSED,
-    TOO_DEAR,
+    TOO_EXPENSIVE,
     VIDEO,
     Goods,
     PriceEntry,
@@ -74,7 +74,7 @@ def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Dia
     """The goods that each cap is for: a cap that reaches none of them is reported once."""
     caps, closed = market.caps[name], market.closed(name)
     purchases = [(goods, market.judge_price(name, goods)) for goods, _ in market.purchases(name)]
-    nothing = all(verdict.outcome in (TOO_DEAR, REFUSED) for _, verdict in purchases)
+    nothing = all(verdict.outcome in (TOO_EXPENSIVE, REFUSED) for _, verdict in purchases)
     never = closed and nothing and all(_never(market, name, goods) for goods, _ in purchases)
     by_cap: dict[tuple[str | int, ...], list[tuple[Goods, Verdict]]] = {}
     for goods, verdict in purchases:
@@ -83,14 +83,16 @@ def _gateway(market: Market, names: dict[Goods, str], name: str) -> Iterator[Dia
             by_cap.setdefault(cap.path, []).append((goods, verdict))
     for found in by_cap.values():
         goods, verdict = found[0]
-        if all(v.outcome == TOO_DEAR for _, v in found):
+        if all(v.outcome == TOO_EXPENSIVE for _, v in found):
             cap = caps.of(goods)
             cheapest = min((v.cheapest for _, v in found if v.cheapest), key=_sent, default=None)
             what = "video" if goods == VIDEO else f"model{'' if goods in caps.models else 's of'} {cap.path[-1]}"
             if cheapest:
                 certain = all(_never(market, name, goods) for goods, _ in found)
                 yield _refused(market, closed, certain, what, cap, cheapest)
-    left = [(v.cheapest, g) for g, v in purchases if g != VIDEO and caps.of(g) is caps.base and v.outcome == TOO_DEAR]
+    left = [
+        (v.cheapest, g) for g, v in purchases if g != VIDEO and caps.of(g) is caps.base and v.outcome == TOO_EXPENSIVE
+    ]
     dearest = max(((entry, goods) for entry, goods in left if entry), key=lambda pair: _sent(pair[0]), default=None)
     if dearest:
         yield _left_to_base(market, names[dearest[1]], caps.base, dearest[0], closed and nothing, never)
@@ -102,7 +104,7 @@ def _sent(entry: PriceEntry) -> Amount:
 
 def _never(market: Market, name: str, goods: Goods) -> bool:
     """Whether the gateway could not buy even if gas cost almost nothing."""
-    return market.judge_price(name, goods, market.quiet).outcome in (TOO_DEAR, REFUSED)
+    return market.judge_price(name, goods, market.quiet).outcome in (TOO_EXPENSIVE, REFUSED)
 
 
 def _refused(market: Market, closed: bool, certain: bool, what: str, cap: PriceEntry, offer: PriceEntry) -> Diagnostic:
