@@ -85,11 +85,10 @@ def json_lines(value: object) -> list[tuple[str, Path]]:
 
 
 def _json_lines(value: object) -> list[tuple[str, Path]]:
+    if not _opens(value):
+        return [(_scalar(value), ())]
     lines: list[tuple[str, Path]] = []
-    if _opens(value):
-        _add_lines(lines, value, (), "", "", "")
-    else:
-        lines.append((_scalar(value), ()))
+    _add_lines(lines, value, (), "", "", "")
     return lines
 
 
@@ -106,27 +105,21 @@ def _add_lines(
     key: str,
     comma: str,
 ) -> None:
-    inner, left = f"{indent}  ", len(value)
+    items: list[tuple[str | int, str, object]]
     if isinstance(value, Mapping):
-        lines.append((f"{indent}{key}{{", place))
-        for name, item in value.items():
-            left -= 1
-            label, tail = f"{encode_basestring(name)}: ", "," if left else ""
-            if _opens(item):
-                _add_lines(lines, item, (*place, name), inner, label, tail)
-            else:
-                lines.append((f"{inner}{label}{_scalar(item)}{tail}", (*place, name)))
-        lines.append((f"{indent}}}{comma}", place))
-        return
-    lines.append((f"{indent}{key}[", place))
-    for index, item in enumerate(value):
+        brackets, items = "{}", [(name, f"{encode_basestring(name)}: ", item) for name, item in value.items()]
+    else:
+        brackets, items = "[]", [(index, "", item) for index, item in enumerate(value)]
+    inner, left = f"{indent}  ", len(items)
+    lines.append((f"{indent}{key}{brackets[0]}", place))
+    for name, label, item in items:
         left -= 1
         tail = "," if left else ""
         if _opens(item):
-            _add_lines(lines, item, (*place, index), inner, "", tail)
+            _add_lines(lines, item, (*place, name), inner, label, tail)
         else:
-            lines.append((f"{inner}{_scalar(item)}{tail}", (*place, index)))
-    lines.append((f"{indent}]{comma}", place))
+            lines.append((f"{inner}{label}{_scalar(item)}{tail}", (*place, name)))
+    lines.append((f"{indent}{brackets[1]}{comma}", place))
 
 
 def _scalar(value: object) -> str:
