@@ -11,7 +11,7 @@ from functools import partial
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.artifacts import image_origin
-from fleetc.emit.draft import Draft, file_of_runtime
+from fleetc.emit.draft import Draft, service_file
 from fleetc.emit.templates import Rendered, Templates, View
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
@@ -27,7 +27,7 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
     for service in host.services:
         body = Rendered(templates, _TEMPLATE, partial(_view, service))
         origins = [*(a.origin for a in service.arguments), *(m.origin for m in service.mounts)]
-        yield file_of_runtime(host, service, FILE, body, origins)
+        yield service_file(host, service, FILE, body, origins, by_runtime=True)
 
 
 def _view(service: Service, mark: Mark) -> View:

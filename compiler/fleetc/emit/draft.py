@@ -131,18 +131,15 @@ def origins_of(files: Iterable[Draft]) -> Origins:
     return together(*((*line.origins, *line.presence) for file in files for line in file.lines()))
 
 
-def service_file(host: HostBlueprint, service: Service, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
-    """A file of a service that every host has. Its tables are those of the host, of the node and of the origins."""
+def service_file(
+    host: HostBlueprint, service: Service, name: str, body: Body, origins: Iterable[Origin], *, by_runtime: bool = False
+) -> Draft:
+    """A file of a service, on hosts of any runtime or of one. Its tables are host, node and those of the origins."""
     node = (service.table, service.name)
     there = derived("every node has this file on its host", (*node, "host"))
-    return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host, *node), there)
-
-
-def file_of_runtime(host: HostBlueprint, service: Service, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
-    """A file of a service that only hosts of one runtime have."""
-    node = (service.table, service.name)
-    why = "every node has this file on a host of this runtime"
-    there = derived(why, ("hosts", host.name, "runtime"), (*node, "host"))
+    if by_runtime:
+        why = "every node has this file on a host of this runtime"
+        there = derived(why, ("hosts", host.name, "runtime"), (*node, "host"))
     return Draft(f"hosts/{host.name}/{service.name}/{name}", body, origins, _tables(host, *node), there)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 
 from fleetc.blueprint.blueprint import DOCKER_SOCKET, HostBlueprint, Mount, Service
 from fleetc.emit.artifacts import release_origin
-from fleetc.emit.draft import Draft, file_of_runtime
+from fleetc.emit.draft import Draft, service_file
 from fleetc.emit.templates import Encoded, Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import derived, given
@@ -33,7 +33,8 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
         return
     for service in host.services:
         body = Rendered(templates, _TEMPLATE, partial(_view, host, service))
-        yield file_of_runtime(host, service, f"{service.unit}.service", body, [a.origin for a in service.arguments])
+        origins = [argument.origin for argument in service.arguments]
+        yield service_file(host, service, f"{service.unit}.service", body, origins, by_runtime=True)
 
 
 def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
