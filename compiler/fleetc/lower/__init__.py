@@ -1,4 +1,4 @@
-"""Lowering: from the typed fleet to the blueprint. All defaults, names and decisions are settled here.
+"""Lowering: from the typed fleet to the blueprint. It decides all defaults and names.
 
 In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variable and file has an origin.
 """
@@ -24,11 +24,11 @@ from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
 
 SIGNER_ELSEWHERE = "signer elsewhere"
-"""The end of an edge from a gateway to a signer outside the fleet; no node has such a name."""
+"""The end of an edge from a gateway to a signer outside the fleet; no node can have this name."""
 
 
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
-    """Lower a whole fleet, or of its hosts only some. Hosts without nodes are kept: a rollout stops what ran there."""
+    """Lower the fleet, or only some of its hosts. Hosts without nodes are kept: a rollout stops what ran there."""
     edges = tuple(sorted(_edges(fleet)))
     return Blueprint(
         fleet=fleet.fleet.name,

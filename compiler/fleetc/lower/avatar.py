@@ -1,9 +1,9 @@
 """Lowers the avatar stack of a host: settings of the host, TURN, every slot, allowlists and firewall.
 
-In: a fleet and one of its stacks. Out: an `StackBlueprint` in which every value has an origin. What the command line of
-the stack hands to Compose for a slot stands in the slot's own variables, so that a later start by other means has it
-too. Arguments with spaces between them cannot stand in environment files that all readers take for the same: signaling
-and game get theirs from a Compose file of the slot.
+In: a fleet and one of its stacks. Out: a `StackBlueprint` in which every value has an origin. The slot's own variables
+contain everything that the command line of the stack passes to Compose for a slot, so that starting it later in another
+way works too. Environment files cannot hold arguments separated by spaces, because readers parse them differently:
+signaling and game get theirs from a Compose file of the slot.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ HOST_SERVICES = (
     *("turn-server", "orchestrator-health", "orchestrator-edge-rotator"),
     *("vtuber-auto-updater", REGISTRATION),
 )
-"""What runs once on a host, in the order in which it is started."""
+"""What runs once per host, in start order."""
 
 SLOT_FILE = "docker-compose.unreal.instance.yml"
 STUN_SERVER = "stun.l.google.com:19302"
@@ -55,7 +55,7 @@ GAME_FILES = {
     "game": "GAME_INI",
     "user_settings": "GAME_USER_SETTINGS",
 }
-"""The variable of each settings file of the game, between VTUBER_ and _FILE."""
+"""The variable of each settings file of the game: the part between VTUBER_ and _FILE."""
 
 _name = itemgetter(0)
 
@@ -90,7 +90,7 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
 
 
 def _services(settings: Avatars) -> Iterator[str]:
-    """What this host runs: no TURN and no registration that the spec does not have, which would only fail."""
+    """What this host runs. TURN and registration are left out unless the spec has them: they would only fail."""
     for name in HOST_SERVICES:
         if name == TURN_SERVICE and settings.turn is None:
             continue
@@ -100,7 +100,7 @@ def _services(settings: Avatars) -> Iterator[str]:
 
 
 def _images(stack: Stack) -> Iterator[StackImage]:
-    """The images that no tag of a release reaches: as the spec pins them, else whatever is newest."""
+    """The images that have no release tag: as pinned in the spec, else the newest."""
     services = {"signaling": SIGNALING_SERVICE, "game": GAME_SERVICE, "turn": TURN_SERVICE}
     if stack.settings.turn is None:
         del services["turn"]
@@ -112,9 +112,9 @@ def _images(stack: Stack) -> Iterator[StackImage]:
 
 
 def _cluster(stack: Stack, slots: tuple[SlotInForce, ...]) -> BlueprintFile:
-    """The slots as the stack's command line reads them, which takes the number 0 of a GPU for none: it is text there.
+    """The slots as the stack's command line reads them. A GPU 0 is written as text: it reads the number 0 as no GPU.
 
-    A slot beyond those that the command line knows stands there too: it then refuses the file and leaves all alone.
+    A slot that the command line does not know is included too: it then refuses the whole file and changes nothing.
     """
     content = {
         "slot_count": slots[-1].number + 1,
@@ -172,7 +172,7 @@ def _host_variables(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) 
 
 
 def _switches(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
-    """The switches whose defaults differ between releases, compose files and code: always written."""
+    """The switches whose defaults differ between releases, Compose files and code: they are always written."""
     settings, prefix = stack.settings, stack.settings.brand.upper()
     yield Variable("EXPERIMENTAL_REMOTE_OPS", _switch(settings.remote_ops), _origin(settings, stack.path, "remote_ops"))
     control = effective.remote_cluster_control(fleet, stack)
@@ -186,7 +186,7 @@ def _switches(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
 
 
 def _image_and_network(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
-    """What the Compose files of the host and of slots both read."""
+    """What the Compose files of both the host and the slots read."""
     settings = stack.settings
     tag = effective.image_tag(fleet, stack)
     yield Variable(f"{settings.brand.upper()}_SERVICE_IMAGE_TAG", str(tag.value), tag.origin)
@@ -253,7 +253,7 @@ def _host_secrets(stack: Stack) -> Iterator[SecretVariable]:
 
 
 def _turn_ports(stack: Stack, turn: Turn | None) -> Iterator[Variable]:
-    """Ports of TURN: the Compose file of the host publishes them by the same names that the server reads."""
+    """Ports of TURN: the host's Compose file publishes them under the same names that the server reads."""
     relay, path = effective.relay_ports(stack), (*stack.path, "turn")
     if turn is None or relay is None:
         return
@@ -304,7 +304,7 @@ def _slot(fleet: Fleet, stack: Stack, slot: SlotInForce) -> AvatarSlot:
 
 
 def _signaling_arguments(settings: Avatars, slot: SlotInForce) -> Iterator[str]:
-    """What registers the slot: by hand with the first edge where no control plane does it, then its port and id."""
+    """What registers the slot: its port and id, and without a control plane also the first edge."""
     edge = settings.edge
     if edge is not None and edge.url is None and edge.addresses:
         yield from ("--use_matchmaker", "--matchmaker_address", str(edge.addresses[0]))
@@ -346,7 +346,7 @@ def _slot_variables(fleet: Fleet, stack: Stack, slot: SlotInForce) -> Iterator[V
 
 
 def _programs(settings: Avatars, path: tuple[Any, ...]) -> Iterator[Variable]:
-    """What signaling, recorder and game of a slot start from. Files that nobody chose stay those of the checkout."""
+    """What signaling, recorder and game of a slot start from. Files that the spec does not set come from the checkout."""
     rest = _origin(settings, path, "signaling_rest_api")
     yield Variable("ENABLE_REST_API", _switch(settings.signaling_rest_api), rest)
     if settings.recorder_signaling is not None:
@@ -371,7 +371,7 @@ def _game_files(settings: Avatars) -> Iterator[tuple[str, str]]:
 
 
 def _edge(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[Variable]:
-    """What the rotator reads. Whatever starts it, it leaves slots alone, which are projects of their own."""
+    """What the rotator reads. However it is started, it does not touch slots: they are separate Compose projects."""
     own = derived("slots are projects of their own", (*stack.path, "slots"))
     yield Variable("EDGE_SKIP_COMPOSE_RECREATE", "1", own)
     first = derived("the signaling port of the first slot", *slots[0].origin.paths)
@@ -397,7 +397,7 @@ def _edge(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[Variable]:
 
 
 def _origin(table: Base, path: tuple[Any, ...], key: str) -> Origin:
-    """Given where the spec writes the key, else a default."""
+    """Given if the spec has the key, else a default."""
     written = key in table.model_fields_set
     return given(*path, key) if written else default("the stack's own default, written out", path)
 

@@ -1,6 +1,6 @@
 """Who may call the avatar stack of a host: the allowlists of its services and the ports of its firewall.
 
-In: a fleet and one of its stacks. Out: allowlists in the notation of each reader, the variables that carry them, and
+In: a fleet and one of its stacks. Out: allowlists in the notation of each reader, the variables that contain them, and
 rows for the packet filter. Called by `avatar.py`.
 """
 
@@ -26,11 +26,11 @@ from fleetc.language.fleet import Fleet, Stack
 from fleetc.places.origin import default, derived, given
 
 BEHIND_DOCKER = {"signaling": 80, "runner": 9877, "recorder": 8889}
-"""The port of each service of a slot once Docker has rewritten the destination of a packet: the same in every slot."""
+"""The port of each service of a slot after Docker has rewritten the packet's destination: the same in every slot."""
 
 
 def allowlists(stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[Allowlist, ...]:
-    """One list for each reader: networks for firewall and power, whole addresses for runners and recorders."""
+    """One list per reader: networks for firewall and power, whole addresses for runners and recorders."""
     return (
         Allowlist(FIREWALL_ALLOWLIST, _callers(stack)),
         Allowlist(POWER_ALLOWLIST, _power(stack)),
@@ -40,26 +40,26 @@ def allowlists(stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[Allowlist,
 
 
 def addresses(stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[AllowedNetwork, ...]:
-    """Who may call runners and recorders, which compare whole addresses.
+    """Who may call runners and recorders. They compare whole addresses.
 
-    Calls from the host itself come from the gateway of the slot's network.
+    Calls from the host itself arrive from the gateway of the slot's network.
     """
     edges = (AllowedNetwork(entry.text.removesuffix("/32"), entry.origin) for entry in _edges(stack))
     return _once(chain(_host_itself(stack), _gateways(slots), _allowed_addresses(stack), edges))
 
 
 def access_variables(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[Variable]:
-    """The allowlists that services of the host read from their environment, and the ports that the rotator guards."""
+    """The allowlists that host services read from their environment, and the ports that the rotator guards."""
     yield listed(stack, "POWER_ALLOWED_IPS", _power(stack))
     edge = stack.settings.edge
     if edge is None or edge.url is None:
-        # Where a file of allowed callers is named and not empty, it wins over the list above, and both the rotator and
-        # the stack's command line add to it. Blank means that there is none; where a control plane steers the host,
-        # the file is the rotator's, and its name is left as it is.
+        # A non-empty file of allowed callers takes precedence over the list above, and both the rotator and the stack's
+        # command line add to it. A blank name means that there is no file. If a control plane manages the host, the file
+        # belongs to the rotator, and its name is not changed.
         only = derived("the list of the spec alone counts", (*stack.path, "allow"))
         yield Variable("EDGE_POWER_ALLOWED_IPS_FILE", "", only)
     yield listed(stack, "VTUBER_ALLOWED_ADDRESSES", addresses(stack, slots))
-    # The rotator reads IPv4 networks only, and adds the edges that its control plane names.
+    # The rotator only reads IPv4 networks, and adds the edges that its control plane names.
     networks = tuple(
         AllowedNetwork(str(entry.network), entry.origin)
         for entry in effective.allowed(stack)
@@ -84,14 +84,14 @@ def listed(stack: Stack, name: str, entries: tuple[AllowedNetwork, ...]) -> Vari
 
 
 def _callers(stack: Stack) -> tuple[AllowedNetwork, ...]:
-    """Who reaches the ports of the stack from outside: who is allowed, and the edges."""
+    """Who can reach the ports of the stack from outside: allowed callers and edges."""
     return _once(chain(_allowed(stack), _edges(stack)))
 
 
 def _power(stack: Stack) -> tuple[AllowedNetwork, ...]:
-    """Who may put the host to sleep and operate it: who is allowed and the host itself.
+    """Who may put the host to sleep and operate it: allowed callers and the host itself.
 
-    It is never empty: some releases take an empty list for everybody.
+    It is never empty: some releases read an empty list as "everybody".
     """
     local = (AllowedNetwork(str(ip_network(entry.text)), entry.origin) for entry in _host_itself(stack))
     return _once(chain(local, _allowed(stack)))
@@ -131,7 +131,7 @@ def _gateways(slots: tuple[SlotInForce, ...]) -> Iterator[AllowedNetwork]:
 
 
 def _once(entries: Iterator[AllowedNetwork]) -> tuple[AllowedNetwork, ...]:
-    """Each entry once, by its text; the first one keeps its origin."""
+    """Each entry once, compared by text; the first one keeps its origin."""
     found: dict[str, AllowedNetwork] = {}
     for entry in entries:
         found.setdefault(entry.text, entry)
@@ -142,10 +142,10 @@ def _once(entries: Iterator[AllowedNetwork]) -> tuple[AllowedNetwork, ...]:
 
 
 def firewall(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[FirewallRow, ...]:
-    """Who reaches which port, sorted by port.
+    """Who can reach which port, sorted by port.
 
-    The command port of a game is for nobody: nothing protects it, and nobody outside needs it. Where a control plane
-    steers the host and the spec names no edges, only the control plane knows them, and its rotator guards the ports.
+    Nobody can reach the command port of a game: it has no protection, and no outside caller needs it. If a control plane
+    manages the host and the spec names no edges, only the control plane knows them, and its rotator guards the ports.
     """
     return tuple(sorted(_rows(fleet, stack, slots), key=lambda row: row[:5]))
 
@@ -176,9 +176,9 @@ def _rows(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterato
 
 
 def _guarded_ports(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[str]:
-    """The ports that the rotator guards, one item for each run of neighbours.
+    """The ports that the rotator guards, one item per run of consecutive ports.
 
-    It filters what Docker forwards behind the rewriting, and the host's own ports by the number that the caller used.
+    It filters what Docker forwards after the rewriting, and the host's own ports by the number that the caller used.
     """
     for service, inside in BEHIND_DOCKER.items():
         for first, last in _runs(sorted({inside, *(slot.ports[service] for slot in slots)})):
@@ -196,7 +196,7 @@ def _range(first: int, last: int) -> str:
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """The runs of neighbouring numbers in a sorted list."""
+    """The runs of consecutive numbers in a sorted list."""
     first = last = numbers[0]
     for number in numbers[1:]:
         if number != last + 1:

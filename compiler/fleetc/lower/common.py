@@ -1,6 +1,6 @@
 """What lowering does for every node: network, listeners, directories, wallet, rewards, GPUs, order.
 
-In: a fleet and a node. Out: the parts that `gateway.py`, `orchestrator.py` and `worker.py` put together as a `Service`.
+In: a fleet and a node. Out: the parts that `gateway.py`, `orchestrator.py` and `worker.py` combine into a `Service`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def role_flag(flag: str, node: Node, reason: str, field: str = "") -> Argument:
 
 
 def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
-    """Network, administration listener, data directory, plain settings and further variables."""
+    """Network, administration listener, data directory, plain settings and other variables."""
     if has_signer(node):
         reason = "its signer talks to the chain in its place"
         yield Argument("network", "offchain", derived(reason, (*node.path, "remote_signer")))
@@ -68,14 +68,14 @@ def settings_of_every_node(fleet: Fleet, node: Node) -> Iterator[Planned]:
 
 
 def extra_text(kind: str, value: bool | int | str) -> str:
-    """The value of an extra flag as the node takes it; a rule has seen that it is of the flag's type, where known."""
+    """The value of an extra flag in the node's form; a rule has already checked its type if the flag is known."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(parse_duration(value)) if kind == "duration" else str(value)
 
 
 def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned]:
-    """RPC, account and reward caller of a node with a wallet; nothing for a process that runs off-chain."""
+    """RPC, account and reward caller of a node with a wallet; empty for an off-chain process."""
     if not talks_to_chain(fleet, node):
         return
     if fleet.fleet.rpc is not None:
@@ -94,7 +94,7 @@ def chain(fleet: Fleet, node: Node, settings: ChainSettings) -> Iterator[Planned
 
 
 def gpus(fleet: Fleet, node: Node) -> Iterator[Planned]:
-    """The GPU ids, when the node uses any."""
+    """The GPU ids, if the node uses any."""
     ids = effective.gpu_ids(fleet, node)
     if ids:
         text = ids if isinstance(ids, str) else ",".join(map(str, ids))
@@ -107,13 +107,13 @@ def own_file(node: Node, name: str) -> str:
 
 
 def plain_number(value: Decimal) -> str:
-    """A Decimal without an exponent and without trailing zeros: the node reads "1e3" as price 1 in a currency "e3"."""
+    """A Decimal without exponent or trailing zeros: the node reads "1e3" as price 1 in a currency "e3"."""
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from_host: str) -> Listener:
-    """Where a node on a host reaches a signer or redeemer of this fleet."""
+    """Where a node on a host can reach a signer or redeemer of this fleet."""
     listener = effective.reached_at(fleet, helper, settings, from_host)
     if listener is None:
         raise ValueError(f"{helper.name} listens where {from_host} cannot reach it, which a rule refuses")
@@ -121,13 +121,13 @@ def helper_address(fleet: Fleet, helper: Node, settings: Signer | Redeemer, from
 
 
 def account(fleet: Fleet, name: str) -> str:
-    """The account of a gateway that a price is for: that of its wallet or its signer's, or the address as it is."""
+    """The gateway account that a price is for: that of its wallet or its signer's, or the address as written."""
     found = account_of(fleet, name) if name in fleet.gateways else None
     return name if found is None else str(found)
 
 
 def json_number(value: Decimal) -> int | Decimal:
-    """An integer where the amount is whole, else the exact decimal."""
+    """An integer if the amount is whole, else the exact decimal."""
     whole = int(value)
     return whole if whole == value else value
 
@@ -141,7 +141,7 @@ def service(
     containers: bool = False,
     prices: tuple[PriceLine, ...] = (),
 ) -> Service:
-    """Put a service together: everything sorted, so that equal specs give equal bytes."""
+    """Build a service: everything is sorted, so that equal specs give equal bytes."""
     arguments: list[Argument] = []
     variables: list[Variable] = []
     secrets: list[SecretVariable] = []
@@ -183,11 +183,11 @@ def _image(fleet: Fleet, node: Node, release: str) -> str:
 
 
 _MOUNTED_FLAGS = {"aiModelsDir": False, "liveRunnerConfig": True, "verifierPath": False}
-"""Flags whose value is a path of the host, and whether the node only reads there."""
+"""Flags whose value is a path on the host, and whether the node only reads it."""
 
 
 def _mounts(wanted: Iterable[Mount]) -> tuple[Mount, ...]:
-    """Each path once: read-write wins, and a path below another read-write mount is already there."""
+    """Each path once: read-write takes precedence, and a path below another read-write mount is left out."""
     mounts: dict[str, Mount] = {}
     for mount in wanted:
         before = mounts.get(mount.path)

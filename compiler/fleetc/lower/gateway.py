@@ -1,6 +1,6 @@
-"""Lowers a gateway: what it listens on, whom it finds, how much it pays and what it makes of streams.
+"""Lowers a gateway: what it listens on, which orchestrators it finds, how much it pays and how it transcodes streams.
 
-In: a fleet and one of its gateways. Out: a `Service`. What remote signers share is public here.
+In: a fleet and one of its gateways. Out: a `Service`. The functions that remote signers also use are public.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def discovery(fleet: Fleet, node: Node, buyer: Buyer) -> Iterator[Planned]:
 
 
 def orchestrator_address(fleet: Fleet, name: str) -> str:
-    """The address of an orchestrator that a gateway or worker names: its service address, or the text as it is."""
+    """The address of an orchestrator that a gateway or worker names: its service address, or the text as written."""
     orchestrator = fleet.orchestrators.get(name)
     if orchestrator is None:
         return name
@@ -75,7 +75,7 @@ def orchestrator_address(fleet: Fleet, name: str) -> str:
 
 
 def address_paths(fleet: Fleet, name: str) -> tuple[Path, ...]:
-    """Where the spec says what `orchestrator_address` returns; nowhere for one outside this fleet."""
+    """Where the spec has what `orchestrator_address` returns; nowhere for an orchestrator outside this fleet."""
     orchestrator = fleet.orchestrators.get(name)
     if orchestrator is None:
         return ()

@@ -20,13 +20,13 @@ Planned = Argument | Variable | SecretVariable
 
 
 def apply(node: Node) -> Iterator[Planned]:
-    """Lower every plain setting of a node that the spec gives."""
+    """Lower every plain setting that the spec gives for a node."""
     for row, value in settings_given(node):
         yield planned(row.flag, value, given(node.table, node.name, *row.parts))
 
 
 def planned(flag: str, value: Any, origin: Origin) -> Planned:
-    """One setting as the process gets it: a flag, or a variable when the node treats the value as sensitive."""
+    """One setting as passed to the process: a flag, or a variable if the node treats the value as sensitive."""
     if isinstance(value, SecretRef):
         return secret(flag, value, origin)
     known = FLAGS[flag]
@@ -37,11 +37,11 @@ def planned(flag: str, value: Any, origin: Origin) -> Planned:
 
 _READ_AS_PATH = ("orchSecret", "ethPassword", "FVfailGskey")
 SECRET_PATH_VARIABLES = frozenset(FLAGS[flag].env for flag in _READ_AS_PATH)
-"""Variables in which the node takes a path in place of the secret. Only a path ever stands in a `Variable`."""
+"""Variables in which the node accepts a path instead of the secret. A `Variable` only ever contains a path."""
 
 
 def secret(flag: str, reference: SecretRef, origin: Origin) -> Planned:
-    """A secret setting: a host file's path where the node reads paths, else a variable filled at rollout."""
+    """A secret setting: the path of a host file if the node reads paths, else a variable filled at rollout."""
     env = FLAGS[flag].env
     if reference.kind == "host_file" and flag in _READ_AS_PATH:
         return Variable(env, reference.name, origin)

@@ -1,7 +1,7 @@
-"""Lowers what a fleet's prices come to: who buys what from whom, and what it pays from. Plain text for reports.
+"""Lowers the market of a fleet: who buys what from whom, and with which funds. Plain text for reports.
 
 In: a fleet without errors, or one whose errors a rule has reported. Out: a `MarketTables` of plain values. Exact
-numbers are settled here: what has no short decimal form is rounded, and says "about".
+numbers become text here: what has no short decimal form is rounded, and says "about".
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def lower_market(fleet: Fleet) -> MarketTables:
 
 
 def _rows(fleet: Fleet, cells: Iterable[Cell], names: dict[Goods, str]) -> Iterator[MarketRow]:
-    """What a gateway does not ask for is left out."""
+    """The cells of a gateway, without the goods that it does not ask for."""
     for cell in cells:
         gateway = fleet.gateways[cell.gateway]
         if cell.decision.outcome == NOT_ASKED or cell.offer is None or cell.cap is None:
@@ -66,7 +66,7 @@ def _wallet(paying: Node | None) -> str:
 
 
 def outcome_text(decision: Decision, until: int | None) -> str:
-    """What comes of two nodes, with the gas price in wei below which they trade."""
+    """The outcome for two nodes, with the gas price in wei below which they trade."""
     text = decision.outcome
     if decision.over is not None:
         text += f" by {percent_text(decision.over)} percent"
@@ -93,7 +93,7 @@ def _funds(found: Funds) -> FundsRow:
 
 
 def price_text(entry: PriceEntry) -> str:
-    """A price as written, and what it comes to for a pixel where that is not the same; an offer as it is sent."""
+    """A price as written, and its worth per pixel if that differs; an offer as it is sent."""
     if entry.price is None:
         return "any price" if entry.unbounded else "what its signer elsewhere pays"
     return _price_text(entry.price, entry.unit, entry.worth if entry.sent is None else entry.sent)
@@ -109,7 +109,7 @@ def _price_text(price: Price, unit: str, worth: Amount) -> str:
 
 
 def number_text(number: Fraction, places: int) -> str:
-    """A number that is not negative, in decimal digits: exact when it has few enough, else "about" and rounded down."""
+    """A non-negative number in decimal digits: exact if it has few enough, else "about" and rounded down."""
     scaled = number * 10**places
     whole, rest = divmod(scaled.numerator, scaled.denominator)
     digits = str(whole).rjust(places + 1, "0")
@@ -118,7 +118,7 @@ def number_text(number: Fraction, places: int) -> str:
 
 
 def percent_text(percent: Fraction) -> str:
-    """A percentage that is not negative, rounded half up to a tenth, below one to two digits: never 0 for a change."""
+    """A non-negative percentage, rounded half up to a tenth, below one to two digits: never 0 for a change."""
     places = 1
     while 0 < percent < 1 and percent * 10**places < 10:
         places += 1
@@ -128,11 +128,11 @@ def percent_text(percent: Fraction) -> str:
 
 
 _FINEST = 6
-"""So many digits at most stand behind the point of a percentage."""
+"""The most digits after the decimal point of a percentage."""
 
 
 def hours_text(hours: Fraction) -> str:
-    """A time span in days, hours and minutes, whole minutes only: "at least" what is left then."""
+    """A time span in days, hours and whole minutes: at least this much is left."""
     minutes, rest = divmod(hours.numerator * 60, hours.denominator)
     days, minutes = divmod(minutes, 24 * 60)
     parts = ((days, "d"), (minutes // 60, "h"), (minutes % 60, "min"))

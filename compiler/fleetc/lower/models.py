@@ -1,6 +1,6 @@
 """The AI part of a node: its list of models, their directory and their runner images.
 
-In: a fleet and a node with AI settings. Out: arguments and `aiModels.json`, in the exact form the node's parser takes.
+In: a fleet and a node with AI settings. Out: arguments and `aiModels.json`, in exactly the form that the node parses.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool)
 
 
 def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) -> tuple[BlueprintFile, ...]:
-    """The list of models; prices only where the node sells."""
+    """The list of models; with prices only if the node sells."""
     if not settings.models:
         return ()
     entries: list[dict[str, Any]] = []
@@ -74,7 +74,7 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
 
 
 def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Path, Origin]:
-    """Where the keys of an entry come from: those of the model from its table, the others from the node's list."""
+    """The origins of an entry's keys: keys of the model come from its table, the others from the node's list."""
     of_model = {"pipeline": "pipeline", "model_id": "id", "optimization_flags": "optimization"}
     places: dict[Path, Origin] = {(index,): derived("the models offered", own, ("models", model))}
     for key in entry:
@@ -86,7 +86,7 @@ def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Pat
 
 
 def _images(fleet: Fleet, node: Node, settings: AiSettings) -> Iterator[Planned]:
-    """The runner images. Releases before -aiRunnerImageOverrides have one for all, and a rule refuses more."""
+    """The runner images. Releases before -aiRunnerImageOverrides have one for all; a rule refuses more."""
     if not effective.knows(fleet, node, "aiRunnerImageOverrides"):
         if settings.runner_image is not None:
             yield Argument("aiRunnerImage", settings.runner_image, given(*node.path, "runner_image"))

@@ -1,8 +1,7 @@
-"""Lowers how the fleet is watched: targets with their labels, alerts, panels, and what stays unwatched.
+"""Lowers the monitoring of the fleet: targets with their labels, alerts, panels, and what is not monitored.
 
-In: a fleet. Out: `MonitoringBlueprint`, or None for a fleet of which nothing is to be watched. Called by
-`lower/__init__.py`. Labels stand on targets, never on the whole of Prometheus: it may watch other things too, and
-expands `$` there.
+In: a fleet. Out: `MonitoringBlueprint`, or None if there is nothing to monitor. Called by `lower/__init__.py`. Labels
+are set on targets, never globally in Prometheus: it may monitor other things too, and expands `$` in global labels.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ ROLES = {
     "redeemers": "redeemer",
     "reward_callers": "reward-caller",
 }
-"""The label `role` of the nodes of each table."""
+"""The label `role` of the nodes in each table."""
 
 
 def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
-    """How the fleet is watched; None when nobody asks for it and no node serves metrics."""
+    """The monitoring of the fleet; None if the spec does not ask for it and no node serves metrics."""
     found = tuple(readings(fleet))
     if not found and fleet.monitoring is None:
         return None
@@ -137,7 +136,7 @@ def _further(settings: monitoring.Monitoring) -> Iterator[TargetLabel]:
 
 
 def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
-    """What a reader of the alerts may take for watched though it is not."""
+    """What a reader of the alerts may believe is monitored, but is not."""
     for reading in found:
         if reading.by == NOBODY and reading.node is not None:
             why = f"it serves metrics on the loopback of host {reading.host} and nothing there reads them"

@@ -1,4 +1,4 @@
-"""Lowers an orchestrator: where it is found, what it asks, and who does its work.
+"""Lowers an orchestrator: its service address, its prices, and who does its work.
 
 In: a fleet and one of its orchestrators. Out: a `Service`.
 """

@@ -1,7 +1,7 @@
-"""In which order a rollout takes hosts, and the nodes of a host: what others use goes before those who use it.
+"""The rollout order of hosts, and of nodes on a host: what others use goes before those who use it.
 
-In: a `Fleet` and the edges of its blueprint. Out: names of hosts; a key to sort nodes by. A gateway that starts before
-its signer or its orchestrators has nobody to sign or to work for it, and one that is restarted last loses its streams
+In: a `Fleet` and the edges of its blueprint. Out: names of hosts; a sort key for nodes. A gateway that starts before
+its signer or its orchestrators has nobody to sign or to work for it, and one that restarts last loses its streams only
 once.
 """
 
@@ -21,20 +21,20 @@ _WORKERS = 2
 """The stage of workers, which call their orchestrator, and of avatar stacks."""
 
 _NOTHING = 4
-"""The stage of a host that runs nothing: what ran there is stopped when its successors run."""
+"""The stage of a host that runs nothing: what ran there is stopped once its successors run."""
 
 _Rank = tuple[int, str]
 
 
 def turn(node: Node) -> _Rank:
-    """Sorts nodes: helpers, orchestrators, workers, gateways, those of a kind by name."""
+    """Sorts nodes: helpers, orchestrators, workers, gateways; within a kind by name."""
     return _STAGES.get(type(node.settings), _WORKERS), node.name
 
 
 def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]:
-    """All hosts: each after those that its nodes use, and of those that may be next the one with the earliest stage.
+    """All hosts: each after those that its nodes use. If several can be next, the one with the earliest stage is.
 
-    A host counts with the last of its nodes. Of hosts that use one another in a circle one has to be the first.
+    The last node of a host decides its stage. If hosts use one another in a circle, one of them goes first anyway.
     """
     ranks = {name: _rank(fleet, name) for name in fleet.hosts}
     home = {node.name: node.settings.host for node in fleet.nodes}
@@ -67,7 +67,7 @@ def _rank(fleet: Fleet, host: str) -> _Rank:
 
 
 def _first_of_circle(waits: dict[str, set[str]], ranks: dict[str, _Rank]) -> str:
-    """A host of a circle, which is found by going from host to host that is waited for."""
+    """A host in a circle, found by following from each host one that it waits for."""
     passed: dict[str, None] = {}
     name = min(waits)
     while name not in passed:

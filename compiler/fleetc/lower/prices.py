@@ -1,6 +1,6 @@
-"""Lowers prices: the flags and files that carry them to the node, and the lines that people read.
+"""Lowers prices: the flags and files that pass them to the node, and the lines that people read.
 
-In: a fleet and a node. Out: arguments, entries of files, `PriceLine`s. What they are lowered from is
+In: a fleet and a node. Out: arguments, entries of files, `PriceLine`s. The prices themselves come from
 `analysis/prices.py`.
 """
 
@@ -57,7 +57,7 @@ def price_file(fleet: Fleet, node: Node) -> tuple[BlueprintFile, ...]:
 
 
 def price_lines(fleet: Fleet, node: Node) -> tuple[PriceLine, ...]:
-    """The prices of a node as people read them, in the order in which its flags and files have them."""
+    """The prices of a node as people read them, in the order of its flags and files."""
     lines = []
     base = base_price(fleet, node)
     if base is not None:
@@ -72,7 +72,7 @@ def price_lines(fleet: Fleet, node: Node) -> tuple[PriceLine, ...]:
 
 
 def price_entry(price: Price) -> dict[str, object]:
-    """A price as the node's JSON files take it. Amount, pixels and currency always stand together."""
+    """A price in the form of the node's JSON files. Amount, pixels and currency always come together."""
     return {
         "price_per_unit": common.json_number(price.amount),
         "pixels_per_unit": price.pixels,
@@ -81,14 +81,14 @@ def price_entry(price: Price) -> dict[str, object]:
 
 
 def price_origin(fleet: Fleet, price: NodePrice) -> Origin:
-    """Where an entry of a file comes from."""
+    """The origin of an entry of a file."""
     if price.pays:
         return derived("the cap for this work", price.path, *_model_path(fleet, price))
     return derived("the price for one gateway", price.path) if price.work and price.to else given(*price.path)
 
 
 def _listed(fleet: Fleet, node: Node) -> list[NodePrice]:
-    """The prices that stand in the file of prices, sorted: those of an orchestrator's models are beside its models."""
+    """The prices in the file of prices, sorted. Prices of an orchestrator's models are in its list of models instead."""
     found = (price for price in prices_of(fleet, node) if price.at < 0 and not price.is_base)
     return sorted(found, key=lambda price: price.work or price.to)
 
@@ -130,7 +130,7 @@ def _base_origin(base: NodePrice) -> Origin:
 
 
 def _runners_alone(fleet: Fleet, node: Node) -> Origin | None:
-    """Why an orchestrator without a price gets one all the same."""
+    """Why an orchestrator without a price still gets one."""
     if node.table != "orchestrators" or not fleet.on_chain:
         return None
     runners = effective.live_runners_alone(fleet, node)
@@ -139,5 +139,5 @@ def _runners_alone(fleet: Fleet, node: Node) -> Origin | None:
 
 
 def _digits(price: Price) -> str:
-    """A price as the node's price flags take it: digits, and the currency when it is not wei."""
+    """A price in the form of the node's price flags: digits, and the currency unless it is wei."""
     return common.plain_number(price.amount) + ("" if price.currency == "wei" else price.currency)

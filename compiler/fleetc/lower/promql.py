@@ -1,7 +1,7 @@
-"""Expressions of PromQL, made from texts with placeholders.
+"""Builds PromQL expressions from texts with placeholders.
 
-In: a text such as `up{fleet={fleet}} >= {threshold}`, and what its placeholders stand for. Out: PromQL. Called by
-`watching.py`. What stands for a placeholder is data, encoded for its type, unless it is PromQL itself.
+In: a text such as `up{fleet={fleet}} >= {threshold}`, and the values of its placeholders. Out: PromQL. Called by
+`watching.py`. The value of a placeholder is data, encoded for its type, unless it is PromQL itself.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ RISING = (
     "sum by ({kept}) (increase({number}[{window}])) > 0 or "
     "sum by ({kept}) ({number} unless {number} offset {window}) > 0"
 )
-"""Where a counter rose within a window at all. A node writes most counters at their first event, so the first value of
-such a counter is no increase to Prometheus: a series that is new has risen too.
+"""Whether a counter rose within a window. A node writes most counters at their first event, so Prometheus does not count
+the first value of such a counter as an increase: a new series has risen too.
 """
 
 
 class PromQL(str):
-    """A piece of an expression that is ours. It stands in another one as it is."""
+    """A piece of an expression written by fleetc. It is inserted into another one unchanged."""
 
     __slots__ = ()
 
@@ -32,18 +32,18 @@ Value = str | Decimal | PromQL
 
 
 def fill(text: str, values: Mapping[str, Value]) -> str:
-    """An expression of ours with its placeholders filled. Raises KeyError for one that stands for nothing."""
+    """An expression with its placeholders filled. Raises KeyError for a placeholder without a value."""
     return _PLACEHOLDER.sub(lambda found: _encoded(values[found[1]]), text)
 
 
 def chosen(variables: Iterable[str]) -> PromQL:
-    """Further matchers: the labels that a reader of the dashboard chose."""
+    """More matchers: the labels that a reader of the dashboard selected."""
     return PromQL("".join(f", {name}=~{promql_string(f'${name}')}" for name in variables))
 
 
 def _encoded(value: Value) -> str:
     if isinstance(value, PromQL):
         return value
-    if isinstance(value, Decimal):  # in plain digits, which PromQL reads exactly as far as its floats go
+    if isinstance(value, Decimal):  # plain digits, which PromQL reads exactly within the precision of its floats
         return format(value.normalize(), "f")
     return promql_string(value)

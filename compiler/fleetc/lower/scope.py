@@ -1,8 +1,8 @@
-"""What is watched, and the names that the tables of alerts and panels use for it: subjects and conditions.
+"""What is monitored, and the names that the tables of alerts and panels use for it: subjects and conditions.
 
-In: a fleet, its `monitoring` table and who reads what. Out: `Scope`; `SUBJECTS`, what a row is repeated over, by name;
-`CONDITIONS`, when it applies, by name. A condition answers with the origins of its being true, and with none when it
-is not. Called by `watching.py` and `monitoring.py`.
+In: a fleet, its `monitoring` table and who reads what. Out: `Scope`; `SUBJECTS`, what a row repeats over, by name;
+`CONDITIONS`, when it applies, by name. A condition returns the origins that make it true, and none if it is false.
+Called by `watching.py` and `monitoring.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GWEI = Decimal(10**9)
 
 
 class Scope(NamedTuple):
-    """What alerts and panels are made for. `readings` are those that somebody reads; `kept` the labels sums keep."""
+    """What alerts and panels are made for. `readings` are those that somebody reads; `kept` the labels that sums keep."""
 
     fleet: Fleet
     settings: Monitoring
@@ -35,32 +35,32 @@ class Scope(NamedTuple):
     kept: tuple[str, ...]
 
     def origin(self, field: str) -> Origin:
-        """Where a threshold comes from: the spec, or its documented default."""
+        """The origin of a threshold: the spec, or its documented default."""
         if field in self.settings.model_fields_set:
             return given("monitoring", field)
         return default(f"the default of {field}", ("monitoring",))
 
     def written(self, field: str) -> str:
-        """A threshold as the spec writes it, or as its default reads. Raises KeyError where there is no such field."""
+        """A threshold as written in the spec, or the text of its default. Raises KeyError if there is no such field."""
         return str(dict(self.settings)[field])
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes that are read."""
+        """The nodes whose metrics are read."""
         return tuple(r.node for r in self.readings if r.node is not None)
 
     @property
     def reward_round(self) -> str:
-        """Length of a round, as a duration of PromQL."""
+        """Length of a round, as a PromQL duration."""
         length = self.settings.reward_round
         minutes = 22 * 60 if length is None else length.whole_seconds // 60
         return f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
 
 
 class Subject(NamedTuple):
-    """One of what a row is repeated over. `words` are what its texts may say of it, `amounts` what they compare with.
+    """One subject that a row repeats over. Texts can use its `words`, and expressions compare with its `amounts`.
 
-    `labels` are those of an alert, `origins` say why it is watched.
+    `labels` are those of an alert, `origins` say why it is monitored.
     """
 
     name: str
@@ -121,7 +121,7 @@ SUBJECTS: dict[str, Subjects] = {
 
 
 def _payers(scope: Scope) -> tuple[str, ...]:
-    """The wallets of nodes that pay and are read, sorted."""
+    """The wallets of nodes that pay and whose metrics are read, sorted."""
     read = {node.name for node in scope.nodes}
     return tuple(sorted({wallet for wallet, node in payers(scope.fleet) if node.name in read}))
 
@@ -144,7 +144,7 @@ def _runners(scope: Scope) -> tuple[Node, ...]:
 
 
 def reward_caller(fleet: Fleet, node: Node) -> Origin | None:
-    """Why a node calls reward: the spec says so, or it is an orchestrator that alone holds its wallet. Else None."""
+    """Why a node calls reward: the spec says so, or it is an orchestrator and the only user of its wallet. Else None."""
     if not fleet.on_chain or not isinstance(node.settings, ChainSettings) or node.settings.wallet is None:
         return None
     caller = effective.calls_reward(fleet, node, node.settings)

@@ -1,7 +1,7 @@
-"""Lowers streams: the request that makes each of them, and what a webhook answers about it to its gateway.
+"""Lowers streams: the request that creates each of them, and what a webhook answers about it to its gateway.
 
-In: a fleet. Out: `StreamBlueprint`s, sorted by name. The request is that of `analysis/requests.py`, which rules
-measure.
+In: a fleet. Out: `StreamBlueprint`s, sorted by name. The request comes from `analysis/requests.py`; rules measure the
+same one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:
 
 
 def _answer(fleet: Fleet, name: str, stream: Stream) -> BlueprintFile | None:
-    """What a webhook answers when the stream begins at its gateway: an id of letters and digits, and its renditions."""
+    """What a webhook answers when the stream starts at its gateway: an id of letters and digits, and its renditions."""
     if stream.gateway is None:
         return None
     chosen = stream_rungs(fleet, name)
@@ -52,5 +52,5 @@ def _answer(fleet: Fleet, name: str, stream: Stream) -> BlueprintFile | None:
 
 
 def manifest_id(name: str) -> str:
-    """The name of a stream in letters and digits alone, as nodes want it: no other name gives the same."""
+    """The name of a stream in letters and digits only, as nodes require: no two names give the same."""
     return name.replace("-", "X")  # names have no capitals

@@ -1,7 +1,7 @@
-"""Makes the alerts and panels of a fleet from `alerts.toml` and `panels.toml`, whose heads explain their keys.
+"""Makes the alerts and panels of a fleet from `alerts.toml` and `panels.toml`; their first lines explain their keys.
 
-In: what is watched (`Scope`). Out: `Alert`s and `Panel`s, in the order of the files. Called by `monitoring.py`. A row
-with a key, name or placeholder that nobody knows is a `RowError`; the tests make every row, so that no user meets one.
+In: what is monitored (`Scope`). Out: `Alert`s and `Panel`s, in the order of the files. Called by `monitoring.py`. A row
+with an unknown key, name or placeholder raises `RowError`; the tests make every row, so that no user sees one.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ LIVE = {name: Live(f"$labels.{name}") for name in ("node", "host", "job", "gpu",
     "share": Live("$value | humanizePercentage"),
     "count": Live("$value | humanize"),
 }
-"""What a sentence may leave for an alert to fill in, by the word that stands in angle brackets for it."""
+"""What an alert can fill into a sentence, by the word in angle brackets that marks the place."""
 DRAWN: dict[str, Value] = {"chosen": chosen(VARIABLES), "chosen_hosts": chosen(("host", "region"))}
 JUDGED: dict[str, Value] = dict.fromkeys(DRAWN, PromQL(""))
-"""What a reader of the dashboard chose filters a number that is drawn, never one that is judged."""
+"""The selection in the dashboard filters numbers in graphs, never those in alerts."""
 
 
 class RowError(Exception):
-    """A row cannot be read. The text names the file, the row and what is wrong with it."""
+    """A row cannot be read. The text names the file, the row and the problem."""
 
 
 class AlertRow(NamedTuple):
-    """A table of `alerts.toml`, with what it is repeated over and its condition looked up. `wait` is its key `for`."""
+    """A table of `alerts.toml`, with its subjects and its condition looked up. `wait` is its key `for`."""
 
     name: str
     each: Subjects
@@ -54,7 +54,7 @@ class AlertRow(NamedTuple):
 
 
 class PanelRow(NamedTuple):
-    """A table of `panels.toml`, with its alert and its condition looked up. It is repeated over what its alert is."""
+    """A table of `panels.toml`, with its alert and its condition looked up. It repeats over the subjects of its alert."""
 
     name: str
     each: Subjects
@@ -132,7 +132,7 @@ def panels(scope: Scope, rows: Iterable[PanelRow]) -> Iterator[Panel]:
 def _made(
     scope: Scope, rows: Iterable[Row], file: str, make: Callable[[Scope, Row, Subject], Made | None]
 ) -> Iterator[Made]:
-    """What each row makes of each of its subjects. Neighbours go together: all of one wallet, then all of the next."""
+    """What each row makes of each of its subjects. Neighbours stay together: all of one wallet, then all of the next."""
     for each, neighbours in groupby(rows, key=lambda row: row.each):
         for subject, row in product(each(scope), tuple(neighbours)):
             with _named(file, row.name):
@@ -188,7 +188,7 @@ def _panel(scope: Scope, row: PanelRow, subject: Subject) -> Panel | None:
 
 
 def _values(scope: Scope, subject: Subject, row: AlertRow | None, filters: Mapping[str, Value]) -> dict[str, Value]:
-    """What the placeholders of an expression stand for."""
+    """The values of the placeholders of an expression."""
     kept = PromQL(", ".join(scope.kept))
     values: dict[str, Value] = {**filters, **subject.words, "fleet": scope.fleet.fleet.name, "kept": kept}
     if row and row.number:
@@ -215,7 +215,7 @@ def _window(scope: Scope, row: AlertRow) -> str:
 
 
 def _said(text: str, words: Mapping[str, str]) -> Said:
-    """A sentence of ours, in which <word> stands for one of `words`: data, or what an alert fills in."""
+    """A sentence by fleetc, in which <word> stands for one of `words`: data, or what an alert fills in."""
     parts = re.split(r"<(\w+)>", text)
     return tuple(words[part] if index % 2 else part for index, part in enumerate(parts) if part)
 

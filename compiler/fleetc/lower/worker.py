@@ -57,7 +57,7 @@ def _orchestrator(fleet: Fleet, node: Node, worker: Transcoder | AiWorker) -> It
 
 
 def _creator(node: Node, worker: AiWorker) -> Iterator[Planned]:
-    """Runner containers are labelled with this: a worker removes those with its own label when it starts."""
+    """The label of runner containers: when a worker starts, it removes those with its own label."""
     if worker.service is not None:
         yield Argument("serviceAddr", worker.service, given(*node.path, "service"))
     else:
