@@ -1,4 +1,4 @@
-"""Blueprint to artifacts in memory: one file for each format, `formats.py` lists them all.
+"""Blueprint to artifacts in memory: one file per format, and `formats.py` lists them all.
 
-In: a blueprint, the shipped templates and playbooks. Out: a `Tree`. Formats never import one another.
+In: a blueprint, the shipped templates and playbooks. Out: a `Tree`. Formats never import each other.
 """

@@ -1,8 +1,8 @@
 """Emits the Ansible project that rolls the tree out: inventory, host variables, `site.yml`, and the static playbooks.
 
 In: the blueprint, the digests of hosts and services, the shipped playbooks. Out: `ansible/**`. Ansible reads every
-string of an inventory as a template: each one that stems from the spec is marked unsafe. Keys and names of hosts and
-groups cannot be marked, and come from the alphabet of names; group names hold an underscore, which no host name does.
+string of an inventory as a template, so every one that comes from the spec is marked unsafe. Keys and names of hosts
+and groups cannot be marked: they only use the alphabet of names. Group names have an underscore, host names never do.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def emit(
     templates: Templates,
     playbooks: Mapping[str, bytes],
 ) -> Iterator[Draft]:
-    """The whole project; `files` gives those of a host below `hosts/`.
+    """The whole project; `files` has those of a host, relative to `hosts/`.
 
-    Hosts without services are part of it: a rollout stops what used to run there.
+    Hosts without services are included: a rollout stops what used to run there.
     """
     for path, content in playbooks.items():
         yield Draft(f"ansible/{path}", Verbatim(content.decode(), template=f"playbooks/{path}"))
@@ -65,13 +65,13 @@ def _site_view(blueprint: Blueprint, mark: Mark) -> View:
 
 
 Behind = Callable[[Iterable[Draft]], Origins]
-"""Finds the origins of what files hold, which a digest of them stands for; a compile does without."""
+"""Finds the origins of the files that a digest stands for; a compile does not need them."""
 
 
 def _host_lines(host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[Draft]], behind: Behind) -> list[Line]:
-    """The variables of one host: Ansible's own from typed fields, all others with the prefix of their role.
+    """The variables of one host: Ansible's own come from typed fields, all others have the prefix of their role.
 
-    One variable stands on each line, and one service.
+    Each variable and each service has its own line.
     """
     release = release_of(files(host))
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
@@ -101,7 +101,7 @@ def _host_lines(host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[D
 
 @lru_cache(maxsize=4096)
 def _unsafe(value: str) -> str:
-    """Text that Ansible never evaluates, as JSON; most hosts have the same users."""
+    """Text that Ansible never evaluates, as JSON; cached, because most hosts have the same users."""
     return json_line(ansible_unsafe(value))
 
 
@@ -124,9 +124,9 @@ def _secret(secret: SecretVariable) -> dict[str, object]:
 
 
 def _avatar(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -> list[Member]:
-    """The variables of a stack: what lies where, and a digest for everything that can change by itself.
+    """The variables of a stack: where its files are, and a digest for every part that can change independently.
 
-    `files` are the digests by path below the host, `behind` the origins of what those of the stack hold.
+    `files` are the digests by path relative to the host, `behind` the origins of the stack's files.
     """
 
     def digest(name: str) -> str:
@@ -169,7 +169,7 @@ def _avatar(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -
 
 
 def _inventory(blueprint: Blueprint) -> Iterator[Line]:
-    """The hosts of each group in the order of the blueprint, which Ansible keeps."""
+    """The hosts of each group in the order of the blueprint; Ansible keeps this order."""
     hosts = derived("the hosts of the fleet", ("hosts",))
     groups: dict[str, list[str]] = {FLEET_GROUP: []}
     kinds = {FLEET_GROUP: ""}

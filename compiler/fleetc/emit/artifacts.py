@@ -1,7 +1,7 @@
-"""What the formats share: spec tables behind a value, origins of releases and images, exact JSON text.
+"""What formats share: spec tables behind a value, origins of releases and images, exact JSON text.
 
-In: plain values and origins. Out: text for artifacts. Called by the files of `emit/`, which import nothing of
-one another, and by other writers of JSON and numbers.
+In: plain values and origins. Out: text for artifacts. Called by the files of `emit/`, which do not import each other,
+and by other writers of JSON and numbers.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", 
 
 
 def tables_of(origins: Iterable[Origin], more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The spec tables that origins lie in, such as "hosts.edge", and those in `more`, sorted."""
-    # Most origins lie in few tables: those are told apart first, without a step of the interpreter for each path.
+    """The spec tables that contain the origins, such as "hosts.edge", and those in `more`, sorted."""
+    # Most origins are in few tables. Separating those first avoids an interpreter step for each path.
     heads = set(map(_head, chain.from_iterable(map(_paths, origins))))
     return tuple(sorted({*map(_table, heads), *more}))
 
@@ -43,12 +43,12 @@ def _table(head: Path) -> str:
 
 
 def release_origin(service: Service) -> Origin:
-    """Where the release of a service's node may be written; the first place that is written wins."""
+    """Where the spec may set the release of a service's node; the first place that is set takes precedence."""
     return derived("the release of the node", (service.table, service.name, "node_release"), ("fleet", "node_release"))
 
 
 def image_origin(service: Service) -> Origin:
-    """Where the image of a service may be written; without a tag the release of the node becomes its tag."""
+    """Where the spec may set the image of a service; an image without a tag gets the node's release as its tag."""
     own = (service.table, service.name)
     release = release_origin(service)
     return derived(
@@ -62,7 +62,7 @@ def plain_decimal(value: int | Decimal) -> str:
 
 
 def json_string(value: str) -> str:
-    """A string of JSON with its quotes. Whoever puts many together passes the whole through `without_hidden`."""
+    """A quoted JSON string. A caller that joins many of them passes the result through `without_hidden`."""
     return encode_basestring(value)
 
 
@@ -72,15 +72,15 @@ def json_line(value: object) -> str:
 
 
 def json_document(value: object) -> str:
-    """A value as a JSON file, two spaces a level; a Decimal becomes the number with exactly its digits.
+    """A value as a JSON file with an indent of two; a Decimal becomes a number with exactly its digits.
 
-    Raises TypeError for a float or any other type, ValueError for a Decimal that is no number.
+    Raises TypeError for a float or any other type, ValueError for a Decimal that is not a number.
     """
     return without_hidden("".join([f"{text}\n" for text, _ in _json_lines(value)]))
 
 
 def json_lines(value: object) -> list[tuple[str, Path]]:
-    """The lines of the same file, each with the key path of what stands on it; brackets stand for their container."""
+    """The lines of the same file, each with the key path of its value; a bracket has the path of its container."""
     return [(without_hidden(text), place) for text, place in _json_lines(value)]
 
 
@@ -93,7 +93,7 @@ def _json_lines(value: object) -> list[tuple[str, Path]]:
 
 
 def _opens(value: object) -> TypeGuard[Mapping[str, object] | Sequence[object]]:
-    """Whether a value stands between brackets on lines of their own."""
+    """Whether the brackets of a value have their own lines."""
     return isinstance(value, dict | list | tuple | Mapping) and bool(value)
 
 
@@ -123,7 +123,7 @@ def _add_lines(
 
 
 def _scalar(value: object) -> str:
-    """A value that stands on one line: also an empty table or list."""
+    """A value that fits on one line; this includes an empty table or list."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -140,14 +140,14 @@ def _scalar(value: object) -> str:
 
 
 Member = tuple[str, str | list[Line], Origins]
-"""A member of a JSON object: its key, its value and where it comes from; items of a list have origins of their own."""
+"""A member of a JSON object: its key, its value and its origins; the items of a list have their own origins."""
 
 
 def json_members(members: Sequence[Member], frame: Origins = ()) -> list[Line]:
-    """The lines of a JSON object with a member on each line, and for a member that is a list an item on each line.
+    """The lines of a JSON object with one member per line; if a member is a list, it has one item per line.
 
-    Values and items are JSON text by `json_line`; `frame` are the origins of the object's own braces. Differences and
-    merges of such a file show which member or item changed.
+    Values and items are JSON text by `json_line`; `frame` are the origins of the object's own braces. Diffs and merges
+    of such a file show which member or item changed.
     """
     lines: list[Line] = [("{", frame)]
     last = len(members) - 1
@@ -165,7 +165,7 @@ def json_members(members: Sequence[Member], frame: Origins = ()) -> list[Line]:
 
 
 def without_hidden(text: str) -> str:
-    """JSON text with its hidden characters escaped: they stand only inside strings, for all else in JSON is visible."""
+    """JSON text with its hidden characters escaped: they only occur in strings, because all other JSON is visible."""
     if text.isascii() and "\x7f" not in text:
         return text
     return HIDDEN.sub(_escaped, text)

@@ -1,10 +1,10 @@
-"""Emits what the avatar stack of a host reads: environment files, allowlists, and arguments of each slot.
+"""Emits what the avatar stack of a host reads: environment files, allowlists, and the arguments of each slot.
 
 In: a host. Out: `hosts/<host>/avatar/host.env`, `turn.env`, `slots/slot-NN.env` and `slots/slot-NN.compose.yaml`,
-`host.compose.yaml` where TURN is pinned, `allow/*`, and for people who run the stack's command line `cluster.json` with
-the slots and `profile.sh` for their shells. Environment files are in the form
-that all their readers share: Compose, Docker, systemd, shells, and services of the stack that search for lines. Secrets
-stand in none of them; a rollout adds them on the host.
+`host.compose.yaml` if TURN is pinned, `allow/*`, and for people who use the stack's command line `cluster.json` with
+the slots and `profile.sh` for their shells. Environment files use the syntax that all their readers share: Compose,
+Docker, systemd, shells, and services of the stack that search for lines. None of them contains secrets; a rollout adds
+those on the host.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PROFILE = "env/profile.sh.j2"
 
 
 def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
-    """The files of the host's stack; nothing for a host without one."""
+    """The files of the host's stack; none if the host has no stack."""
     avatar = host.avatar
     if avatar is None:
         return
@@ -81,14 +81,14 @@ def _host_view(avatar: StackBlueprint, mark: Mark) -> View:
 
 
 def _image(avatar: StackBlueprint, service: str, mark: Mark) -> object:
-    """The image that a service is pinned to, "" where it is not."""
+    """The image that a service is pinned to, or ""."""
     return mark(avatar.pinned(service), *(image.origin for image in avatar.images if image.service == service))
 
 
 def _view(avatar: StackBlueprint, slot: AvatarSlot, mark: Mark) -> View:
     game = given("avatars", avatar.name, "game_args")
     return {
-        # Inside the quotes of the template, behind variables that Compose puts in.
+        # Inside the quotes of the template, after variables that Compose fills in.
         "signaling": mark(Encoded(compose_string(slot.arguments)[1:-1]), slot.origin),
         "signaling_image": _image(avatar, SIGNALING_SERVICE, mark),
         "game_image": _image(avatar, GAME_SERVICE, mark),

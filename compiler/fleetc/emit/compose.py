@@ -1,7 +1,7 @@
 """Emits `compose.yaml`: how a container of the node runs on a docker host.
 
-In: a host. Out: `hosts/<host>/<node>/compose.yaml`, one project with one service for each node, on hosts whose runtime
-is docker. Needs Compose 2.24 or newer on the host, which knows the long form of `env_file`.
+In: a host. Out: `hosts/<host>/<node>/compose.yaml`, one project with one service per node, on hosts whose runtime is
+docker. Needs Compose 2.24 or newer on the host, for the long form of `env_file`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TEMPLATE = "compose/compose.yaml.j2"
 
 
 def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
-    """One project for each service of a docker host."""
+    """One project per service of a docker host."""
     if host.runtime != "docker":
         return
     for service in host.services:
@@ -41,7 +41,7 @@ def _view(service: Service, mark: Mark) -> View:
         "arguments": [mark(argument.text, argument.origin) for argument in service.arguments],
         "env_file": mark(f"{service.directory}/node.env", table),
         "secret_file": mark(service.secret_file if service.secrets else "", *(s.origin for s in service.secrets)),
-        # Only the data directory may be made when it is missing; an absent keystore or password must be noticed.
+        # Only a missing data directory may be created; a missing keystore or password must be noticed.
         "mounts": [mark((m.path, m.read_only, m.path == service.data_dir), m.origin) for m in service.mounts],
         "all_gpus": mark(service.gpus == "all", gpus),
         "gpus": [mark(str(gpu), gpus) for gpu in listed],

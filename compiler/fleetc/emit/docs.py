@@ -1,7 +1,7 @@
-"""Emits `FLEET.md`: the fleet for people, with its picture, ports, prices and the secrets that it needs.
+"""Emits `FLEET.md`: the fleet for people, with its picture, ports, prices and required secrets.
 
-In: the blueprint. Out: `FLEET.md`. All text of the spec passes the encoders of Markdown and Mermaid; nothing in it is
-markup, a mention or a link. The parts are in `fleet_page/`.
+In: the blueprint. Out: `FLEET.md`. The encoders of Markdown and Mermaid escape all text of the spec, so that none of it
+is markup, a mention or a link. The parts are in `fleet_page/`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TEMPLATE = "docs/fleet.md.j2"
 
 
 def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
-    """The one document."""
+    """The document."""
     yield Draft(FILE, Rendered(templates, _TEMPLATE, partial(_view, blueprint, templates)), tables=("fleet",))
 
 

@@ -1,8 +1,8 @@
-"""A file of the tree before its text is made. The artifact and the answer of `fleetc why` are two readings of a draft.
+"""A file of the tree before it is rendered. The artifact and the answer of `fleetc why` are two readings of a draft.
 
-In: what a format knows of a file. Out: `Draft`, whose body is `Lines`, `JsonFile`, `Verbatim` or `Rendered` of
-`templates.py`. Made by the formats and read by `formats.py`; a compile reads every text, `fleetc why` the lines of one
-file.
+In: what a format knows about a file. Out: `Draft`, whose body is `Lines`, `JsonFile`, `Verbatim` or `Rendered` of
+`templates.py`. Formats make drafts and `formats.py` reads them; a compile reads every text, `fleetc why` the lines of
+one file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fleetc.places.origin import Origin, derived
 
 
 class Lines:
-    """A file whose lines code writes: `make` yields them each time that somebody reads the file.
+    """A file whose lines are written by code: every read calls `make`, which yields them.
 
-    Where origins are costly to find, `explain` yields the same lines with them, and `make` without.
+    If origins are expensive to find, `explain` yields the same lines with origins, and `make` without.
     """
 
     __slots__ = ("_explain", "_make")
@@ -31,7 +31,7 @@ class Lines:
         self._explain = explain or make
 
     def text(self) -> str:
-        """All lines, each with its end."""
+        """All lines, each with its line end."""
         return text_of(self._make())
 
     def lines(self) -> list[TracedLine]:
@@ -41,12 +41,12 @@ class Lines:
 
 
 def text_of(lines: Iterable[Line]) -> str:
-    """The text of lines, each with its end."""
+    """The text of lines, each with its line end."""
     return "".join([f"{text}\n" for text, _ in lines])
 
 
 class JsonFile:
-    """A file of plain values as JSON, of which the blueprint says where each part comes from."""
+    """A file of plain values as JSON; the blueprint has the origin of each part."""
 
     def __init__(self, file: BlueprintFile) -> None:
         self._file = file
@@ -56,7 +56,7 @@ class JsonFile:
         return json_document(self._file.content)
 
     def lines(self) -> list[TracedLine]:
-        """The same document, each line with the origin of the part that stands on it."""
+        """The same document, each line with the origin of its part."""
         return [TracedLine(text, self._file.origins_at(place)) for text, place in json_lines(self._file.content)]
 
 
@@ -69,11 +69,11 @@ class Verbatim:
         self._template = template
 
     def text(self) -> str:
-        """The text, to the last byte."""
+        """The text, byte for byte."""
         return self._text
 
     def lines(self) -> list[TracedLine]:
-        """Its lines, which all come from the same place."""
+        """Its lines, which all have the same origins."""
         return [
             TracedLine(line, self._origins, (), self._template, number if self._template else 0)
             for number, line in enumerate(self._text.splitlines(), 1)
@@ -81,10 +81,9 @@ class Verbatim:
 
 
 class Draft:
-    """One file: its path in the tree, and what it holds.
+    """One file: its path in the tree, and its content.
 
-    The manifest names the spec tables of a file: `tables`, and those that `origins` lie in. `presence` is why there is
-    such a file at all.
+    The manifest names the spec tables of a file: `tables`, and those of `origins`. `presence` says why the file exists.
     """
 
     __slots__ = ("_artifact", "_digest", "_origins", "_presence", "_tables", "body", "path")
@@ -106,7 +105,7 @@ class Draft:
         self._digest = ""
 
     def artifact(self) -> Artifact:
-        """The file as it is written, made once. Raises EncodingError."""
+        """The file as written, rendered once. Raises EncodingError."""
         if self._artifact is None:
             tables = tables_of(self._origins, self._tables)
             self._artifact = Artifact(self.path, self.body.text().encode(), origins=tables)
@@ -127,7 +126,7 @@ class Draft:
 
 
 def origins_of(files: Iterable[Draft]) -> Origins:
-    """Where everything comes from that these files hold, and why there are such files."""
+    """The origins of everything in these files, and of their presence."""
     return together(*((*line.origins, *line.presence) for file in files for line in file.lines()))
 
 
@@ -144,7 +143,7 @@ def service_file(
 
 
 def avatar_file(host: HostBlueprint, avatar: StackBlueprint, name: str, body: Body, origins: Iterable[Origin]) -> Draft:
-    """A file of the avatar stack of a host. Its tables are those of the host, of the stack and of the origins."""
+    """A file of a host's avatar stack. Its tables are those of the host, the stack and the origins."""
     there = derived("every host with avatars has this file", ("avatars", avatar.name, "host"))
     tables = _tables(host, "avatars", avatar.name)
     return Draft(f"hosts/{host.name}/{AVATAR_DIRECTORY}/{name}", body, origins, tables, there)

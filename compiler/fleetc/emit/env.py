@@ -1,4 +1,4 @@
-"""Emits `node.env`: the environment of a process without its secrets, in the form of the program that reads it.
+"""Emits `node.env`: the environment of a process without its secrets, in the syntax of the program that reads it.
 
 In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
 Secret variables are comments that say where a rollout finds the value.
@@ -19,7 +19,7 @@ FILE = "node.env"
 
 
 def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Draft]:
-    """One file for each service of the host, also where it has no variables: the unit and the project name it."""
+    """One file per service of the host, even without variables: the unit and the Compose project refer to it."""
     for service in host.services:
         origins = [*(s.origin for s in service.secrets), *(v.origin for v in service.variables)]
         yield service_file(host, service, FILE, Lines(partial(_lines, host, service)), origins)
@@ -34,5 +34,5 @@ def _lines(host: HostBlueprint, service: Service) -> Iterator[Line]:
 
 
 def _comment(secret: SecretVariable) -> str:
-    # It never ends in the reference: a backslash there would make systemd 252 skip the next line.
+    # It never ends with the reference: a backslash there would make systemd 252 skip the next line.
     return f"# {secret.name}: from {secret.kind} {visible(secret.reference)}, filled in by a rollout"

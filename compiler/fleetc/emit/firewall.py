@@ -1,6 +1,6 @@
-"""Emits `nftables.conf`: who reaches the ports of the avatar stack of a host, as rules of the packet filter.
+"""Emits `nftables.conf`: who can reach the ports of a host's avatar stack, as packet filter rules.
 
-In: a host. Out: `hosts/<host>/avatar/nftables.conf`, which nft loads as often as one likes. Needs nftables 0.9.4 or
+In: a host. Out: `hosts/<host>/avatar/nftables.conf`, which nft can load any number of times. Needs nftables 0.9.4 or
 newer on the host.
 """
 
@@ -20,7 +20,7 @@ _TEMPLATE = "nftables/avatar.conf.j2"
 
 
 def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
-    """The rules of the host's stack; nothing for a host without one."""
+    """The rules of the host's stack; none if the host has no stack."""
     avatar = host.avatar
     if avatar is None:
         return

@@ -1,7 +1,7 @@
-"""Emits `launch.flags`: the command line of a process, one flag on each line, sorted. It is what reviewers read.
+"""Emits `launch.flags`: the command line of a process for reviewers, one flag per line, sorted.
 
-In: a host. Out: `hosts/<host>/<node>/launch.flags`. Nothing reads the file back, so a line break or another hidden
-character inside a value is shown as an escape and each flag stays on its line.
+In: a host. Out: `hosts/<host>/<node>/launch.flags`. No program reads the file, so a line break or another hidden
+character in a value is shown as an escape, and each flag stays on one line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILE = "launch.flags"
 
 
 def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Draft]:
-    """One file for each service of the host."""
+    """One file per service of the host."""
     for service in host.services:
         origins = [argument.origin for argument in service.arguments]
         yield service_file(host, service, FILE, Lines(partial(_lines, service)), origins)

@@ -1,8 +1,8 @@
-"""From the blueprint to artifacts, one format per file; no format imports another.
+"""From the blueprint to artifacts, one format per file; formats do not import each other.
 
 In: a `Blueprint`, template texts, playbook files, and the sources for the manifest. Out: a `Tree`, or the lines of one
 of its files with their origins: two readings of the same drafts. Called by `pipeline.py` and `review/`. The formats of
-a host come first, then what stands on their digests, and last the manifest.
+a host come first, then those that use their digests, and the manifest last.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ HOST_FORMATS: tuple[Callable[[HostBlueprint, Templates], Iterator[Draft]], ...] 
     avatar.emit,
     firewall.emit,
 )
-"""What is emitted for each host, below `hosts/<host>/<service>/` and `hosts/<host>/avatar/`."""
+"""What is emitted for each host, in `hosts/<host>/<service>/` and `hosts/<host>/avatar/`."""
 
 
 class UnfitError(ValueError):
     """Text that a target format cannot hold, such as an argument of more than 128 KiB.
 
-    `path` is the place of the spec that decides it, as far as that is known, else that of the host.
+    `path` is the place in the spec that decides it if known, else that of the host.
     """
 
     def __init__(self, host: str, path: Path, reason: str) -> None:
@@ -57,7 +57,7 @@ class UnfitError(ValueError):
 
 
 class Drafts:
-    """The files of the tree of a blueprint. Nothing is rendered before somebody reads it."""
+    """The files of a blueprint's tree. Each is rendered when it is first read."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Drafts:
         self._of_hosts: dict[str, list[Draft]] = {}
 
     def of_host(self, host: HostBlueprint) -> list[Draft]:
-        """The files below `hosts/<host>/`."""
+        """The files in `hosts/<host>/`."""
         if host.name not in self._of_hosts:
             made = (emit_format(host, self._templates) for emit_format in HOST_FORMATS)
             self._of_hosts[host.name] = [draft for drafts in made for draft in drafts]
@@ -123,7 +123,7 @@ def _fitting(host: HostBlueprint, drafts: Sequence[Draft]) -> Iterator[Artifact]
 
 
 def _place(host: HostBlueprint, name: str) -> Path:
-    """Where the spec decides the variable of an avatar stack that has this name; the host where there is none."""
+    """Where the spec sets the avatar stack variable with this name; the host if there is no such variable."""
     variables = []
     if host.avatar is not None:
         of_slots = (variable for slot in host.avatar.slots for variable in slot.variables)

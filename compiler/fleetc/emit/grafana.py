@@ -1,8 +1,8 @@
-"""A dashboard of Grafana as plain values: a row for each topic, and below it the panels of that topic.
+"""A Grafana dashboard as plain values: a row for each topic, with the panels of that topic below it.
 
-In: the name of a fleet and its panels. Out: what becomes `dashboard.json`. Called by `emit/monitoring.py`.
-Grafana replaces `$name` in expressions and titles by its variables; nothing here takes text from a spec but names. The
-data source is a variable, so the dashboard can be imported anywhere.
+In: the name of a fleet and its panels. Out: the content of `dashboard.json`. Called by `emit/monitoring.py`.
+Grafana replaces `$name` in expressions and titles by its variables; the only spec text used here is names. The data
+source is a variable, so that the dashboard can be imported anywhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleetc.blueprint.monitoring import VARIABLES, Panel
 from fleetc.text.encoders import promql_string
 
 SCHEMA_VERSION = 39
-"""Grafana's number of the form; newer releases read it and bring it up to date."""
+"""Grafana's schema version; newer releases read it and migrate it."""
 
 ROWS = {
     "nodes": "Nodes",
@@ -31,7 +31,7 @@ _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
 def dashboard(fleet: str, panels: Sequence[Panel]) -> dict[str, Any]:
-    """The whole dashboard. Its uid depends on the fleet's name alone, so that a new one replaces the old one."""
+    """The whole dashboard. Its uid depends only on the fleet's name, so that a new dashboard replaces the old one."""
     return {
         "uid": "fleetc-" + hashlib.sha256(fleet.encode()).hexdigest()[:16],
         "title": f"Fleet {fleet}",
@@ -77,7 +77,7 @@ def _variable(fleet: str, name: str) -> dict[str, Any]:
         "sort": 1,
         "hide": 0,
         "includeAll": True,
-        # Not every series has every label, and this matches those without it too.
+        # Some series lack some labels, and this matches those too.
         "allValue": ".*",
         "multi": True,
         "current": {"selected": True, "text": ["All"], "value": ["$__all"]},
@@ -86,7 +86,7 @@ def _variable(fleet: str, name: str) -> dict[str, Any]:
 
 
 def _placed(panels: Sequence[Panel]) -> list[dict[str, Any]]:
-    """Rows and panels from top to bottom, two panels beside each other."""
+    """Rows and panels from top to bottom, two panels side by side."""
     placed: list[dict[str, Any]] = []
     y = 0
     order = list(ROWS)

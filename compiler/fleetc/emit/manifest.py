@@ -1,10 +1,10 @@
-"""Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was made from.
+"""Emits `manifest.json`: every file of the tree with mode, origins and digest, and what the tree was compiled from.
 
 In: the blueprint, the sources and all other artifacts. Out: `manifest.json`. `disk/files.py` reads `files` from it to
-tell its own files from others.
+tell files of fleetc from others.
 
-Changes of two people merge here wherever they merge in the files: a digest stands on a line of its own between lines
-that seldom change, and there is none of what every change of a spec touches.
+Changes of two people merge here whenever they merge in the files: each digest has its own line between lines that
+seldom change, and files that every change of a spec touches have no digest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fleetc.upstream import format_release
 from fleetc.version import __version__
 
 FORMAT = 2
-"""Version of the manifest's own form."""
+"""Version of the manifest format."""
 
 _FORM = derived("the form of the manifest and the version of fleetc", ("spec",))
 _ORIGINS = {
@@ -34,7 +34,7 @@ _ORIGINS = {
 
 
 def emit(blueprint: Blueprint, sources: Sequence[Source], drafts: Callable[[], Iterable[Draft]]) -> Draft:
-    """The manifest of a tree that has these files besides it."""
+    """The manifest of a tree with these other files."""
     make = partial(_lines, blueprint, sources, drafts)
     return Draft(MANIFEST, Lines(partial(make, _text), explain=partial(make, _entry)))
 
@@ -57,13 +57,13 @@ def _lines(
 
 
 def _text(draft: Draft) -> Line:
-    """The entry of a file for a compile, which asks for no origins."""
+    """The entry of a file for a compile, which needs no origins."""
     _, _, mode, tables = draft.artifact()
     return entry(draft.path, f"{mode:04o}", tables, "" if is_shared(draft.path) else draft.digest()), ()
 
 
 def _entry(draft: Draft) -> Line:
-    """The same with its origin."""
+    """The same entry with its origin."""
     tables = [tuple(table.split(".", 1)) for table in draft.artifact().origins]
     origin = derived(f"the file {draft.path} and its digest; ask why of its lines", *tables)
     return _text(draft)[0], (origin,)
@@ -82,8 +82,8 @@ def written(members: Mapping[str, object], entries: list[Line]) -> Iterable[Line
 
 
 def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
-    """What a manifest says of one file; an empty digest is left out."""
-    # Put together by hand: in a large fleet the general way would take a fifth of all the time.
+    """The entry of one file; an empty digest is left out."""
+    # Formatted by hand: in a large fleet the general function would take a fifth of the total time.
     tables = ", ".join(map(json_string, origins))
     head = f'{{"path": {json_string(path)}, "mode": "{mode}", "origins": [{tables}]'
     text = f'{head},\n     "sha256": "{digest}"}}' if digest else f"{head}}}"
@@ -91,5 +91,5 @@ def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
 
 
 def is_shared(path: str) -> bool:
-    """Whether a file says something of the whole fleet, so that any two changes of a spec meet in it."""
+    """Whether a file describes the whole fleet, so that any two changes of a spec conflict in it."""
     return path == FLEET_PAGE or path.startswith(SPEC_FOLDER)

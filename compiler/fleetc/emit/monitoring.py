@@ -1,8 +1,8 @@
-"""Emits what watches the fleet: configurations of Prometheus, alerting rules, and a dashboard.
+"""Emits the monitoring of the fleet: configurations of Prometheus, alerting rules, and a dashboard.
 
 In: the blueprint. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
-`monitoring/dashboard.json`, or nothing when nothing is watched. A rollout installs none of them: where Prometheus and
-Grafana run, and how, is not the fleet's.
+`monitoring/dashboard.json`, or nothing if nothing is monitored. A rollout installs none of them: the fleet does not
+decide where and how Prometheus and Grafana run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PROMETHEUS = "monitoring/prometheus.yml.j2"
 _ALERTS = "monitoring/alerts.yml.j2"
 _JOBS = ("livepeer", "gpu", "avatar")
 _PROBES = "http_2xx"
-"""The module of a blackbox exporter that asks for an answer with a status of 200 to 299; its shipped file has it."""
+"""The blackbox exporter module that requires an answer with a status of 200 to 299; its shipped config has it."""
 
 
 def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
@@ -50,7 +50,7 @@ def _file(name: str, body: Body, origins: Iterable[Origin]) -> Draft:
 
 
 def _view(watched: MonitoringBlueprint, targets: Sequence[ScrapeTarget], agent: Agent | None, mark: Mark) -> View:
-    """The view of the central Prometheus, or of an agent."""
+    """The template view for the central Prometheus, or for an agent."""
     watch = derived("what the spec says about monitoring", ("monitoring",))
     agents = together(target.origin for agent in watched.agents for target in agent.targets)
     return {
@@ -125,7 +125,7 @@ def _alert(alert: Alert, mark: Mark) -> View:
 
 
 def _said(parts: Said) -> str:
-    """An annotation: what is filled in stands in braces, and everything else comes out as it is."""
+    """An annotation: what is filled in is in braces, and everything else is printed literally."""
     return "".join(f"{{{{ {part} }}}}" if isinstance(part, Live) else go_template_text(part) for part in parts)
 
 

@@ -1,6 +1,6 @@
-"""Names releases: a digest for each service and for each host, from the files that will lie there.
+"""Names releases: a digest for each service and each host, computed from their files.
 
-In: the drafts below `hosts/<host>/`. Out: `Release`. A rollout names release directories by the host's digest and
+In: the drafts below `hosts/<host>/`. Out: `Release`. A rollout names release directories by the host's digest. It
 restarts a service when its digest changed, which is exactly when one of its files changed.
 """
 
@@ -23,10 +23,10 @@ class Release(NamedTuple):
 
 
 def release_of(drafts: Iterable[Draft]) -> Release:
-    """The release that a host gets with these files; without files it has the digest of nothing.
+    """The release that a host gets with these files; without files it has the digest of empty input.
 
-    Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory like a service, but it is none: a
-    rollout looks at its files one by one, so that a change of one slot touches that slot.
+    Paths are `hosts/<host>/<service>/<name>`. The avatar stack has a directory like a service, but is not one: a
+    rollout compares its files one by one, so that a change of one slot only affects that slot.
     """
     files: dict[str, str] = {}
     lines: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
-"""Emits `spec/`: the texts that the tree was compiled from, so that a tree can be compared and explained by itself.
+"""Emits `spec/`: the texts that the tree was compiled from, so that a tree alone can be compared and explained.
 
 In: the sources. Out: `spec/base.toml` and, for overlays in their order, `spec/overlay-1.toml` and so on. A spec holds
-references to secrets and never a secret, so its copy holds none.
+references to secrets but never a secret, so its copy has none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Emits `streams/`: the request that makes each stream, the secrets it lacks, and what a webhook answers about it.
+"""Emits `streams/`: the request that creates each stream, the secrets it lacks, and what a webhook answers about it.
 
 In: the blueprint. Out: `streams/<name>.create.json`, `<name>.secrets.json` (only for a request with secrets) and
 `<name>.auth-webhook.json` (only for a stream with a gateway). A secret in a request is a table `{"$secret": {kind:
@@ -27,7 +27,7 @@ def emit(blueprint: Blueprint) -> Iterator[Draft]:
 
 
 def _files(stream: StreamBlueprint) -> Iterator[BlueprintFile]:
-    """The files of a stream: its request, what a webhook answers, and the secrets that the request lacks."""
+    """The files of a stream: its request, the webhook's answer, and the secrets that the request lacks."""
     yield stream.request
     if stream.answer is not None:
         yield stream.answer

@@ -22,13 +22,13 @@ from fleetc.upstream import format_release
 _TEMPLATE = "systemd/service.j2"
 
 MAX_COMMAND_BYTES = 1024 * 1024 - 1
-"""systemd gives up on a unit with a line of 1 MiB, continuation lines included."""
+"""systemd refuses a unit with a line of 1 MiB, continuation lines included."""
 
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./@+-]*")
 
 
 def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
-    """One unit for each service of a systemd host."""
+    """One unit per service of a systemd host."""
     if host.runtime != "systemd":
         return
     for service in host.services:
@@ -52,7 +52,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
         "binary": mark(host.binary, given("hosts", host.name, "binary")),
         "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],
         "data_dir": mark(_bare_path(service.data_dir), *data_dir),
-        # The rollout makes only the data directory, and systemd starts no unit whose path is missing without a "-".
+        # The rollout only creates the data directory, and without a "-" systemd starts no unit whose path is missing.
         "writable": [mark(_bare_path(mount.path), mount.origin) for mount in _writable(service)],
         "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), *data_dir),
         "env_file": mark(Word(f"{service.directory}/node.env"), table),
@@ -67,14 +67,14 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
 
 
 def _writable(service: Service) -> Iterator[Mount]:
-    """What the node writes to besides its data directory."""
+    """The paths that the node writes to besides its data directory."""
     for mount in service.mounts:
         if not mount.read_only and mount.path not in (service.data_dir, DOCKER_SOCKET):
             yield mount
 
 
 def _bare_path(path: str) -> Encoded:
-    """A path for settings that know no quotes (`WorkingDirectory=`)."""
+    """A path for settings that do not support quotes (`WorkingDirectory=`)."""
     if not _PLAIN_PATH.fullmatch(path):
         raise EncodingError("word")
     return Encoded(path)

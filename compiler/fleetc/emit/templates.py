@@ -1,12 +1,11 @@
-"""Renders templates with the quoting of their target, which no template can forget.
+"""Renders templates with the quoting of their target, so that no template can forget it.
 
-In: template texts by name ("systemd/service.j2"), read by `disk/files.py`, and for each rendering one view. Out:
-text. Called by the formats. The folder of a template decides its grammar, and every `{{ expression }}` in it
-passes that grammar's encoder; only the template's own words are copied as they stand. A value that is already
-written in the target grammar comes as `Encoded`, a path or key that stands bare as `Word`. `Rendered` is a file that a
-template makes.
+In: template texts by name ("systemd/service.j2"), read by `disk/files.py`, and one view per rendering. Out: text.
+Called by the formats. The folder of a template decides its grammar, and every `{{ expression }}` in it passes that
+grammar's encoder; only the template's own text is copied literally. A value that is already written in the target
+grammar is an `Encoded`, a path or key without quotes is a `Word`. `Rendered` is a file that a template makes.
 
-Templates hold text, `for` and `if`; whatever else Jinja offers is refused when the template is compiled.
+Templates contain text, `for` and `if`; any other Jinja feature is refused when the template is compiled.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ GRAMMARS: Mapping[str, Callable[[str], str]] = {
     "systemd": encoders.systemd_exec,
     "yaml": encoders.yaml_string,
 }
-"""The encoder of plain strings, by the folder that a template lies in."""
+"""The encoder of plain strings, by the folder of the template."""
 
 _WORD = re.compile(r"[A-Za-z0-9_./:@-]+")
 
@@ -53,20 +52,20 @@ _ALLOWED_SYNTAX = frozenset(
 
 
 class TemplateError(Exception):
-    """A template of ours is wrong, or the view does not fit it. Never the fault of a spec."""
+    """One of fleetc's templates is wrong, or the view does not fit it. Never the fault of a spec."""
 
 
 class Encoded(str):
-    """Text already written in the template's grammar: made from an encoder's result and nothing else."""
+    """Text already written in the template's grammar: only ever made from the result of an encoder."""
 
     __slots__ = ()
 
 
 class Word(str):
-    """A path, key or unit name, printed as it is: [A-Za-z0-9_./:@-]+, or else EncodingError("word").
+    """A path, key or unit name, printed unchanged: [A-Za-z0-9_./:@-]+, or else EncodingError("word").
 
-    It holds nothing that a target takes as syntax, but a YAML reader may take a bare one for a number or a
-    boolean: as a YAML value it stands inside quotes that the template writes.
+    It has no characters that a target reads as syntax, but a YAML reader may read an unquoted one as a number or a
+    boolean: templates write quotes around it as a YAML value.
     """
 
     __slots__ = ()
@@ -78,7 +77,7 @@ class Word(str):
 
 
 class Templates:
-    """A set of templates, each compiled when first used.
+    """A set of templates, each compiled on first use.
 
     `texts` maps "<folder>/<artifact>.j2" to template text; the folder is one of GRAMMARS.
     """
@@ -95,13 +94,13 @@ class Templates:
         return self._run(name, view)
 
     def lines(self, name: str, view: View) -> list[TracedLine]:
-        """The lines of the same text, each with the origins of the values on it. Raises as `render` does."""
+        """The lines of the same text, each with the origins of its values. Raises as `render` does."""
         recorder = Recorder()
         self._run(name, view, recorder)
         return recorder.lines(name)
 
     def _run(self, name: str, view: View, recorder: Recorder | None = None) -> str:
-        from jinja2 import TemplateError as JinjaError  # costs 60 ms, so only where something is rendered
+        from jinja2 import TemplateError as JinjaError  # costs 60 ms, so it is only imported to render
 
         folder = name.partition("/")[0]
         try:
@@ -114,7 +113,7 @@ class Templates:
             raise TemplateError(f"template {name}: {error}") from error
 
 
-@lru_cache(maxsize=64)  # a review compiles two fleets, `why --affects` forty: Jinja's own work is then done once
+@lru_cache(maxsize=64)  # a review compiles two fleets, `why --affects` forty: Jinja's work is done once
 def _compiled(name: str, text: str, records: bool) -> Template:
     from jinja2 import Template, nodes
 
@@ -134,7 +133,7 @@ def _compiled(name: str, text: str, records: bool) -> Template:
 
 
 class Rendered:
-    """A file that a template makes. `view` is given what makes its leaves, and called each time that somebody reads."""
+    """A file that a template makes. `view` gets the function that makes its leaves; every read calls it again."""
 
     __slots__ = ("_name", "_templates", "_view")
 
@@ -148,13 +147,13 @@ class Rendered:
         return self._templates.render(self._name, self._view(plain))
 
     def lines(self) -> list[TracedLine]:
-        """The same text, line by line, with the origins of what stands on each."""
+        """The same text, line by line, each with the origins of its values."""
         return self._templates.lines(self._name, self._view(Traced))
 
 
 @cache
 def _environment(folder: str) -> Environment:
-    """A Jinja environment that prints strings by the encoder of a folder only; it loads nothing and offers no names."""
+    """A Jinja environment that only prints strings by the encoder of a folder; it loads nothing and offers no names."""
     from jinja2 import Environment, StrictUndefined
     from jinja2.tests import TESTS
 
@@ -172,14 +171,14 @@ def _environment(folder: str) -> Environment:
 
 
 def _printer(folder: str) -> Callable[[object], object]:
-    """What prints the values of templates in a folder."""
+    """The function that prints the values of templates in a folder."""
     from jinja2 import StrictUndefined
 
     encode = GRAMMARS[folder]
 
     def printed(value: object) -> object:
-        # Exact types: a subclass that prints differently must not slip through. The template's own text does
-        # not pass here; a constant expression such as {{ "a" }} does.
+        # Exact types: a subclass that prints differently must not pass. The template's own text does not come through
+        # here; a constant expression such as {{ "a" }} does.
         kind = type(value)
         if kind is str:
             return encode(value)  # type: ignore[arg-type]  # `type(x) is str` does not narrow

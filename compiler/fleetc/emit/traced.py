@@ -1,4 +1,4 @@
-"""What knows where it came from: values of a view, and lines of a file.
+"""Values and lines that know their origins: values of a view, and lines of a file.
 
 In: values and their origins. Out: `Traced` for the views of templates, `TracedLine` for lines. Used by all formats;
 `fleetc why` reads the lines.
@@ -16,19 +16,19 @@ Origins = tuple[Origin, ...]
 
 
 Mark = Callable[..., Any]
-"""Makes a leaf of a view of a value and its origins: `Traced` where somebody asks why, `plain` in a compile."""
+"""Makes a leaf of a view from a value and its origins: `Traced` if somebody asks why, `plain` in a compile."""
 
 Line = tuple[str, Origins]
-"""A line that code writes, without its end, and the origins of what stands on it; or several that belong together."""
+"""A line written by code, without its line end, and the origins of its values; or several related lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedLine:
-    """A line of an artifact without its end.
+    """A line of an artifact without its line end.
 
-    `origins` are those of the values that stand on it, without repetition; `deciding`, in groups, those that decide
-    whether it is there at all. `template` and `template_line` say where its constant text stands; "" and 0 for lines
-    that code writes.
+    `origins` are those of the values on it, without repetition; `deciding`, in groups, those that decide whether the
+    line exists at all. `template` and `template_line` say where its constant text is; "" and 0 for lines written by
+    code.
     """
 
     text: str
@@ -41,7 +41,7 @@ class TracedLine:
     def presence(self) -> Origins:
         """The origins that decide whether the line is there, without repetition.
 
-        Put together when asked for: a row of a table is there because of all that is in the table.
+        Built on demand: a row of a table is there because of everything in the table.
         """
         return together(*self.deciding)
 
@@ -52,7 +52,7 @@ def plain(value: Any, *_origins: Origin) -> Any:
 
 
 class Traced:
-    """A value of a view with its origins. Templates print, test and compare it as if it were the value alone.
+    """A value of a view with its origins. Templates print, test and compare it like the plain value.
 
     The value may be a tuple, such as the cells of a row, whose parts all have the same origins.
     """
@@ -85,7 +85,7 @@ def together(*origins: Iterable[Origin]) -> Origins:
 
 
 def origins_in(value: object) -> Iterator[Origin]:
-    """Every origin in a value of a view, however deep it is."""
+    """Every origin in a value of a view, at any depth."""
     if isinstance(value, Traced):
         yield from value.origins
     elif isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Renders a template so that each of its lines keeps which values of the view made it.
+"""Renders a template so that each line keeps the values of the view that made it.
 
 In: the syntax tree of a template, a view whose leaves are `Traced`. Out: `TracedLine` values. Called by `templates.py`
-when somebody asks why. Jinja itself runs the template: `recording` makes it tell a `Recorder` what it prints, and under
-which conditions, so nothing here knows what a template means, nor any format.
+for `fleetc why`. Jinja itself runs the template: `recording` makes it tell a `Recorder` what it prints, and under
+which conditions. So nothing here knows what a template means, or any format.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Body(Protocol):
-    """What a file holds, in two readings: its text, and its lines with their origins."""
+    """The content of a file, in two readings: its text, and its lines with their origins."""
 
     def text(self) -> str:
-        """The text; each line has its end."""
+        """The text; each line has its line end."""
 
     def lines(self) -> list[TracedLine]:
         """The lines of that text."""
@@ -44,7 +44,7 @@ class Recorder:
         self._deciding: list[tuple[Origins, ...]] = [()]
 
     def functions(self, encode: Callable[[object], object]) -> dict[str, Callable[..., object]]:
-        """What a template that `recording` changed expects in its view; `encode` writes a value in its grammar."""
+        """What a template changed by `recording` expects in its view; `encode` writes a value in its grammar."""
         return {
             "_text": self._text,
             "_value": partial(self._value, encode),
@@ -103,7 +103,7 @@ class Recorder:
 
 
 def _each(items: Iterable[object]) -> list[object]:
-    """What a loop goes through; the parts of a row know what the row knows."""
+    """What a loop iterates over; the parts of a row inherit the origins of the row."""
     return [
         tuple(Traced(part, *item.origins) for part in item)
         if isinstance(item, Traced) and isinstance(item.value, tuple)
@@ -143,7 +143,7 @@ def _recording(body: list[nodes.Node]) -> Iterator[nodes.Node]:
 
 
 def _guarded(read: list[nodes.Expr], body: list[nodes.Node]) -> list[nodes.Node]:
-    """A body that is there because of what was read."""
+    """A body that is rendered because of the values that were read."""
     return [_call("_enter", *read), *_recording(body), _call("_leave")]
 
 

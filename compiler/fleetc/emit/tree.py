@@ -1,6 +1,6 @@
 """Artifacts in memory, their digests and the manifest that lists them.
 
-In: artifacts made by the formats. Out: a `Tree`, sorted by path, with `manifest.json` as its last word.
+In: artifacts made by the formats. Out: a `Tree`, sorted by path, in which `manifest.json` lists the others.
 `disk/files.py` writes and reads trees; diff, verify and drift compare two of them.
 """
 
@@ -21,7 +21,7 @@ SPEC_FOLDER = "spec/"
 FILE_MODE = 0o644
 
 ROLLED_OUT = frozenset({"ansible", "hosts"})
-"""The directories that a rollout uses whole: Ansible runs and reads what is in one, and copies the other to hosts."""
+"""The directories that a rollout uses as a whole: Ansible runs and reads one, and copies the other to hosts."""
 
 
 class Artifact(NamedTuple):
@@ -50,7 +50,7 @@ class Tree:
 
 
 def tree_of(artifacts: Iterable[Artifact]) -> Tree:
-    """Sort artifacts into a tree. Raises ValueError when two share a path: that is a mistake of a format."""
+    """Sort artifacts into a tree. Raises ValueError if two have the same path: that is a bug in a format."""
     ordered = tuple(sorted(artifacts, key=lambda a: a.path))
     for before, after in pairwise(ordered):
         if before.path == after.path:
@@ -59,9 +59,9 @@ def tree_of(artifacts: Iterable[Artifact]) -> Tree:
 
 
 def is_rolled_out(path: str) -> bool:
-    """Whether a rollout with Ansible alone uses whatever lies at a path of a tree, whoever put it there.
+    """Whether a rollout with Ansible alone uses any file at a path of a tree, regardless of who put it there.
 
-    Some file systems take names for one that differ in case, in form or in invisible characters (Windows, macOS).
+    Some file systems treat names as equal that differ in case, Unicode form or invisible characters (Windows, macOS).
     """
     first = path.partition("/")[0]
     seen = "".join(char for char in first if unicodedata.category(char) != "Cf")

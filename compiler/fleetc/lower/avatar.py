@@ -346,7 +346,7 @@ def _slot_variables(fleet: Fleet, stack: Stack, slot: SlotInForce) -> Iterator[V
 
 
 def _programs(settings: Avatars, path: tuple[Any, ...]) -> Iterator[Variable]:
-    """What signaling, recorder and game of a slot start from. Files that the spec does not set come from the checkout."""
+    """What signaling, recorder and game of a slot start from. Files that the spec does not set are the checkout's."""
     rest = _origin(settings, path, "signaling_rest_api")
     yield Variable("ENABLE_REST_API", _switch(settings.signaling_rest_api), rest)
     if settings.recorder_signaling is not None:

@@ -54,8 +54,8 @@ def access_variables(stack: Stack, slots: tuple[SlotInForce, ...]) -> Iterator[V
     edge = stack.settings.edge
     if edge is None or edge.url is None:
         # A non-empty file of allowed callers takes precedence over the list above, and both the rotator and the stack's
-        # command line add to it. A blank name means that there is no file. If a control plane manages the host, the file
-        # belongs to the rotator, and its name is not changed.
+        # command line add to it. A blank name means that there is no file. If a control plane manages the host, the
+        # file belongs to the rotator, and its name is not changed.
         only = derived("the list of the spec alone counts", (*stack.path, "allow"))
         yield Variable("EDGE_POWER_ALLOWED_IPS_FILE", "", only)
     yield listed(stack, "VTUBER_ALLOWED_ADDRESSES", addresses(stack, slots))
@@ -144,8 +144,8 @@ def _once(entries: Iterator[AllowedNetwork]) -> tuple[AllowedNetwork, ...]:
 def firewall(fleet: Fleet, stack: Stack, slots: tuple[SlotInForce, ...]) -> tuple[FirewallRow, ...]:
     """Who can reach which port, sorted by port.
 
-    Nobody can reach the command port of a game: it has no protection, and no outside caller needs it. If a control plane
-    manages the host and the spec names no edges, only the control plane knows them, and its rotator guards the ports.
+    Nobody can reach the command port of a game: it has no protection, and no outside caller needs it. If a control
+    plane manages the host and the spec names no edges, only it knows them, and its rotator guards the ports.
     """
     return tuple(sorted(_rows(fleet, stack, slots), key=lambda row: row[:5]))
 

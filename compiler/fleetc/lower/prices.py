@@ -88,7 +88,7 @@ def price_origin(fleet: Fleet, price: NodePrice) -> Origin:
 
 
 def _listed(fleet: Fleet, node: Node) -> list[NodePrice]:
-    """The prices in the file of prices, sorted. Prices of an orchestrator's models are in its list of models instead."""
+    """The prices in the file of prices, sorted. Prices of an orchestrator's models are in its list of models."""
     found = (price for price in prices_of(fleet, node) if price.at < 0 and not price.is_base)
     return sorted(found, key=lambda price: price.work or price.to)
 

@@ -27,7 +27,7 @@ GWEI = Decimal(10**9)
 
 
 class Scope(NamedTuple):
-    """What alerts and panels are made for. `readings` are those that somebody reads; `kept` the labels that sums keep."""
+    """What alerts and panels are made for. `readings` are those that somebody reads, `kept` the labels sums keep."""
 
     fleet: Fleet
     settings: Monitoring
@@ -144,7 +144,7 @@ def _runners(scope: Scope) -> tuple[Node, ...]:
 
 
 def reward_caller(fleet: Fleet, node: Node) -> Origin | None:
-    """Why a node calls reward: the spec says so, or it is an orchestrator and the only user of its wallet. Else None."""
+    """Why a node calls reward: the spec says so, or it is an orchestrator and its wallet's only user. Else None."""
     if not fleet.on_chain or not isinstance(node.settings, ChainSettings) or node.settings.wallet is None:
         return None
     caller = effective.calls_reward(fleet, node, node.settings)

@@ -54,7 +54,7 @@ class AlertRow(NamedTuple):
 
 
 class PanelRow(NamedTuple):
-    """A table of `panels.toml`, with its alert and its condition looked up. It repeats over the subjects of its alert."""
+    """A table of `panels.toml`, with its alert and its condition looked up. It repeats over its alert's subjects."""
 
     name: str
     each: Subjects
@@ -132,7 +132,7 @@ def panels(scope: Scope, rows: Iterable[PanelRow]) -> Iterator[Panel]:
 def _made(
     scope: Scope, rows: Iterable[Row], file: str, make: Callable[[Scope, Row, Subject], Made | None]
 ) -> Iterator[Made]:
-    """What each row makes of each of its subjects. Neighbours stay together: all of one wallet, then all of the next."""
+    """What each row makes of each of its subjects. Neighbours stay together: all of one wallet, then of the next."""
     for each, neighbours in groupby(rows, key=lambda row: row.each):
         for subject, row in product(each(scope), tuple(neighbours)):
             with _named(file, row.name):

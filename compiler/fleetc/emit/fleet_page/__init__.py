@@ -1,4 +1,4 @@
-"""The parts of `FLEET.md`: what people read about a fleet, as rows for its template, each with its origins.
+"""The parts of `FLEET.md`: what people read about a fleet, as template rows, each with its origins.
 
-In: the blueprint. Out: views and marks. Put together by `emit/docs.py`.
+In: the blueprint. Out: views and marks. Combined by `emit/docs.py`.
 """

@@ -15,7 +15,7 @@ from fleetc.places.origin import given
 
 
 def stack_row(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> object:
-    """One stack; the ports of its relay are empty without TURN."""
+    """One stack; the relay ports are empty without TURN."""
     relay = Word(f"{avatar.relay[0]}-{avatar.relay[1]}") if avatar.relay is not None else ""
     cells = (
         *(cell(avatar.name), cell(host.name), word(avatar.release), word(avatar.image_tag)),
@@ -25,7 +25,7 @@ def stack_row(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> object
 
 
 def slot_row(host: HostBlueprint, slot: AvatarSlot, mark: Mark) -> object:
-    """One slot; an empty game port is one that is not published, an empty network one that Docker chooses."""
+    """One slot; a game port that is not published is empty, and so is a network that Docker chooses."""
     ports = dict(slot.ports)
     cells = (
         *(cell(host.name), slot.number, cell(slot.avatar), word(slot.gpu), cell(slot.project)),
@@ -36,14 +36,14 @@ def slot_row(host: HostBlueprint, slot: AvatarSlot, mark: Mark) -> object:
 
 
 def image_rows(avatar: StackBlueprint, mark: Mark) -> Iterator[object]:
-    """Each service whose image follows no tag, with the image that it is pinned to, "" where it is not."""
+    """Each service whose image has no release tag, with the image that it is pinned to, or ""."""
     for image in avatar.images:
         pinned = cell(image.image) if image.image else ""
         yield mark((cell(avatar.name), cell(image.service), pinned), given("avatars", avatar.name), image.origin)
 
 
 def caller_rows(host: HostBlueprint, avatar: StackBlueprint, mark: Mark) -> Iterator[object]:
-    """Each network that may call, and whether it reaches the ports and may put the host to sleep."""
+    """Each network that may call, and whether it can reach the ports and may put the host to sleep."""
     lists = {listed.file: listed.texts for listed in avatar.allowlists}
     ports, power = lists[FIREWALL_ALLOWLIST], lists[POWER_ALLOWLIST]
     for text in dict.fromkeys((*ports, *power)):

@@ -1,6 +1,6 @@
-"""Text of the spec as it stands in a cell of a table.
+"""Text of the spec in the cell of a table.
 
-In: text. Out: text in the grammar of Markdown.
+In: text. Out: Markdown text.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9._/:-]+(?: [A-Za-z0-9._/:-]+)*")
 
 @lru_cache(maxsize=65536)
 def cell(text: str) -> Encoded:
-    """Text of the spec as code in a cell. Plain text needs no character codes and stays readable in the source."""
+    """Text of the spec as code in a cell. Plain text needs no character references and stays readable in the source."""
     return Encoded(f"`{text}`" if _PLAIN.fullmatch(text) else markdown_cell(text))
 
 
 @lru_cache(maxsize=65536)
 def word(text: str) -> Word:
-    """A bare word; the same few stand in thousands of rows."""
+    """A bare word; cached, because thousands of rows have the same few."""
     return Word(text)

@@ -32,7 +32,7 @@ def host_row(host: HostBlueprint, mark: Mark) -> object:
 
 
 def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
-    """One node, at the end its image, or the path of its program on a systemd host."""
+    """One node; its last cell is its image, or the path of its program on a systemd host."""
     own = (service.table, service.name)
     table = given(*own)
     if host.runtime == "docker":
@@ -51,9 +51,9 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
 
 
 def port_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
-    """Every listener of a host, in the order of ports; the SSH server that a rollout needs comes first.
+    """Every listener of a host, by port; the SSH server that a rollout needs comes first.
 
-    Its reach is rollout, loopback, everywhere or address; that of a port of avatar slots, which may be a range, callers
+    Its reach is rollout, loopback, everywhere or address; that of an avatar slot port, which may be a range, is callers
     (their allowlist), everyone or nobody. The host's own listeners have no node.
     """
     table, name = given("hosts", host.name), cell(host.name)
@@ -76,7 +76,7 @@ def port_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
 
 
 def price_rows(service: Service, mark: Mark) -> Iterator[object]:
-    """What a gateway pays at most and what an orchestrator asks."""
+    """The most that a gateway pays and what an orchestrator asks."""
     for price in service.prices:
         way = word("pays" if price.pays else "asks")
         cells = (cell(service.name), way, cell(price.work), cell(price.price))

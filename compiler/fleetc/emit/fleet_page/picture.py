@@ -1,6 +1,6 @@
-"""The picture of `FLEET.md`: hosts with what runs on them and the connections between, or regions of a large fleet.
+"""The picture of `FLEET.md`: hosts with their nodes and the connections between them, or regions of a large fleet.
 
-In: the blueprint. Out: the picture as a file of its own inside the page.
+In: the blueprint. Out: the picture as a nested file inside the page.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fleetc.emit.traced import Mark, Origins, together
 from fleetc.places.origin import derived, given
 
 PICTURE_LIMIT = 60
-"""The most nodes and slots that are drawn one by one; a bigger fleet is drawn as regions."""
+"""The most nodes and slots that are drawn individually; a larger fleet is drawn as regions."""
 
 
 def drawn_whole(blueprint: Blueprint) -> bool:
-    """Whether the nodes and slots are few enough to be drawn one by one."""
+    """Whether there are few enough nodes and slots to draw them individually."""
     slots = sum(len(host.avatar.slots) for host in blueprint.hosts if host.avatar is not None)
     return sum(len(host.services) for host in blueprint.hosts) + slots <= PICTURE_LIMIT
 
@@ -33,7 +33,7 @@ def drawing(blueprint: Blueprint, templates: Templates) -> Rendered:
 
 
 def _picture(blueprint: Blueprint, mark: Mark) -> View:
-    """Hosts as boxes, nodes inside them, edges between; what an edge names outside the fleet stands alone."""
+    """Hosts as boxes, nodes inside them, edges between them; an end of an edge outside the fleet has no box."""
     table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
 
     def ends(*names: str) -> Origins:
@@ -73,7 +73,7 @@ def _picture(blueprint: Blueprint, mark: Mark) -> View:
             {
                 "source": mark(_node_id(e.source, table_of), *ends(e.source, e.target)),
                 "target": mark(_node_id(e.target, table_of), *ends(e.source, e.target)),
-                # An outside end that is a source is the orchestrator of a worker of this fleet.
+                # A source outside the fleet is the orchestrator of a worker of this fleet.
                 "kind": mark(
                     "serves" if e.kind == "outside" and e.source not in table_of else e.kind,
                     *ends(e.source, e.target),
@@ -85,7 +85,7 @@ def _picture(blueprint: Blueprint, mark: Mark) -> View:
 
 
 def _node_id(name: str, known: Iterable[str]) -> Word:
-    """A Mermaid id. The prefix keeps names such as `end` from being words of its language."""
+    """A Mermaid id. The prefix keeps names such as `end` from being Mermaid keywords."""
     if name in known:
         return Word(f"node_{_underscored(name)}")
     return Word(f"outside_{hashlib.sha256(name.encode()).hexdigest()[:12]}")
@@ -104,7 +104,7 @@ def _underscored(name: str) -> str:
 
 
 def _summary(blueprint: Blueprint, mark: Mark) -> View:
-    """Regions with their hosts and nodes counted, and how many connections lead from one to another."""
+    """Regions with the number of their hosts and nodes, and the number of connections from one to another."""
     region_of = {service.name: host.region for host in blueprint.hosts for service in host.services}
     hosts = Counter(host.region for host in blueprint.hosts)
     roles = Counter((host.region, service.role) for host in blueprint.hosts for service in host.services)

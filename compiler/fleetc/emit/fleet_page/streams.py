@@ -14,7 +14,7 @@ from fleetc.places.origin import given
 
 
 def stream_row(stream: StreamBlueprint, mark: Mark) -> object:
-    """One stream; an empty gateway is none. The ladder is default, none or named; the targets are counted."""
+    """One stream; an empty gateway means none. The ladder is default, none or named; the targets are a number."""
     request = stream.request.content
     profiles = request.get("profiles")
     cells = (
@@ -32,7 +32,7 @@ def stream_row(stream: StreamBlueprint, mark: Mark) -> object:
 
 
 def secret_rows(stream: StreamBlueprint, mark: Mark) -> Iterator[object]:
-    """Each secret that belongs into the request of a stream, and its place there."""
+    """Each secret that the request of a stream needs, and its place there."""
     for secret in stream.secrets:
         values = (word(secret.kind), cell(secret.reference), cell(".".join(map(str, secret.place))))
         yield mark((cell(stream.name), *values), given("streams", stream.name), secret.origin)

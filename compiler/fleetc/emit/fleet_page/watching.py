@@ -1,4 +1,4 @@
-"""What is watched, by whom, and what is not, as tables of `FLEET.md`.
+"""What is monitored, by whom, and what is not, as tables of `FLEET.md`.
 
 In: the blueprint. Out: a part of the view.
 """
@@ -14,7 +14,7 @@ from fleetc.places.origin import derived
 
 
 def monitoring_view(blueprint: Blueprint, mark: Mark) -> View:
-    """What is read and by whom, what raises an alert, and what nothing watches."""
+    """What is read and by whom, what raises an alert, and what nothing monitors."""
     watched = blueprint.monitoring
     if watched is None:
         return {"watched": mark(False, derived("no node has monitor = true", ("fleet",)))}
