@@ -1,6 +1,6 @@
 """The intermediate representation: hosts, services, arguments and files, each with an origin.
 
-Made by `lower/`, read by `emit/`. Nothing here is decided any more and nothing here is formatted yet.
+Made by `lower/`, read by `emit/`. All decisions have been made, and nothing is formatted yet.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from fleetc.places.origin import Origin
 from fleetc.upstream import Release
 
 DOCKER_SOCKET = "/var/run/docker.sock"
-"""Through it a node starts containers."""
+"""The socket through which a node starts containers."""
 
 RELEASE_ROOT = "/opt/fleetc"
-"""Where releases live on a host: <root>/releases/<digest> and the link <root>/current."""
+"""The directory of releases on a host: <root>/releases/<digest> and the link <root>/current."""
 
 SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
 """Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
@@ -35,12 +35,12 @@ class Argument(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The argument as the process receives it: one word, whatever the value holds."""
+        """The argument as the process receives it: one word, whatever the value contains."""
         return f"-{self.flag}={self.value}"
 
 
 class Variable(NamedTuple):
-    """One environment variable that holds no secret."""
+    """One environment variable without a secret."""
 
     name: str
     value: str
@@ -48,7 +48,7 @@ class Variable(NamedTuple):
 
 
 class SecretVariable(NamedTuple):
-    """One environment variable whose value is found at rollout; `kind` is env, host_file or vault."""
+    """One environment variable whose value is looked up at rollout; `kind` is env, host_file or vault."""
 
     name: str
     kind: str
@@ -59,7 +59,7 @@ class SecretVariable(NamedTuple):
 class BlueprintFile(NamedTuple):
     """A JSON file that the process reads: its name in the service's directory and its content as plain values.
 
-    `places` has the origins of parts of the content, by key path; what is below a part shares its origin.
+    `places` has the origins of parts of the content, by key path; everything below a part shares its origin.
     """
 
     name: str
@@ -68,7 +68,7 @@ class BlueprintFile(NamedTuple):
     places: Mapping[Path, Origin] = MappingProxyType({})
 
     def origins_at(self, place: Path) -> tuple[Origin, ...]:
-        """The origin of the nearest part that has one, else that of the whole file."""
+        """The origin of the nearest enclosing part that has one, else that of the whole file."""
         for length in range(len(place), 0, -1):
             found = self.places.get(place[:length])
             if found is not None:
@@ -77,7 +77,7 @@ class BlueprintFile(NamedTuple):
 
 
 class PriceLine(NamedTuple):
-    """A price of the process as people read it; the node `pays` it at most, or asks it."""
+    """A price of the process as people read it: the most that the node pays if it `pays`, else what it asks."""
 
     pays: bool
     work: str
@@ -127,37 +127,37 @@ class Service:
 
     @property
     def secret_file(self) -> str:
-        """File on the host into which a rollout writes the secret variables."""
+        """The host file into which a rollout writes the secret variables."""
         return f"{SECRET_ROOT}/{self.name}/secrets.env"
 
 
 AVATAR_DIRECTORY = "avatar"
-"""Directory of the avatar stack's files beside those of services; no service may have this name."""
+"""The directory of the avatar stack's files, next to those of services; no service may have this name."""
 
 
 class AllowedNetwork(NamedTuple):
-    """One entry of an allowlist, as its reader writes it: a network with its prefix, or a bare address."""
+    """One entry of an allowlist in its reader's notation: a network with its prefix, or a bare address."""
 
     text: str
     origin: Origin
 
 
 class Allowlist(NamedTuple):
-    """Who may call, for one reader: `file` is its name below `allow/`."""
+    """Who may call, for one reader: `file` is its name in `allow/`."""
 
     file: str
     entries: tuple[AllowedNetwork, ...]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The entries alone."""
+        """The entries only."""
         return tuple(entry.text for entry in self.entries)
 
 
 class FirewallRow(NamedTuple):
-    """Ports of a stack and who reaches them: `reach` is callers (the firewall's allowlist), everyone or nobody.
+    """Ports of a stack and who can reach them: `reach` is callers (the firewall's allowlist), everyone or nobody.
 
-    Of what is for nobody, only programs of the host itself remain.
+    Ports for nobody can only be reached by programs on the host itself.
     """
 
     protocol: str
@@ -169,7 +169,7 @@ class FirewallRow(NamedTuple):
 
 
 class StackImage(NamedTuple):
-    """The image of a service that follows no tag of a release: with its digest, or "" for the checkout's latest."""
+    """The image of a service without a release tag: with its digest, or "" for the checkout's latest."""
 
     service: str
     image: str
@@ -178,10 +178,10 @@ class StackImage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AvatarSlot:
-    """One slot: a Compose project of its own. `variables` are its whole environment, secrets aside.
+    """One slot: its own Compose project. `variables` are its whole environment, except for secrets.
 
-    `arguments` are those of the signaling server that name the slot, one text; `network` is empty where Docker chooses
-    one; `gpu` an id or "all"; `ports` maps signaling, runner, recorder and, unless absent, game.
+    `arguments` are the signaling server's arguments that name the slot, as one text; `network` is empty if Docker
+    chooses one; `gpu` is an id or "all"; `ports` maps signaling, runner, recorder and, if present, game.
     """
 
     number: int
@@ -203,12 +203,12 @@ class AvatarSlot:
 
 @dataclass(frozen=True, slots=True)
 class StackBlueprint:
-    """The avatar stack of a host. `name` is its place in the spec below `avatars`.
+    """The avatar stack of a host. `name` is its key in `avatars` of the spec.
 
-    `services` are those of the host's own Compose project; `game_arguments` is empty where the game keeps its own;
+    `services` are those of the host's own Compose project; `game_arguments` is empty if the game keeps its own;
     `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
-    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line;
-    `checkout_files` are files of the checkout, below it, that slots are started with.
+    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line; `checkout_files` are the
+    files of the checkout that slots start with, relative to it.
     """
 
     name: str
@@ -243,12 +243,12 @@ class StackBlueprint:
 
     @property
     def shell_variables(self) -> tuple[Variable, ...]:
-        """The settings of the stack's command line, which reads them from the environment of its caller alone."""
+        """The settings of the stack's command line, which it only reads from its caller's environment."""
         read = (f"{self.prefix}_CLI_", f"{self.prefix}_CLUSTER_FILE")
         return tuple(v for v in self.host_variables if v.name.startswith(read))
 
     def pinned(self, service: str) -> str:
-        """The image that a service is pinned to, "" where it is not."""
+        """The image that a service is pinned to, or ""."""
         return next((image.image for image in self.images if image.service == service), "")
 
     def callers(self) -> Allowlist:
@@ -257,11 +257,11 @@ class StackBlueprint:
 
 
 SIGNALING_SERVICE, GAME_SERVICE, TURN_SERVICE = "unreal-signaling", "unreal-game", "turn-server"
-"""Services of a stack whose images have no tag of a release."""
+"""Services of a stack whose images have no release tag."""
 
 CLUSTER_FILE = "cluster.json"
 HOST_COMPOSE = "host.compose.yaml"
-"""Lies over the Compose file of the host's services, where their images are pinned."""
+"""Overrides the Compose file of the host's services where their images are pinned."""
 
 FIREWALL_ALLOWLIST = "firewall.cidr"
 POWER_ALLOWLIST = "power.cidr"
@@ -287,7 +287,7 @@ class HostBlueprint:
     avatar: StackBlueprint | None = None
 
     def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
-        """The secrets of each service of the host and of its avatar stack, with the name of who needs them."""
+        """The secrets of each service of the host and of its avatar stack, each with the name of its user."""
         for service in self.services:
             yield service.name, service.secrets
         if self.avatar is not None:
@@ -295,9 +295,9 @@ class HostBlueprint:
 
 
 class RequestSecret(NamedTuple):
-    """A secret in the request that makes a stream: the place of its placeholder, and the reference to resolve.
+    """A secret in the request that creates a stream: the place of its placeholder, and the reference to resolve.
 
-    `kind` is env or vault; `form` is a regular expression that the value has to match, or "".
+    `kind` is env or vault; `form` is a regular expression that the value must match, or "".
     """
 
     place: tuple[str | int, ...]
@@ -311,8 +311,8 @@ class RequestSecret(NamedTuple):
 class StreamBlueprint:
     """One stream of the stream API.
 
-    `request` is the payload that makes it, `answer` what an authentication webhook tells its gateway (None without a
-    gateway). `suspended` is None when it is not declared; the API takes it for a stream that exists only.
+    `request` is the payload that creates it, `answer` what an authentication webhook tells its gateway (None without a
+    gateway). `suspended` is None if it is not declared; the API reads it only for existing streams.
     """
 
     name: str
@@ -327,7 +327,7 @@ class StreamBlueprint:
 class Connection(NamedTuple):
     """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
 
-    For helpers it is signs (a gateway has tickets signed) or redeems (an orchestrator has them redeemed).
+    For helpers it is signs (signs tickets for a gateway) or redeems (redeems them for an orchestrator).
     """
 
     source: str
@@ -336,7 +336,7 @@ class Connection(NamedTuple):
 
 
 class MarketRow(NamedTuple):
-    """One gateway against one offer, as text; `wallet` is what pays, empty where that is not known."""
+    """One gateway against one offer, as text; `wallet` is the one that pays, empty if it is not known."""
 
     gateway: str
     work: str
@@ -348,7 +348,7 @@ class MarketRow(NamedTuple):
 
 
 class MarketSummary(NamedTuple):
-    """What one gateway can buy of video or of models: offers by how they stand, and the prices of those it buys."""
+    """What one gateway can buy of video or of models: offers by outcome, and the prices of those it buys."""
 
     gateway: str
     work: str
@@ -362,7 +362,7 @@ class MarketSummary(NamedTuple):
 
 
 class FundsRow(NamedTuple):
-    """What one node pays from, as text; an empty text is not stated."""
+    """The funds of one node, as text; an empty text means not stated."""
 
     node: str
     wallet: str
@@ -374,7 +374,7 @@ class FundsRow(NamedTuple):
 
 
 class Assumed(NamedTuple):
-    """What the market goes by and only the chain knows: the gas price, where it is from, the size of the active set."""
+    """What the market depends on and only the chain knows: the gas price and its source, and the active set's size."""
 
     gas_price: str
     origin: Origin
@@ -384,7 +384,7 @@ class Assumed(NamedTuple):
 class MarketTables(NamedTuple):
     """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
 
-    `gateways` and `offers` count what a fleet at most has for `whole`; `rates` are (currency, worth).
+    `gateways` and `offers` are the largest counts that a fleet may have for `whole`; `rates` are (currency, worth).
     """
 
     whole: bool = True
@@ -399,7 +399,7 @@ class MarketTables(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """The whole fleet, ready to be emitted. `order` names all its hosts in the order in which a rollout takes them."""
+    """The whole fleet, ready to be emitted. `order` names all its hosts in rollout order."""
 
     fleet: str
     network: str
@@ -416,6 +416,6 @@ class Blueprint:
 
     @property
     def in_order(self) -> tuple[HostBlueprint, ...]:
-        """The hosts as a rollout takes them; those that `order` does not name are last, as they are."""
+        """The hosts in rollout order; those that `order` does not name come last, in their given order."""
         places = {name: place for place, name in enumerate(self.order)}
         return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

@@ -1,7 +1,7 @@
-"""The part of the blueprint that watches the fleet: targets, alerts, panels, and what stays unwatched.
+"""The part of the blueprint that monitors the fleet: targets, alerts, panels, and what is not monitored.
 
-Made by `lower/monitoring.py` and its neighbours, read by `emit/`. Nothing here is decided any more; texts are still
-apart from the template code between them, so that no word of a spec is ever evaluated.
+Made by `lower/monitoring.py` and its neighbours, read by `emit/`. All decisions have been made; texts are still
+separate from the template code between them, so that no word of a spec is ever evaluated.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from fleetc.places.origin import Chosen, Origin
 
 VARIABLES = ("host", "node", "role", "region")
-"""Labels of what is watched that a reader of the dashboard filters by."""
+"""Labels of targets that a reader of the dashboard filters by."""
 
 
 class Live(str):
-    """What an alert fills in when it fires, in the words of its template language, such as `$labels.node`."""
+    """What an alert fills in when it fires, in its template language, such as `$labels.node`."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ Said = tuple[str | Live, ...]
 
 
 class TargetLabel(NamedTuple):
-    """One label of everything that is read from a target, or of an alert."""
+    """One label of all metrics of a target, or of an alert."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class TargetLabel(NamedTuple):
 class ScrapeTarget(NamedTuple):
     """One address that metrics are read from; `job` is livepeer, gpu or avatar.
 
-    `probe` is what a blackbox exporter at that address is told to ask, and "" where the address serves its own metrics.
+    `probe` is what a blackbox exporter at that address is asked to probe; "" if the address serves its own metrics.
     """
 
     job: str
@@ -55,10 +55,10 @@ class Agent(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """One alerting rule. `group` is its topic, `wait` how long the expression holds before it fires.
+    """One alerting rule. `group` is its topic, `wait` how long the expression must hold before it fires.
 
-    `threshold` is the number that the expression compares with, None where there is none; `origins` say where it and
-    the choice of this alert come from.
+    `threshold` is the number that the expression compares with, or None; `origins` say where it and the choice of this
+    alert come from.
     """
 
     name: str
@@ -74,14 +74,14 @@ class Alert(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One line of a panel; `legend` is in the words of Grafana, such as `{{node}}`."""
+    """One line of a panel; `legend` is in Grafana's syntax, such as `{{node}}`."""
 
     expr: str
     legend: str
 
 
 class Panel(NamedTuple):
-    """One picture. `unit` is Grafana's name of it; the area beyond the threshold is bad, `below` says which side."""
+    """One graph. `unit` is its name in Grafana; the area beyond the threshold is bad, `below` says on which side."""
 
     title: str
     group: str
@@ -94,7 +94,7 @@ class Panel(NamedTuple):
 
 
 class Unwatched(NamedTuple):
-    """Something that nothing here watches, and why."""
+    """Something that is not monitored here, and why."""
 
     what: str
     why: str
@@ -103,7 +103,7 @@ class Unwatched(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MonitoringBlueprint:
-    """How the fleet is watched. `home` is the host that Prometheus runs on, "" where that is not known."""
+    """How the fleet is monitored. `home` is the host that Prometheus runs on, or "" if it is not known."""
 
     home: str
     interval: Chosen[int]

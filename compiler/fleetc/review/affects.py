@@ -1,8 +1,8 @@
-"""Which lines of the tree depend on a value of the spec: another value is tried, and what changes is shown.
+"""Which lines of the tree depend on a value of the spec: tries another value and shows what changes.
 
-In: sources with a sound spec, and a key path or a line of one of the sources. Out: `Affected`, text or JSON of it. The
-answer is found by compiling twice, so it holds for everything between spec and tree, derivations and digests included.
-Where no other value leaves the spec sound, the origins of all lines answer instead.
+In: sources with a sound spec, and a key path or a line of one of the sources. Out: `Affected`, and its text or JSON.
+The answer comes from compiling twice, so it covers everything between spec and tree, including derivations and digests.
+If no other value leaves the spec sound, the origins of all lines give the answer instead.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class UnknownPlaceError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """One value and the lines that depend on it, `old` as they are and `new` as they would be.
+    """One value and the lines that depend on it: `old` as they are and `new` as they would be.
 
-    `tried` is the other value as TOML text; empty when none could be tried, and then `new` is None throughout.
+    `tried` is the other value as TOML text; it is empty if none could be tried, and then every `new` is None.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class Shipped(NamedTuple):
 
 
 def places(document: Document, question: str) -> tuple[Path, ...]:
-    """The values that a key path or FILE:LINE names, tables value by value. Raises UnknownPlaceError."""
+    """The values that a key path or FILE:LINE names; a table means each of its values. Raises UnknownPlaceError."""
     name, _, number = question.rpartition(":")
     if name and number.isascii() and number.isdigit():
         found = tuple(_on_line(document, name, int(number[:9])))
@@ -80,7 +80,7 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
 
 
 def _typed(raw: Any, parts: Path) -> Path | None:
-    """The path with numbers for the items of arrays; None when the spec has no such value."""
+    """The path with numbers for the items of arrays; None if the spec has no such value."""
     path: list[str | int] = []
     for part in parts:
         number = isinstance(raw, list) and str(part).isdigit()
@@ -92,7 +92,7 @@ def _typed(raw: Any, parts: Path) -> Path | None:
 
 
 def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
-    """The values that begin on a line, or those of the table whose header it is."""
+    """The values that begin on a line, or those of the table whose header is on it."""
     names = [source.name for source in document.sources]
     matching = [one for one in names if one == name] or [one for one in names if one.endswith(f"/{name}")]
     table: Path | None = None
@@ -113,13 +113,13 @@ def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
 
 
 def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> tuple[Affected, ...]:
-    """The lines that would change with the value at a path. `compiled` is the sources without errors, compiled.
+    """The lines that would change with the value at a path. `compiled` is the result for the sources, without errors.
 
-    A value that is one of a few words is tried with each of the others that leaves the spec sound, the CHOICES most
-    alike first; any other value with the nearest one that does.
+    A value that is one of a few words is replaced by each other word that leaves the spec sound, the CHOICES most
+    similar first; any other value by the nearest one that does.
     """
     document, tree = compiled.checked.document, compiled.tree
-    assert document is not None and tree is not None  # noqa: S101  # the caller has seen no errors
+    assert document is not None and tree is not None  # noqa: S101  # the caller has checked for errors
     value = value_at(document.raw, path)
     chosen = choices(document.raw, value, words(json_schema(), path))
     found: list[Affected] = []
@@ -135,7 +135,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
 
 
 def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:
-    """The tree of the spec with another value at a path; None when it is not sound."""
+    """The tree of the spec with another value at a path; None if that spec is not sound."""
     applied = apply(sources, document, [fix_set(path, value)])
     checked = check_spec(applied.sources) if applied.changes else None
     if checked is None or checked.fleet is None:
@@ -147,7 +147,7 @@ def _compiled(sources: Sequence[Source], document: Document, path: Path, value: 
 
 
 def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
-    """The lines whose origins name the path, or the array that holds it: a list of numbers or texts is one value."""
+    """The lines whose origins name the path, or the array that contains it: a list of numbers or texts is one value."""
     assert compiled.blueprint is not None  # noqa: S101  # as in `affected`
     named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
     drafts = formats.Drafts(compiled.blueprint, shipped.templates, shipped.playbooks, sources)
@@ -199,7 +199,7 @@ def as_text(found: Sequence[Affected]) -> str:
 
 
 def as_json(found: Sequence[Affected]) -> str:
-    """For programs: a list of values, each with its lines; line 0 and null stand for none on that side."""
+    """For programs: a list of values, each with its lines; line 0 and null mean that this side has no line."""
     data = [
         {
             "path": ".".join(map(str, one.path)),

@@ -3,8 +3,8 @@
 In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each delta and file, and the pairs of lines
 that belong to no delta. Called by `compare.py`.
 
-A line belongs to a delta of the same node or host that it has a word of: a flag's name, a variable's, the path of a
-mount. No line shows digests: a line that differs in nothing else is bookkeeping.
+A line belongs to a delta of the same node or host if they share a word: the name of a flag or variable, or the path of
+a mount. Digests are not shown: a line that only differs in digests is bookkeeping.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
 _PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/site.yml", "streams/", "monitoring/")
-"""Files about the whole fleet, and beginnings of their paths. They come of the blueprint alone."""
+"""Files about the whole fleet, and path prefixes of such files. They come from the blueprint alone."""
 
 
 @dataclass
@@ -48,9 +48,9 @@ class Evidence:
         return tuple(sorted(found, key=_by_place))
 
     def files(self, changes: Sequence[Sequence[Delta]]) -> Iterator[FileChange]:
-        """Every file that differs, with its lines; those of the manifest and of bare digests are left out.
+        """Every file that differs, with its lines, except those of the manifest and of bare digests.
 
-        Each line has the place of the change that explains it, where only one does.
+        Each line has the place of the change that explains it, if there is exactly one.
         """
         owners: dict[Line, int | None] = {}
         for place, deltas in enumerate(changes):
@@ -64,7 +64,7 @@ class Evidence:
             yield FileChange(path, state, tuple(replace(line, change=owners.get(line)) for line in lines))
 
     def pairs(self, path: str) -> list[LinePair]:
-        """The lines in which a file differs; of host variables not those that differ in digests alone."""
+        """The lines in which a file differs; for host variables without those that only differ in digests."""
         if path not in self._pairs:
             texts = (_text(side.files.get(path)) for side in (self.old, self.new))
             found = differing(*texts)
@@ -84,7 +84,7 @@ class Evidence:
             yield f"edited by hand after it was written: {edited[0]}{more}"
 
     def attribute(self, deltas: Iterable[Delta]) -> None:
-        """Give each line to the deltas that it shows; what is over stands in `left` afterwards."""
+        """Give each line to the deltas that it shows; `left` gets the remaining lines."""
         by_name: dict[str, list[Delta]] = {}
         fleet: list[Delta] = []
         hosts: dict[str, list[Delta]] = {}
@@ -113,7 +113,7 @@ class Evidence:
                 self._share(path, fleet)
 
     def _share(self, path: str, near: list[Delta]) -> None:
-        """The lines of a file that is about few deltas."""
+        """The lines of a file that concerns few deltas."""
         pairs = self.pairs(path)
         if not pairs and near:
             self.explained.add(path)
@@ -146,7 +146,7 @@ class Evidence:
 
 
 def _is_whole(delta: Delta) -> bool:
-    """Whether a delta changes files from end to end: a host, a node or a file comes or goes, or the runtime changes."""
+    """Whether a delta changes whole files: a host, a node or a file comes or goes, or the runtime changes."""
     return delta.item.presence or (delta.item.kind, delta.item.what) in (("host", "runtime"), ("service", "host"))
 
 
@@ -166,7 +166,7 @@ def _shows(pair: LinePair, delta: Delta, path: str) -> bool:
 
 
 def _has_values(pair: LinePair, delta: Delta) -> bool:
-    """Whether the lines have the values: the old line the old one's, the new line the new one's."""
+    """Whether the lines contain the values: the old line the old value, the new line the new value."""
     old, new = _words(delta.before), _words(delta.after)
     before, after = (old - new or old), (new - old or new)
     return bool(

@@ -1,6 +1,6 @@
 """One side of a comparison: a compiled or recorded tree, and its spec if known.
 
-In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by `cli/baseline.py`;
+In: a `Compiled`, or the files of a directory with its manifest. Out: `Side`. Made here and by `cli/baseline.py`, and
 compared by `compare.py`.
 """
 
@@ -23,16 +23,16 @@ from fleetc.version import __version__
 
 
 def copy_of(index: int) -> str:
-    """Where a tree has the source with this place in the order of overlays; the base has 0."""
+    """Where a tree has the source with this position in the order of overlays; the base has 0."""
     return f"{SPEC_FOLDER}base.toml" if index == 0 else f"{SPEC_FOLDER}overlay-{index}.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """`files` are what a directory holds or the compiler made, `digests` what the manifest says of them, with modes.
+    """`files` come from a directory or the compiler, `digests` from the manifest, with modes.
 
-    The two differ where somebody edited a file. `document` and `fleet` are None where the spec is not known; `whole` is
-    the blueprint where it is there already.
+    They differ if somebody edited a file. `document` and `fleet` are None if the spec is not known; `whole` is the
+    blueprint if it already exists.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Side:
     whole: Blueprint | None = None
 
     def blueprint(self, hosts: Collection[str]) -> Blueprint | None:
-        """The blueprint with only some of its hosts; names of hosts that are not there are left out."""
+        """The blueprint with only some of its hosts; unknown host names are ignored."""
         if self.whole is not None:
             return replace(self.whole, hosts=tuple(host for host in self.whole.hosts if host.name in hosts))
         if self.fleet is None:
@@ -53,18 +53,18 @@ class Side:
         return lower.lower(self.fleet, [name for name in hosts if name in self.fleet.hosts])
 
     def tree(self) -> Tree:
-        """The files as a tree, with the modes that the manifest says."""
+        """The files as a tree, with the modes from the manifest."""
         modes = {path: int(digest.split(" ")[1], 8) for path, digest in self.digests.items()}
         return tree_of(Artifact(path, content, modes.get(path, FILE_MODE)) for path, content in self.files.items())
 
     def edited(self, path: str) -> bool:
-        """Whether a file is not what the manifest says that was written; of some it says nothing."""
+        """Whether a file differs from what the manifest says was written; the manifest does not cover all files."""
         digest = self.digests.get(path, " ").split(" ")[0]
         return bool(digest) and digest != _sha256(self.files[path])
 
 
 def of_compiled(name: str, compiled: Compiled) -> Side:
-    """The side of a compile that succeeded."""
+    """The side of a successful compile."""
     assert compiled.tree is not None  # noqa: S101  # the precondition
     return Side(
         name,
@@ -77,7 +77,7 @@ def of_compiled(name: str, compiled: Compiled) -> Side:
 
 
 class _Digests(Mapping[str, str]):
-    """Digest and mode of each artifact by path, computed when asked for: few are ever compared."""
+    """Digest and mode of each artifact by path, computed on demand: few are ever compared."""
 
     def __init__(self, tree: Tree) -> None:
         self._artifacts = tree.as_mapping()
@@ -94,9 +94,9 @@ class _Digests(Mapping[str, str]):
 
 
 def of_recorded(name: str, tree: Tree) -> Side:
-    """The side of a directory that fleetc wrote. What its own spec cannot tell is left open, with a note."""
+    """The side of a directory that fleetc wrote. What its own spec cannot tell stays unknown, with a note."""
     files = {artifact.path: artifact.content for artifact in tree.artifacts}
-    manifest = json.loads(files[MANIFEST])  # whoever read the tree has seen that it is one
+    manifest = json.loads(files[MANIFEST])  # the reader of the tree has checked that it is one
     digests = {str(entry["path"]): f"{entry.get('sha256', '')} {entry['mode']}" for entry in manifest["files"]}
     made_by = manifest.get("tool", {})
     tool = str(made_by.get("version", "")) if isinstance(made_by, dict) else ""
@@ -130,7 +130,7 @@ def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
 
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
-    """What the stages before the rules make of a spec: whoever wrote the tree has checked it."""
+    """What the stages before the rules make of a spec: whoever wrote the tree has already checked it."""
     document, found = read_document(sources)
     if document is None or has_errors(found):
         return None, None

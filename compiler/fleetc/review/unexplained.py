@@ -1,6 +1,6 @@
 """Differences that no blueprint explains: comments of the spec, files edited by hand, trees of another fleetc.
 
-In: two sides, the evidence, and the deltas that are known. Out: further deltas of kind "text". Called by `compare.py`.
+In: two sides, the evidence, and the known deltas. Out: further deltas of kind "text". Called by `compare.py`.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from fleetc.review.shown_lines import Evidence
 from fleetc.review.sides import Side
 
 _SHOWN = 12
-"""So many lines of a file stand in the change itself; the file has them all."""
+"""The most lines of a file in the change itself; the file has all of them."""
 
 _HOST_VARS = "ansible/host_vars/"
-"""They differ in the digests of other files, which tell it themselves."""
+"""They differ in the digests of other files, which show the change themselves."""
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
-"""Bookkeeping, which says nothing to people and looks like a secret."""
+"""Bookkeeping, which means nothing to people and looks like a secret."""
 
 NO_ORIGIN = Origin("constant", ())
-"""Of text that no setting makes."""
+"""The origin of text that no setting makes."""
 
 
 def texts_of(old: Side, new: Side, evidence: Evidence, deltas: Sequence[Delta], read: set[str]) -> list[Delta]:
-    """A delta for each file, or rest of one, that nothing explains. `read` are the sources that edits stand in.
+    """A delta for each file, or rest of one, that nothing explains. `read` are the sources that contain edits.
 
-    Lines without a delta beside lines that have one are their surroundings, unless the file was edited by hand or
-    comes of another version.
+    Lines without a delta next to lines with one are their context, unless the file was edited by hand or comes from
+    another version.
     """
     found = list(_texts(old, new, evidence, read))
     if not found and not deltas:
@@ -62,7 +62,7 @@ def _of_pairs(path: str, pairs: Sequence[LinePair], old: Side, new: Side) -> Del
     parts = path.split("/")
     host, node = (parts[1], parts[2]) if parts[0] == "hosts" and len(parts) > 3 else ("", "")
     process = service_of(path)
-    if process is not None:  # a stack has one for each slot, and its folder is none
+    if process is not None:  # a stack has one for each slot; its folder is not one
         node = process.node
     if path.startswith(_HOST_VARS):
         host = parts[-1].removesuffix(".json")

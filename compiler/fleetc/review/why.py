@@ -1,7 +1,7 @@
-"""Why a line of a tree is what it is: the chain from the line to places of the spec, defaults and derivations.
+"""Why a line of a tree is what it is: the chain from the line to places in the spec, defaults and derivations.
 
-In: a blueprint, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, text or JSON
-of it. Called by `cli/` for `fleetc why`; nothing of it runs in a compile.
+In: a blueprint, its document, and a line of one of its artifacts (or a node and a flag). Out: `Explained`, and its text
+or JSON. Called by `cli/` for `fleetc why`; a compile runs none of it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from fleetc.toml.document import Document, Source, value_at
 from fleetc.upstream import FLAGS
 
 _SHOWN = 12
-"""How many reasons of one kind are printed for people; JSON has all."""
+"""How many reasons of one kind are printed for people; JSON has all of them."""
 
 
 class UnknownLineError(ValueError):
-    """There is no such artifact, line, node or flag; `help` says what there is."""
+    """There is no such artifact, line, node or flag; `help` says which there are."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class UnknownLineError(ValueError):
 
 
 class Reason(NamedTuple):
-    """One link of the chain: `kind` is given, default, derived or constant; `places` the spec places that count."""
+    """One link of the chain: `kind` is given, default, derived or constant; `places` are the spec places that count."""
 
     kind: str
     text: str
@@ -48,7 +48,7 @@ class Reason(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A line with its reasons: of what stands on it, and of its being there at all."""
+    """A line with its reasons: those of its values, and those of the line being there at all."""
 
     artifact: str
     line: int
@@ -58,7 +58,7 @@ class Explained:
 
 
 class Question(NamedTuple):
-    """What the answer is worked out from. `templates` and `playbooks` are those of this fleetc."""
+    """What the answer is derived from. `templates` and `playbooks` are those of this fleetc."""
 
     fleet: Fleet
     blueprint: Blueprint
@@ -96,14 +96,14 @@ def explain_line(question: Question, artifact: str, line: int) -> Explained:
 
 
 def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
-    """The artifact and line of one flag of a node, or of a variable that stands for it. Raises UnknownLineError."""
+    """The artifact and line of a node's flag, or of the variable that replaces it. Raises UnknownLineError."""
     services = {service.name: (host, service) for host in question.blueprint.hosts for service in host.services}
     if node not in services:
         raise UnknownLineError(f'there is no node "{node}"', did_you_mean(node, services) or "the spec names no node")
     host, service = services[node]
     name = flag.lstrip("-").partition("=")[0]
     directory = f"hosts/{host.name}/{service.name}"
-    names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags travel as variables
+    names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags are passed as variables
     variables = tuple(f"{start}{variable}{end}" for variable in names for start, end in (("", "="), ("# ", ":")))
     for file, starts in ((flags.FILE, (f"-{name}=",)), (env.FILE, variables)):
         for number, line in enumerate(question.trace(f"{directory}/{file}"), 1):
@@ -119,7 +119,7 @@ def _template(line: TracedLine) -> str:
 
 
 def _reasons(question: Question, origins: Iterable[Origin]) -> Iterator[Reason]:
-    """Origins in words. Of several places that may decide, those that are written count."""
+    """Origins in words. If several places may decide, only those that the spec sets count."""
     for origin in dict.fromkeys(origins):
         raw = question.document.raw
         written = tuple(path for path in origin.paths if value_at(raw, path) is not None)
@@ -140,7 +140,7 @@ def _places(question: Question, paths: Iterable[Path]) -> tuple[Place, ...]:
 
 
 def _in_force(value: Any, path: Path) -> str:
-    """The default of a field as text; empty where it has none that a line could show."""
+    """The default of a field as text; empty if it has none that a line could show."""
     for part in path:
         value = value.get(part) if isinstance(value, dict) else getattr(value, str(part), None)
         if value is None:
@@ -154,7 +154,7 @@ def _in_force(value: Any, path: Path) -> str:
 def as_text(found: Explained, colour: bool = False) -> str:
     """The chain for a terminal: the line, each reason, and under it its places with their source lines.
 
-    Why a line is there at all is said of constant text only: what stands on a line is the better answer.
+    Only constant text gets the reason why the line is there at all: otherwise the values of the line explain it better.
     """
     head = f"{found.artifact}:{found.line}: {leaks.shown(found.text)}"
     lines = [f"\x1b[1m{plain_output(head)}\x1b[0m" if colour else plain_output(head)]
@@ -176,7 +176,7 @@ def as_json(found: Explained) -> str:
 
 
 def as_data(found: Explained) -> dict[str, Any]:
-    """Plain values for JSON; lines and columns count from 1."""
+    """Plain values for JSON; lines and columns are counted from 1."""
     parts = {
         name: [
             {

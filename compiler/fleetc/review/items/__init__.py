@@ -1,1 +1,1 @@
-"""Both blueprints taken apart into items, the items that differ, and the edits of the spec that made them so."""
+"""Splits both blueprints into items, compares them, and finds the spec edits behind the differences."""

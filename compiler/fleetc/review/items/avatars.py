@@ -1,6 +1,6 @@
-"""Which avatars go, come and move to another slot or GPU, by avatar: slots are renumbered when one goes.
+"""Which avatars go, come and move to another slot or GPU, by avatar, because slots are renumbered when one goes.
 
-In: the items of slots that differ, before and after. Out: pairs of items. Called by `deltas.py`.
+In: the slot items that differ, before and after. Out: pairs of items. Called by `deltas.py`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from fleetc.review.items.item import Item
 
 Pair = tuple[Item | None, Item | None]
-"""An item before and after; None where it is not there."""
+"""An item before and after; None if it does not exist on that side."""
 
 
 def seat_pairs(old: Iterable[Item], new: Iterable[Item]) -> Iterator[Pair]:
     """The seats of each avatar before and after: first those that come or go, then those that move.
 
-    An avatar that has the slot of one that goes is a change of the slot.
+    An avatar that takes the slot of one that goes is a change of the slot.
     """
     before, after = ({(item.host, _avatar(item)): item for item in items} for items in (old, new))
     gone = {item.key: item for name, item in before.items() if name not in after}
@@ -33,7 +33,7 @@ def seat_pairs(old: Iterable[Item], new: Iterable[Item]) -> Iterator[Pair]:
 
 
 def avatar_of(item: Item) -> str:
-    """The avatar that an item of a pair speaks of."""
+    """The avatar that an item of a pair is about."""
     return item.what if item.value.startswith(_slot(item)) else _avatar(item)
 
 

@@ -1,7 +1,7 @@
-"""The items in which two blueprints differ, each once, with the edits of the spec that made it so.
+"""The items in which two blueprints differ, each once, with the spec edits that caused the difference.
 
-In: the items of both blueprints and the edits between their specs. Out: `Delta`s: what changed of its own, each with
-what follows from it. Called by `review/compare.py`.
+In: the items of both blueprints and the edits between their specs. Out: `Delta`s: independent changes, each with what
+follows from it. Called by `review/compare.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fleetc.review.items.of_stacks import SEAT
 
 @dataclass(eq=False, slots=True)
 class Delta:
-    """An item before and after; None where it is not there. `follows` are other items that changed along with it."""
+    """An item before and after, None if it does not exist there. `follows` are items that changed along with it."""
 
     old: Item | None
     new: Item | None
@@ -28,9 +28,9 @@ class Delta:
 
     @property
     def item(self) -> Item:
-        """The item after the change, or the one that is gone."""
+        """The item after the change, or the removed one."""
         item = self.new or self.old
-        assert item is not None  # noqa: S101  # one of the two is there
+        assert item is not None  # noqa: S101  # one of the two exists
         return item
 
     @property
@@ -45,19 +45,19 @@ class Delta:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The node it belongs to, where it belongs to one."""
+        """The node it belongs to, if any."""
         return (self.item.node,) if self.item.node else ()
 
     def all(self) -> list[Delta]:
-        """Itself and what follows from it."""
+        """The delta itself and what follows from it."""
         return [self, *self.follows]
 
 
 def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) -> list[Delta]:
-    """What differs, each once: nothing below what comes or goes, and what follows from something goes with it.
+    """What differs, each once: nothing below an item that comes or goes, and consequences are part of their cause.
 
-    An edit that is the cause of nothing is a delta of kind "spec". So is one that only changes how the fleet is
-    watched, unless it was made to change that.
+    An edit that causes nothing is a delta of kind "spec". So is an edit that only changes how the fleet is monitored,
+    unless it was made to change that.
     """
     keys = [*new, *(key for key in old if key not in new)]
     changed = [key for key in keys if _differ(old.get(key), new.get(key))]
@@ -79,7 +79,7 @@ def deltas_of(old: Mapping[Key, Item], new: Mapping[Key, Item], edits: Edits) ->
 
 
 def _above(key: Key) -> int:
-    """Up to which length its beginnings are things that it comes and goes with. A seat is told beside its slot."""
+    """The length of the key prefix that comes and goes as one item. A seat is reported next to its slot."""
     return len(key) - (key[-1] == SEAT)
 
 
@@ -88,7 +88,7 @@ def _items(items: Mapping[Key, Item], keys: Iterable[Key]) -> list[Item]:
 
 
 def _without_consents(silent: Iterable[SpecEdit], found: Iterable[Delta]) -> Iterator[SpecEdit]:
-    """The edits but those that only admit what another key of their table says: they are a cause of its change."""
+    """The edits except those that only permit what another key of their table says: those are a cause of its change."""
     by_path: dict[Path, Delta] = {}
     for delta in sorted(found, key=lambda delta: delta.item.follows):
         for edit in delta.edits:
@@ -103,7 +103,7 @@ def _without_consents(silent: Iterable[SpecEdit], found: Iterable[Delta]) -> Ite
 
 
 _CONSENT = "_exposed"
-"""Ends the keys that say that a listener is meant to be in reach of others."""
+"""The suffix of keys that say that a listener is meant to be reachable by others."""
 
 
 def _is_below(path: Path, tables: Iterable[Path]) -> bool:
@@ -122,7 +122,7 @@ def _differ(old: Item | None, new: Item | None) -> bool:
 
 
 def _paired(found: list[Delta]) -> list[Delta]:
-    """Entries of one file that go and come by the same edits are one that changed, such as a model with another id."""
+    """Entries of one file that go and come by the same edits are one changed entry, such as a model with another id."""
     gone: dict[tuple[object, ...], list[Delta]] = {}
     result = []
     for delta in found:
@@ -155,7 +155,7 @@ def _is_entry(item: Item) -> bool:
 
 
 def _settled(found: list[Delta]) -> list[Delta]:
-    """Give what follows to the change of the same node that has the same cause, and failing that one of the fleet."""
+    """Attach consequences to the change of the same node with the same cause, or else to one of the fleet."""
     own = [delta for delta in found if not delta.item.follows]
     by_node: dict[tuple[str, SpecEdit], Delta] = {}
     by_edit: dict[SpecEdit, Delta] = {}
@@ -182,7 +182,7 @@ def _settled(found: list[Delta]) -> list[Delta]:
 
 
 def _of_edits(silent: Iterable[SpecEdit]) -> Iterator[Delta]:
-    """The edits that no item shows; an item of a list that goes and one that comes at its place are one."""
+    """The edits that no item shows; a list item that goes and one that comes at its place are one edit."""
     found: dict[str, Delta] = {}
     for edit in silent:
         what = ".".join(map(str, edit.path))

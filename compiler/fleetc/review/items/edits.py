@@ -1,14 +1,14 @@
-"""What was edited in the spec, and which of the edits is the cause of a change.
+"""What was edited in the spec, and which of the edits caused a change.
 
 In: two documents. Out: `SpecEdit`s by key path, `causes_of` an item, and the `Cause` of each. Called by
 `review/compare.py`.
 
-An item's origin names the places that it follows from. Those of them that were edited are its causes, and of several
-the nearest. What comes or goes with its own table has that table for its cause, whoever names it. Where an item follows
-from another table than before, such as another wallet, the line that names the table is the cause; where it moved in a
-list, what came or went before it is. Where a value follows from something that its origin does not name (a default that
-gave way because another node came), the edits that speak of the node are taken,
-and a single edit is the cause of everything.
+An item's origin names the places that it follows from. Those that were edited are its causes; of several, the nearest.
+If an item comes or goes with its own table, that table is the cause, whatever else names it. If an item follows from
+another table than before, such as another wallet, the line that names the table is the cause; if it moved in a list,
+what came or went before it is. If a value follows from something that its origin does not name (such as a default that
+no longer applies because another node came), the edits that mention the node are the causes, and a single edit is the
+cause of everything.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fleetc.text import leaks
 from fleetc.toml.document import Document
 
 _FEW = 4
-"""So many edits may be the cause of something that none of them speaks of."""
+"""The most edits that may be the cause of something that none of them mentions."""
 
 
 _TABLE = 2
@@ -35,7 +35,7 @@ _TABLE = 2
 class SpecEdit(NamedTuple):
     """One value that was changed, added (`old` is None) or removed (`new` is None): its path on either side.
 
-    The texts are the values; the tables and lists above a value are no edits of their own.
+    The texts are the values; the tables and lists above a value are not separate edits.
     """
 
     old: Path | None
@@ -45,12 +45,12 @@ class SpecEdit(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """The path after the change, or the one that is gone."""
+        """The path after the change, or the removed one."""
         return self.new if self.new is not None else self.old or ()
 
 
 def edits_of(old: Document, new: Document) -> tuple[SpecEdit, ...]:
-    """Everything that two documents say differently."""
+    """Every difference between two documents."""
     return tuple(_differing(old.raw, new.raw, (), ()))
 
 
@@ -72,7 +72,7 @@ def _differing(old: Any, new: Any, before: Path, after: Path) -> Iterator[SpecEd
 
 
 def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iterator[SpecEdit]:
-    """The items between what both begin and end with; as many on either side are pairs."""
+    """The items between the common start and the common end; equally many on both sides are pairs."""
     first = 0
     while first < min(len(old), len(new)) and old[first] == new[first]:
         first += 1
@@ -91,7 +91,7 @@ def _of_lists(old: list[Any], new: list[Any], before: Path, after: Path) -> Iter
 
 
 def text_of(value: Any) -> str:
-    """A value of a spec as text in the style of a spec; secrets stand hidden."""
+    """A value of a spec as text in spec style; secrets are hidden."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {text_of(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
@@ -107,7 +107,7 @@ def shown(value: str) -> str:
 
 
 class Edits:
-    """The edits of a spec, found by the origin of an item. Quick also where thousands of values were edited."""
+    """The edits of a spec, found by the origin of an item. Fast even if thousands of values were edited."""
 
     def __init__(self, edits: Sequence[SpecEdit]) -> None:
         self.all = tuple(edits)
@@ -136,12 +136,12 @@ class Edits:
             yield from self._at.get(path[:length], ())
 
     def tables_of(self, old: Item | None, new: Item | None) -> tuple[SpecEdit, ...]:
-        """The tables that came or went with what an item says, be they its cause or not."""
+        """The tables that came or went with what an item says, whether or not they are its cause."""
         paths = (path for item in (old, new) if item is not None for path in item.origin.paths)
         return tuple(dict.fromkeys(edit for path in paths for edit in self._above(path)))
 
     def moving(self, path: Path) -> list[SpecEdit]:
-        """The entries that came or went before a place in a list, or at it: what stands there now stood elsewhere."""
+        """The entries that came or went before or at a place in a list: what is there now was somewhere else."""
         for length in range(len(path) - 1, 0, -1):
             place = path[length]
             if isinstance(place, int):
@@ -152,7 +152,7 @@ class Edits:
         return []
 
     def table_of(self, old: Item | None, new: Item | None) -> list[SpecEdit]:
-        """The edit by which the item's own table came or went with it, whoever names that table."""
+        """The edit by which the item's own table came or went with it, whatever else names that table."""
         item = new or old
         if item is None or not item.presence or (old is not None and new is not None):
             return []
@@ -178,11 +178,11 @@ class Edits:
         return [(str(path[0]), str(path[1])) for path in (item.origin.paths if item else ()) if len(path) > 1]
 
     def speaking_of(self, *names: str) -> list[SpecEdit]:
-        """The edits whose path or value holds one of the names."""
+        """The edits whose path or value contains one of the names."""
         return list(dict.fromkeys(edit for name in names if name for edit in self._named.get(name, ())))
 
     def causes_of(self, old: Item | None, new: Item | None) -> tuple[SpecEdit, ...]:
-        """The edits that made an item change; none where nothing in the spec did."""
+        """The edits that changed an item; none if no part of the spec did."""
         item = new or old
         if item is None or not self.all:
             return ()
@@ -208,20 +208,20 @@ _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def _tells(edit: SpecEdit, old: Item | None, new: Item | None) -> bool:
-    """Whether the texts of an edit hold those of the item, which tells it from others near by."""
+    """Whether the texts of an edit contain those of the item, which distinguishes it from others nearby."""
     pairs = ((old, edit.before), (new, edit.after))
     said = [(item.value, set(_WORD.findall(text))) for item, text in pairs if item is not None and not item.presence]
     return bool(said) and all(len(value) > 1 and value in words for value, words in said)
 
 
 class Atlas:
-    """Turns edits and origins into spots with their source lines; lines that may hold a secret have no text."""
+    """Turns edits and origins into spots with their source lines; lines that may contain a secret have no text."""
 
     def __init__(self, old: Document | None, new: Document | None) -> None:
         self._documents = {"old": old, "new": new}
 
     def spots(self, edits: Iterable[SpecEdit], origin: Origin | None) -> tuple[Cause, ...]:
-        """The places of some edits; without any, the places that the origin names."""
+        """The places of some edits; without edits, the places that the origin names."""
         kind, reason = (origin.kind, origin.reason) if origin else ("given", "")
         found = [
             self.spot("old", e.old or (), kind, reason) if e.new is None else self.spot("new", e.new, kind, reason)
@@ -232,7 +232,7 @@ class Atlas:
         return tuple(spot for spot in dict.fromkeys(found) if spot is not None)
 
     def spot(self, side: str, path: Path, kind: str, reason: str) -> Cause | None:
-        """The place of a path; None where there is no document on that side."""
+        """The place of a path; None if that side has no document."""
         document = self._documents[side]
         if document is None:
             return None

@@ -1,7 +1,7 @@
-"""One thing of a blueprint under a key of its own, and how values are taken apart into such things.
+"""One element of a blueprint under its own key, and how values are split into such elements.
 
-In: values of a blueprint. Out: `Item`s. Called by `of_blueprint.py` and `of_stacks.py` beside this file, which know the
-fields.
+In: values of a blueprint. Out: `Item`s. Called by `of_blueprint.py` and `of_stacks.py` next to this file, which know
+the fields.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, given
 
 Key = tuple[str, ...]
-"""Where an item stands: ("fleet", ...), ("host", name, ...) or ("node", name, ...). What is below another item starts
-with its key, so that a node that comes or goes is one change and not one for each of its flags."""
+"""The key of an item: ("fleet", ...), ("host", name, ...) or ("node", name, ...). Keys below another item start with
+its key, so that a node that comes or goes is one change and not one for each of its flags."""
 
 
 class Item(NamedTuple):
-    """One thing that is planned. `value` is its text; `kind` and `what` say what it is to people.
+    """One planned element. `value` is its text; `kind` and `what` describe it to people.
 
-    `follows` says that it comes of other items as a rule, as a port comes of the flag that names it. `presence` items
-    say only that something is there: their texts do not compare. `order` items compare by the lines they share.
+    `follows` says that it usually follows from other items, as a port follows from the flag that names it. `presence`
+    items only say that something exists: their texts are not compared. `order` items compare by the lines they share.
     """
 
     key: Key
@@ -41,7 +41,7 @@ class Item(NamedTuple):
 
 
 class ItemPlace(NamedTuple):
-    """Whose items are taken apart: the key they stand below, host and node, and the table of the spec."""
+    """Whose items are split: the key above them, host and node, and the table of the spec."""
 
     key: Key
     host: str
@@ -58,7 +58,7 @@ def field_names(whole: Any) -> tuple[str, ...]:
 
 
 def by_its_looks(place: ItemPlace, name: str, value: Any) -> Iterator[Item]:
-    """Items of a field that nobody has told us about: one for each plain value in it, however deep."""
+    """Items of a field that has no function: one for each plain value in it, at any depth."""
     kind = "service" if place.node else place.key[0]
     deep = _is_record(value) or (isinstance(value, tuple) and any(map(_is_record, value)))
     head = Item((*place.key, name), place.host, place.node, name if deep else kind, name, "", given(*place.path))
@@ -66,7 +66,7 @@ def by_its_looks(place: ItemPlace, name: str, value: Any) -> Iterator[Item]:
 
 
 def _taken_apart(head: Item, value: Any) -> Iterator[Item]:
-    """The plain values below an item. Records of a list go by their name, and come and go as a whole."""
+    """The plain values below an item. Records of a list are identified by name, and come and go as a whole."""
     if _is_record(value):
         head = head._replace(origin=getattr(value, "origin", head.origin))
         for name in (name for name in field_names(value) if name not in ("origin", "name")):
@@ -83,7 +83,7 @@ def _taken_apart(head: Item, value: Any) -> Iterator[Item]:
 
 
 _NAMES = ("name", "flag", "file", "host", "address", "title", "what", "purpose", "text", "number")
-"""Fields that tell the records of a list apart."""
+"""Fields that distinguish the records of a list."""
 
 
 def _is_record(value: Any) -> bool:
@@ -108,25 +108,25 @@ def plain(value: Any) -> str:
 
 
 def nearest(file: BlueprintFile, place: Path) -> Origin:
-    """The origin of a part of a file, with the places of the whole file behind its own."""
+    """The origin of a part of a file, followed by the places of the whole file."""
     (near,) = file.origins_at(place)
     paths = dict.fromkeys((*near.paths, *file.origin.paths))
     return Origin(near.kind, tuple(paths), near.reason)
 
 
 _IDENTITY = ("pipeline", "model_id", "gateway", "ethaddress", "name", "label")
-"""Keys that tell an entry of a list in a file from the others."""
+"""Keys that distinguish the entries of a list in a file."""
 
 
 class ListEntry(NamedTuple):
-    """An entry of a list in a file: its place below the content, and its values."""
+    """An entry of a list in a file: its place in the content, and its values."""
 
     place: Path
     values: dict[str, Any]
 
 
 def entries_of(content: Any) -> dict[str, ListEntry]:
-    """The entries of the lists in a file by what tells them apart; what stands outside of a list under ""."""
+    """The entries of the lists in a file by what distinguishes them; values outside of lists are under ""."""
     found: dict[str, ListEntry] = {}
     lists = [("", content)] if isinstance(content, list) else list(content.items())
     for key, value in lists:
@@ -142,7 +142,7 @@ def entries_of(content: Any) -> dict[str, ListEntry]:
 
 
 def leaf_text(value: Any) -> str:
-    """A value of a file as text: a plain one as it is, all else as JSON with every digit of its numbers."""
+    """A value of a file as text: plain values unchanged, all others as JSON with every digit of their numbers."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | Decimal):

@@ -1,8 +1,8 @@
-"""Takes a blueprint apart into items: each thing that a host, a process or the fleet is given, under a key of its own.
+"""Splits a blueprint into items: each element that a host, a process or the fleet is given, under its own key.
 
-In: a `Blueprint`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which sets
-two blueprints against each other. Every field of the blueprint has a function here or stands in `LEFT_OUT` with the
-reason; a field that is in neither is taken apart by its looks, and a test names it.
+In: a `Blueprint`, whole or with some of its hosts. Out: `Item` values by key. Called by `review/compare.py`, which
+compares two blueprints. Every field of the blueprint has a function here or is in `LEFT_OUT` with the reason; a field
+that is in neither is split by its structure, and a test names it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
 _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
-"""Place, the service, host or blueprint as a whole, and the value of the field."""
+"""Place, the whole service, host or blueprint, and the value of the field."""
 
 _CARRIED = "the arguments and files that carry prices are items"
 _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
@@ -105,7 +105,7 @@ def _arguments(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item
 
 
 _PARTS_OF_A_PRICE = ("pixelsPerUnit",)
-"""Flags that follow the flag of the price which they are a part of, when both change."""
+"""Flags that follow the price flag that they belong to, when both change."""
 
 
 def _variables(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
@@ -114,7 +114,7 @@ def _variables(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item
 
 
 def _secrets(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    """The reference, which is no secret; the value is known to the host or the rollout alone."""
+    """The reference, which is not secret; only the host or the rollout knows the value."""
     for secret in found:
         yield place.item("secret", secret.name, f"{secret.kind} {secret.reference}", secret.origin)
 
@@ -144,7 +144,7 @@ def _mounts(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
 
 
 def _ports(place: ItemPlace, _service: Service, found: Any) -> Iterator[Item]:
-    """One item for what is listened for; several ports for one purpose stand in it together."""
+    """One item for each purpose of listening; it has all ports for that purpose."""
     purposes: dict[tuple[str, str], list[Any]] = {}
     for port in found:
         purposes.setdefault((port.purpose, port.protocol), []).append(port)
@@ -247,7 +247,7 @@ _EDGE_FIELDS = {"pays": "orchestrators", "outside": "orchestrators", "finds": "d
 
 
 def _edges(_place: ItemPlace, blueprint: Blueprint, edges: Iterable[Any]) -> Iterator[Item]:
-    """Connections belong to the node whose setting makes them, where its host is part of the blueprint."""
+    """Connections belong to the node whose setting makes them, if its host is part of the blueprint."""
     nodes = {service.name: (host.name, service) for host in blueprint.hosts for service in host.services}
     signed = {(edge.source, edge.target) for edge in blueprint.edges if edge.kind == "signs"}
     for edge in edges:
@@ -290,13 +290,13 @@ def _rates(place: ItemPlace, _market: Any, rates: Any) -> Iterator[Item]:
 
 
 def _assumed(place: ItemPlace, _market: Any, found: Any) -> Iterator[Item]:
-    """The gas price that the spec states; the assumption in its place is no item."""
+    """The gas price that the spec states; the assumption that replaces it is not an item."""
     if found is not None and found.origin.kind == "given":
         yield place.item("rate", "gas price", found.gas_price, found.origin)
 
 
 def _of_funds(name: str) -> _Take:
-    """What a node pays from; the load is its own, all else its wallet's."""
+    """The funds of a node; the load is its own, everything else its wallet's."""
 
     def take(place: ItemPlace, row: Any, value: str) -> Iterator[Item]:
         if value:

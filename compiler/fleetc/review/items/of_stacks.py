@@ -1,4 +1,4 @@
-"""Takes apart everything in a blueprint besides nodes: avatar stacks, streams, and monitoring.
+"""Splits everything in a blueprint except nodes: avatar stacks, streams, and monitoring.
 
 In: these parts of a blueprint. Out: `Item`s. Called by `of_blueprint.py`. A stack belongs to its host; its processes
 are named avatar/host, avatar/turn and avatar/slot-NN, and the key of an item says which of them it belongs to.
@@ -23,10 +23,10 @@ from fleetc.places.origin import Chosen, Origin, derived, given
 from fleetc.review.items.item import Item, ItemPlace, Key, entries_of, leaf_text, nearest, plain
 
 SEAT = "seat"
-"""Ends the key of the item that says which avatar a slot has, and on which GPU."""
+"""The suffix of the item key that says which avatar a slot has, and on which GPU."""
 
 HOST_UNIT, TURN_UNIT = "host", "turn"
-"""What an item of a stack belongs to beside its slots: the services of the host, and the server for TURN."""
+"""What an item of a stack can belong to besides slots: the services of the host, and the TURN server."""
 
 LEFT_OUT: dict[str, str] = {
     "StackBlueprint.name": "it names the stack",
@@ -48,7 +48,7 @@ LEFT_OUT: dict[str, str] = {
 
 
 def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
-    """The items of a stack. Lists of callers come once, with the variables that repeat them behind."""
+    """The items of a stack. Lists of callers come once, followed by the variables that repeat them."""
     if stack is None:
         return
     key, path = (*place.key, "avatar"), ("avatars", stack.name)
@@ -90,7 +90,7 @@ def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
 
 
 def _images(key: Key, host: str, images: tuple[StackImage, ...], head: str = "") -> Iterator[Item]:
-    """The images that no tag of a release reaches, of the host or of a slot."""
+    """The images without a release tag, of the host or of a slot."""
     for image in images:
         what = f"image of {image.service}"
         value = image.image or "latest"
@@ -112,7 +112,7 @@ def _slot(key: Key, host: str, slot: AvatarSlot) -> Iterator[Item]:
 
 
 def _variables(key: Key, host: str, variables: Any, head: str = "") -> Iterator[Item]:
-    """Variables follow what else the same edit changes: many of them repeat one setting."""
+    """Variables follow from other changes of the same edit: many of them repeat one setting."""
     kind = "slot" if head else "variable"
     for variable in variables:
         what, origin = f"{head}{variable.name}", variable.origin
@@ -128,7 +128,7 @@ def _plain_item(key: Key, host: str, kind: str, what: str, value: str, origin: O
 
 
 def streams(found: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
-    """The items of streams: the request that makes one by its fields, and what follows from it."""
+    """The items of streams: the request that creates one by its fields, and what follows from it."""
     for stream in found:
         key: Key = ("fleet", "stream", stream.name)
         head = Item(key, "", "", "stream", stream.name, "", given("streams", stream.name), presence=True)
@@ -170,7 +170,7 @@ def _content(head: Item, file: BlueprintFile) -> Iterator[Item]:
 
 
 def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
-    """The items of watching; nearly all of them follow from the nodes and hosts that are watched."""
+    """The items of monitoring; nearly all of them follow from the monitored nodes and hosts."""
     if found is None:
         return
     head = Item(("fleet", "monitoring"), "", "", "monitoring", "", "", given("monitoring"), follows=True)
