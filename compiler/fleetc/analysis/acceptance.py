@@ -1,18 +1,18 @@
-"""The node's acceptance rule: does a gateway with this cap buy at this offer? The one home of that question.
+"""The node's acceptance rule: does a gateway with this cap buy this offer? Only this file answers that question.
 
-In: prices as the spec has them, the stated rates, and one gateway or orchestrator. Out: `PriceEntry` values with exact
-amounts for one pixel, and a `Decision` on a pair of them. Called by the other files here that sum up prices,
-by the rules about single prices, and by reviews of them.
+In: prices from the spec, the stated rates, and one gateway or orchestrator. Out: `PriceEntry` values with exact amounts
+per pixel, and a `Decision` on a pair of them. Called by the other files here that calculate with prices, by the rules
+about single prices, and by price reviews.
 
-A gateway behind a remote signer has the caps of that signer, which refuses to pay for what is above them. The caps of a
-signer elsewhere are not known.
+A gateway behind a remote signer has the caps of that signer, which refuses to pay for anything above them. The caps of
+a signer outside the fleet are not known.
 
-What the node does: it takes the cap of the exact model, else the one of its pipeline, else the base cap; the price for
-the gateway's account, else the one for everybody; for a model the base price where its own is missing or zero. With
-automatic adjustment, the default, the cost of redeeming a ticket is added to it (`tickets.py`), as the reserve of the
-gateway, the settings of both and the gas price have it. The gateway buys at the cap or below, if it can pay at all.
+What the node does: it uses the cap of the exact model, else of its pipeline, else the base cap; the price for the
+gateway's account, else the price for everybody; and for a model the base price if its own is missing or zero. With
+automatic adjustment, the default, it adds the cost of redeeming a ticket (`tickets.py`), which depends on the gateway's
+reserve, the settings of both and the gas price. The gateway buys at the cap or below, if it can pay at all.
 
-A gateway whose funds are not known, as those of a signer elsewhere, buys from nobody for certain.
+A gateway whose funds are not known, such as one with a signer outside the fleet, is never sure to buy.
 """
 
 from __future__ import annotations
@@ -42,25 +42,25 @@ VIDEO: Goods = ("video", "")
 
 BUYS, TOO_EXPENSIVE, REFUSED, UNKNOWN = "buys", "too expensive", "refused", "unknown"
 NOT_OFFERED, NOT_ASKED = "not offered", "not asked"
-"""What can come of a gateway, an orchestrator and some goods. Refused: no ticket comes about between the two. Unknown:
-in currencies that no rate compares, or from funds that are not stated."""
+"""The possible outcomes for a gateway, an orchestrator and some goods. Refused: the two can make no ticket. Unknown: in
+currencies that no rate compares, or with funds that are not stated."""
 NO_RATE = "no rate compares the two currencies"
 NO_FUNDS = "the funds of its payer are not stated"
 NO_CAPS = "caps and funds are those of a signer elsewhere"
 
 ELSEWHERE = "elsewhere"
-"""The unit of a cap that a signer elsewhere has; no currency has lower-case letters but wei."""
+"""The unit of a cap of a signer outside the fleet; no currency except wei has lower-case letters."""
 WEI = "wei"
 _LEAST_OVERHEAD = Fraction(101, 100)
 _DIGITS = 6
 
 
 class PriceEntry(NamedTuple):
-    """A price that `owner` asks or pays for `goods`, and where it is written; None stands for any price.
+    """A price that `owner` asks or pays for `goods`, and where it is written; None means any price.
 
-    `worth` is what one pixel costs in `unit`: wei where that is known, else the currency as written. An offer has the
-    `terms` of its orchestrator, and as it reaches one gateway `sent`, its worth with the overhead. A cap in the
-    unit ELSEWHERE is that of a signer elsewhere, and nobody here knows it.
+    `worth` is the price of one pixel in `unit`: wei if that is known, else the currency as written. An offer has the
+    `terms` of its orchestrator, and its worth with overhead as `sent` to one gateway. A cap in the
+    unit ELSEWHERE belongs to a signer outside the fleet, and its amount is not known.
     """
 
     owner: str
@@ -79,9 +79,9 @@ class PriceEntry(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What comes of a cap and an offer.
+    """The outcome of a cap and an offer.
 
-    `over` is how many percent too expensive the offer is, `why` the reason when it is refused or unknown.
+    `over` is by how many percent the offer is too expensive, `why` the reason if it is refused or unknown.
     """
 
     outcome: str
@@ -90,9 +90,9 @@ class Decision(NamedTuple):
 
 
 def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: Chain) -> Decision:
-    """Whether the gateway buys. An offer of nothing is within every cap, whatever the currencies, and needs no ticket.
+    """Whether the gateway buys. A free offer is within every cap, whatever the currencies, and needs no ticket.
 
-    What is too expensive with the least overhead is so whatever the funds are.
+    An offer that is too expensive with the least overhead is too expensive with any funds.
     """
     if offer is None:
         return Decision(NOT_OFFERED)
@@ -113,7 +113,7 @@ def decide(cap: PriceEntry, offer: PriceEntry | None, backing: Backing, chain: C
 
 
 def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) -> int | None:
-    """The gas price in wei below which the two trade, and at or above which they do not; None if there is none."""
+    """The gas price in wei below which the two trade, and from which they do not; None if there is none."""
     if not offer.worth or not backing.known or (cap.price and cap.unit != offer.unit):
         return None
     most = cap.worth if cap.price else None
@@ -121,7 +121,7 @@ def until(cap: PriceEntry, offer: PriceEntry, backing: Backing, chain: Chain) ->
 
 
 def quoted(offer: PriceEntry, ticket: Ticket) -> PriceEntry:
-    """The offer as it reaches a gateway. In a currency that no rate compares nothing is cut off."""
+    """The offer as it reaches a gateway. In a currency that no rate compares, nothing is cut off."""
     if offer.unit == WEI:
         asked = tickets.sent(offer.worth, ticket.overhead, offer.terms.adjusts)
     else:
@@ -139,7 +139,7 @@ def limit(cap: PriceEntry, unit: str, overhead: Fraction, adjusts: bool) -> Pric
 
 
 def least_advertised(exact: Amount, terms: Terms) -> Amount | None:
-    """The price in wei that reaches a gateway with a full reserve, the lowest; None when the node cannot send it."""
+    """The price in wei that reaches a gateway with a full reserve, the lowest; None if the node cannot send it."""
     return tickets.sent(exact, _LEAST_OVERHEAD, terms.adjusts)
 
 
@@ -154,14 +154,14 @@ def enough(offer: PriceEntry) -> Price:
 
 
 def at_gas(chain: Chain) -> str:
-    """The gas price that an amount holds for, in words."""
+    """The gas price that an amount assumes, in words."""
     return f"at a gas price of {Wei(chain.gas_price)}"
 
 
 def coming_to(offer: PriceEntry, chain: Chain, known: bool = True) -> str:
-    """What an offer comes to for the gateway that it reaches, in words; nothing where it is what is written.
+    """The price of an offer for the gateway that it reaches, in words; empty if that is the price as written.
 
-    Where the reserve of the gateway is not `known`, that is the least.
+    If the gateway's reserve is not `known`, this is the lowest price.
     """
     if offer.sent is None or offer.sent == offer.worth:
         return ""
@@ -169,7 +169,7 @@ def coming_to(offer: PriceEntry, chain: Chain, known: bool = True) -> str:
 
 
 def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:
-    """The highest price, or nearly so, in the place of an offer that a limit admits; None where that is nothing."""
+    """The highest price, or almost, that a limit admits in place of an offer; None if that is nothing."""
     price = offer.price
     if price is None:
         return None
@@ -182,19 +182,19 @@ def affordable(offer: PriceEntry, bound: PriceLimit) -> Price | None:
 
 
 def _near(amount: Fraction, price: Price, up: bool) -> Price:
-    """A price for as many pixels with a few digits; not below the amount, or below it and never above."""
+    """A price for the same number of pixels with few digits: not below the amount, or below it and never above."""
     shift = _DIGITS - len(str(int(amount))) if amount >= 1 else _DIGITS + len(str(int(1 / amount)))
     scaled = amount * Fraction(10) ** shift
     return Price(_decimal(ceil(scaled) if up else ceil(scaled) - 1, -shift), price.currency, price.pixels)
 
 
 def _decimal(digits: int, exponent: int) -> Decimal:
-    """Exactly so many, whatever the decimal context."""
+    """Exactly this many, whatever the decimal context."""
     return Decimal(f"{digits}e{exponent}")
 
 
 def terms_of(fleet: Fleet, orchestrator: Orchestrator) -> Terms:
-    """What an orchestrator's node goes by for its tickets."""
+    """The settings that an orchestrator's node uses for its tickets."""
     defaults = Terms()
     ev, face = orchestrator.ticket_ev, orchestrator.max_face_value
     return Terms(
@@ -206,21 +206,21 @@ def terms_of(fleet: Fleet, orchestrator: Orchestrator) -> Terms:
 
 
 def chain_of(fleet: Fleet) -> Chain:
-    """The chain as it is assumed to be: the stated gas price, and an active set that is full."""
+    """The assumed state of the chain: the stated gas price, and a full active set."""
     network = NETWORKS.get(fleet.fleet.network)
     gas = network.redemption_gas if network else REDEMPTION_GAS
     return Chain(effective.gas_price(fleet).value.wei, gas, ACTIVE_SET)
 
 
 class Scale:
-    """Turns prices into comparable amounts by the rates that the spec states. No rate is ever guessed."""
+    """Converts prices into comparable amounts by the rates that the spec states. It never guesses a rate."""
 
     def __init__(self, rates: Mapping[str, Wei]) -> None:
         self._rates = {WEI: 1, **{currency: rate.wei for currency, rate in rates.items()}}
         self._known: dict[Price, tuple[str, Amount]] = {}
 
     def of(self, price: Price) -> tuple[str, Amount]:
-        """The exact amount for one pixel, in wei where a rate is stated, with its unit."""
+        """The exact amount per pixel with its unit, in wei if a rate is stated."""
         known = self._known.get(price)
         if known is None:
             rate = self._rates.get(price.currency)
@@ -230,11 +230,11 @@ class Scale:
         return known
 
     def cap(self, owner: str, goods: Goods, price: Price | None, path: Path) -> PriceEntry:
-        """A cap; the node compares it exactly as it is."""
+        """A cap; the node compares it exactly."""
         return PriceEntry(owner, goods, price, path, *self.of(price)) if price else PriceEntry(owner, goods, None, path)
 
     def offer(self, owner: str, goods: Goods, price: Price, path: Path, terms: Terms) -> PriceEntry | None:
-        """An offer without its overhead, or None when the node cannot send it."""
+        """An offer without its overhead, or None if the node cannot send it."""
         unit, exact = self.of(price)
         if unit == WEI and least_advertised(exact, terms) is None:
             return None
@@ -242,19 +242,19 @@ class Scale:
 
 
 class Caps(NamedTuple):
-    """What one gateway pays at most: for single models, for whole pipelines, and for all else."""
+    """The most that one gateway pays: for single models, for whole pipelines, and for everything else."""
 
     models: dict[Goods, PriceEntry]
     pipelines: dict[str, PriceEntry]
     base: PriceEntry
 
     def of(self, goods: Goods) -> PriceEntry:
-        """The cap for some goods, in the order in which the node looks for one."""
+        """The cap for some goods, in the node's lookup order."""
         return self.models.get(goods) or self.pipelines.get(goods[0]) or self.base
 
 
 def caps_of(fleet: Fleet, scale: Scale, node: Node) -> Caps:
-    """The caps that count for a gateway or a signer. With `ignore_max_price_if_needed` none of them is a bound."""
+    """The caps that apply to a gateway or a signer. With `ignore_max_price_if_needed` none of them is a bound."""
     name, paying = node.name, payer(fleet, node)
     if paying is None:
         return Caps({}, {}, PriceEntry(name, VIDEO, None, (*node.path, "remote_signer"), ELSEWHERE))
@@ -284,13 +284,13 @@ def _by_buyer(price: NodePrice) -> tuple[int, str]:
 
 
 def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator) -> dict[Goods, PriceEntry | None]:
-    """What an orchestrator sells, at its price for everybody; None where its node cannot send that price."""
+    """What an orchestrator sells, at its price for everybody; None if its node cannot send that price."""
     found: dict[Goods, PriceEntry | None] = {}
     base, path, terms = orchestrator.price, (*node.path, "price"), terms_of(fleet, orchestrator)
     own = {price.at: price for price in prices_of(fleet, node) if price.work and not price.to}
 
     def add(goods: Goods, price: Price | None, where: Path) -> None:
-        """Of two entries for the same goods the node keeps the last. One without any price does not let it start."""
+        """Of two entries for the same goods the node keeps the last. It does not start if one has no price."""
         found.pop(goods, None)
         if price:
             found[goods] = scale.offer(node.name, goods, price, where, terms)
@@ -312,7 +312,7 @@ def offers_of(fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
 
 
 def _run_by_workers(fleet: Fleet, node: Node) -> Iterator[Goods]:
-    """Models of remote workers: one that the orchestrator has no price for is sold at its base price."""
+    """Models of remote workers: a model without a price at the orchestrator is sold at the base price."""
     for worker in fleet.workers_by_orchestrator.get(node.name, ()):
         if isinstance(worker.settings, AiWorker):
             for use in worker.settings.models:
@@ -322,9 +322,9 @@ def _run_by_workers(fleet: Fleet, node: Node) -> Iterator[Goods]:
 def special_offers(
     fleet: Fleet, scale: Scale, node: Node, orchestrator: Orchestrator
 ) -> Iterator[tuple[str, Goods, PriceEntry | None]]:
-    """The offers to single accounts: account in lower case, goods, and the offer or None where it cannot be sent.
+    """The offers to single accounts: account in lower case, goods, and the offer or None if it cannot be sent.
 
-    The node knows accounts only: a price for one gateway is the price of all that share its wallet.
+    The node only knows accounts: a price for one gateway applies to all gateways with the same wallet.
     """
     terms, base = terms_of(fleet, orchestrator), orchestrator.price
     for special in sorted((price for price in prices_of(fleet, node) if price.to), key=_by_buyer):
@@ -340,7 +340,7 @@ def special_offers(
 
 
 def backing_of(fleet: Fleet, node: Node) -> Backing:
-    """What backs the tickets of a gateway: the wallet and the limits of the node that pays for it."""
+    """The funds behind a gateway's tickets: the wallet and the limits of the node that pays for it."""
     paying, defaults = payer(fleet, node), Backing(None, None)
     nonces = tickets.SIGNED_NONCES if has_signer(node) else tickets.NONCES
     if paying is None or not isinstance(paying.settings, Buyer):

@@ -1,13 +1,13 @@
-"""Whether every GPU of the fleet can carry what is asked of it: memory, and hardware encode sessions.
+"""Whether every GPU of the fleet can handle its work: memory, and hardware encode sessions.
 
-In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function for each code
-(for the rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and say nothing.
+In: a sound `Fleet`. Out: the load of each GPU (`capacity`, for reports) and diagnostics, one function per code (for the
+rules) and all of them together (`problems`). Hosts that list no GPUs are unknown and get no diagnostics.
 
 A GPU with more work than it can handle is an error: containers run out of memory at startup and the node stops, or
 streams that the node has accepted fail with "Cannot allocate memory". More than 85 percent of the memory under normal
 load is a warning, following the operators' guidance that such work needs separate GPUs. Unknown numbers are a warning
-and never guessed. The smallest conflict of a GPU is found by taking the largest demands first: because demands add up,
-no smaller set exceeds the limit.
+and never guessed. Taking the largest demands first finds the smallest conflict of a GPU: because demands add up, no
+smaller set exceeds the limit.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
 from fleetc.upstream import FEWEST_LIMITED_SESSIONS, gpu_model
 
 GUIDANCE = 85
-"""Percent of a GPU's memory above which its work wants dedicated nodes."""
+"""Percent of a GPU's memory above which its work should have dedicated nodes."""
 
 _NAMED = 6
-"""Demands and reasons that one message names."""
+"""The most demands and reasons that one message names."""
 
 
 def capacity(fleet: Fleet) -> list[GpuLoad]:
@@ -48,7 +48,7 @@ def capacity(fleet: Fleet) -> list[GpuLoad]:
 
 
 def problems(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Everything that is wrong with the fleet's capacity."""
+    """Every capacity problem of the fleet."""
     return chain(
         memory_exceeded(fleet),
         memory_tight(fleet),
@@ -71,7 +71,7 @@ def memory_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs whose warm models and slots fit, but leave less free than the guidance."""
+    """GPUs whose warm models and slots fit, but leave less memory free than the guidance says."""
     for problem in _too_full(fleet, MEMORY, GUIDANCE, GUIDANCE):
         load = problem.load
         message = (
@@ -84,10 +84,10 @@ def memory_tight(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs to which more streams and slots may come than they can encode at once.
+    """GPUs that may get more streams and slots than they can encode at once.
 
-    A warning where only a `max_sessions` that nobody wrote is to blame: the node starts with its own default, and most
-    fleets never see that many streams. On a GPU without an encoder the node does not start, so that stays an error.
+    A warning if only a `max_sessions` that nobody wrote is to blame: the node starts with its own default, and most
+    fleets never get that many streams. On a GPU without an encoder the node does not start, so that stays an error.
     """
     for problem in _too_full(fleet, SESSIONS, 0, 100):
         load = problem.load
@@ -105,7 +105,7 @@ def sessions_exceeded(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Hosts where a number is missing that decides whether a GPU can carry its work: one warning each."""
+    """Hosts with an unknown number that decides whether a GPU can handle its work: one warning each."""
     for weighed in _weighed(fleet):
         host, places = weighed.host, list(dict.fromkeys(_missing(weighed)))
         if places:
@@ -120,7 +120,7 @@ def unknown(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
-    """GPUs for which the spec writes more memory than their model is sold with."""
+    """GPUs with more memory in the spec than their model is sold with."""
     for host in (weighed.host for weighed in _weighed(fleet)):
         for index, gpu in enumerate(fleet.hosts[host].gpus):
             known = gpu_model(gpu.model) if gpu.memory is not None else None
@@ -136,7 +136,7 @@ def implausible_memory(fleet: Fleet) -> Iterator[Diagnostic]:
 
 
 def smallest_conflict(demands: tuple[Demand, ...], kind: str, most: int) -> tuple[Demand, ...]:
-    """As few demands as possible that together exceed `most`; all of one kind when even they do not."""
+    """The fewest demands that together exceed `most`; all demands of one kind if even they do not."""
     chosen = []
     for demand in sorted((d for d in demands if d.kind == kind and d.amount), key=_largest_first):
         chosen.append(demand)
@@ -151,7 +151,7 @@ def _largest_first(demand: Demand) -> tuple[int, list[str]]:
 
 
 class Weighed(NamedTuple):
-    """A host that lists GPUs: what its nodes ask, the load of each GPU, and what slots ask that see all of several."""
+    """A host that lists GPUs: the demands of its nodes, the load of each GPU, and demands of slots that see several."""
 
     host: str
     asked: list[Use]
@@ -163,7 +163,7 @@ _latest: list[tuple[ref[Fleet], list[Weighed]]] = []
 
 
 def _weighed(fleet: Fleet) -> list[Weighed]:
-    """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is kept for them."""
+    """Every host that lists GPUs, sorted. Rules ask about one fleet in turn, so the last answer is cached."""
     if not _latest or _latest[0][0]() is not fleet:
         named = ((name, uses(fleet, name)) for name, host in sorted(fleet.hosts.items()) if host.gpus)
         weighed = [Weighed(name, asked, loads(fleet, name, asked), roaming(fleet, name)) for name, asked in named]
@@ -172,9 +172,9 @@ def _weighed(fleet: Fleet) -> list[Weighed]:
 
 
 def _too_full(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[Problem]:
-    """The GPUs that do not fit `percent` and, where `above` is given, still fit wholly; one problem for each cause.
+    """The GPUs that exceed `percent` and, if `above` is given, still fit wholly; one problem for each cause.
 
-    A node spreads its work evenly, so several GPUs are often too full for one reason.
+    A node spreads its work evenly, so several GPUs often exceed their limit for one reason.
     """
     for _, asked, found, _ in _weighed(fleet):
         causes: dict[frozenset[Path], list[tuple[int, tuple[Demand, ...]]]] = {}
@@ -194,7 +194,7 @@ def _which(problem: Problem) -> str:
 
 
 def _places(problem: Problem) -> tuple[Label, list[Label]]:
-    """The largest demand, then the others of the conflict, each place once with all that it asks, then the GPU."""
+    """The largest demand, then the others of the conflict, each place once with all its demands, then the GPU."""
     names = {demand.origin: demand for demand in problem.conflict}
     amounts: dict[Path, list[int]] = {origin: [] for origin in names}
     for demand in problem.load.demands:
@@ -207,7 +207,7 @@ def _places(problem: Problem) -> tuple[Label, list[Label]]:
 
 
 def _stated(demand: Demand) -> bool:
-    """Whether the spec itself says how much is asked."""
+    """Whether the spec itself states the amount."""
     return demand.origin[-1] != "gpus"
 
 
@@ -234,9 +234,9 @@ def _help(problem: Problem, *goals: int) -> str:
 
 
 class _Crowd(NamedTuple):
-    """Slots that see every GPU of a host and ask for more of one kind than all the GPUs have left, up to `percent`.
+    """Slots that see every GPU of a host and need more of one kind than all the GPUs have left, up to `percent`.
 
-    `left` is that sum over the GPUs, and `room` how many slots it would do for.
+    `left` is that sum over the GPUs, and `room` how many slots would fit.
     """
 
     kind: str
@@ -257,9 +257,9 @@ def _together(uses: list[Use], kind: str) -> int:
 
 
 def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crowd]:
-    """The hosts whose slots that see every GPU ask for more than is left on all of them, whichever each one takes.
+    """The hosts whose slots that see every GPU need more than all of them have left, whichever GPU each slot uses.
 
-    Where `above` is given, only those that do not ask for more than there is.
+    If `above` is given, only those that do not need more than there is.
     """
     for weighed in _weighed(fleet):
         if not weighed.roaming:
@@ -273,7 +273,7 @@ def _crowds(fleet: Fleet, kind: str, above: int, percent: int) -> Iterator[_Crow
 
 
 def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
-    """What each GPU has left of one kind; None where one of them is unlimited or unknown."""
+    """What each GPU has left of one kind; None if one of them is unlimited or unknown."""
     found = []
     for load in weighed.found:
         total = load.total(kind)
@@ -284,7 +284,7 @@ def _left(weighed: Weighed, kind: str, percent: int) -> list[int] | None:
 
 
 def _of_crowd(crowd: _Crowd) -> tuple[str, Label, list[Label], str]:
-    """Message, places and help about slots that crowd all GPUs of a host."""
+    """Message, places and help about slots that overload all GPUs of a host."""
     host, uses = crowd.weighed.host, crowd.weighed.roaming
     amount, what = (_size, " of memory") if crowd.kind == MEMORY else (_sessions, "")
     count = sum(use.slots for use in uses)
@@ -315,7 +315,7 @@ def _missing(weighed: Weighed) -> Iterator[Label]:
 
 
 def _certain_sessions(load: GpuLoad) -> int:
-    """The sessions that a GPU allows at least."""
+    """The sessions that a GPU certainly allows."""
     if isinstance(load.sessions_total, int):
         return load.sessions_total
     known = gpu_model(load.model)
@@ -325,8 +325,8 @@ def _certain_sessions(load: GpuLoad) -> int:
 def _missing_of(load: GpuLoad, drawn_on: bool, crowded: bool) -> Iterator[Label]:
     """What must be known about one GPU and is not.
 
-    Let pass are streams that nobody counted and streams that every driver allows. `drawn_on`: slots that see every GPU
-    may take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
+    Streams that nobody counted or that every driver allows are ignored. `drawn_on`: slots that see every GPU may
+    take memory of this one; `crowded`: they may take more sessions than are certain on all of them.
     """
     memory = [d for d in load.demands if d.kind == MEMORY]
     known = gpu_model(load.model) if load.memory_total is None or load.sessions_total is None else None
@@ -355,7 +355,7 @@ def _sessions(count: object) -> str:
 
 
 def _size(count: int | None) -> str:
-    """A size for people: exact in GiB or MiB where it is whole, else rounded to a tenth of a GiB."""
+    """A size for people: exact in GiB or MiB if it is whole, else rounded to a tenth of a GiB."""
     text = str(Bytes(count or 0))
     if text.endswith(("GiB", "MiB", "TiB")):
         return text

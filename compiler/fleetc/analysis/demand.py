@@ -1,20 +1,20 @@
-"""What is asked of each GPU of a host: memory by warm models and slots, encode sessions by transcoding and slots.
+"""The demands on each GPU of a host: memory for warm models and slots, encode sessions for transcoding and slots.
 
-In: a sound `Fleet` and one of its hosts. Out: `Use` (what one node or slot asks, as bare numbers that a search may
-change), and `GpuLoad` (what comes together on one GPU). Called by `capacity.py` and `repairs.py`.
+In: a sound `Fleet` and one of its hosts. Out: `Use` (the demand of one node or slot, as plain numbers that a search can
+change), and `GpuLoad` (the total on one GPU). Called by `capacity.py` and `repairs.py`.
 
-How the node spreads its work, from its source (starting of runners, load balancing of transcoders):
+How the node spreads its work, from its source code (starting of runners, load balancing of transcoders):
 
 - Each warm managed entry starts `capacity` containers (one before v0.8.6), in the order of the list. Slots are taken in
   the order of the node's GPU list, one round over all GPUs after another, `containers_per_gpu` rounds. An entry cannot
   choose its GPU. Containers beyond the last slot are not placed (the rule too-many-warm-containers reports them).
-- A new stream goes to the GPU with the least load, and stays there. Streams are therefore dealt evenly over the GPUs.
-- A stream takes one encode session for each rendition that is made of it. How many that are is up to the gateway that
-  sends it, which may be a stranger's. Counted is one session for each of `max_sessions` streams, the least that so many
-  streams can take: a GPU that cannot carry this cannot keep the promise, whoever sends the streams.
-- An avatar slot draws and encodes on its one GPU: the memory that the stack assumes, and one encode session unless
-  the spec says more. A slot that sees every one of several GPUs falls to none of them: only all of them together can be
-  compared with what such slots ask.
+- A new stream goes to the GPU with the least load, and stays there. Streams are therefore spread evenly over the GPUs.
+- A stream takes one encode session for each of its renditions. Their number is up to the gateway that sends the stream,
+  which may be a stranger's. fleetc counts one session for each of `max_sessions` streams, the least that so many
+  streams can take: a GPU that cannot handle this cannot keep the promise, whoever sends the streams.
+- An avatar slot draws and encodes on its one GPU: it takes the memory that the stack assumes, and one encode session
+  unless the spec says more. A slot that sees every one of several GPUs is assigned to none of them: its demand can only
+  be compared with all of them together.
 
 Not counted, because nobody states it: the memory of transcoding, cold models, and what live runners encode.
 """
@@ -37,16 +37,16 @@ from fleetc.upstream import FLAGS, gpu_model
 MEMORY = "memory"
 SESSIONS = "sessions"
 DEFAULT_SESSIONS = int(FLAGS["maxSessions"].default)
-"""Streams at once that a node takes when nothing is written."""
+"""The number of concurrent streams that a node accepts by default."""
 
 Unlimited = Literal["unlimited"]
 
 
 class Demand(NamedTuple):
-    """Something asked of one GPU. `kind` is MEMORY (in bytes) or SESSIONS; `amount` is None where the spec is silent.
+    """A demand on one GPU. `kind` is MEMORY (in bytes) or SESSIONS; `amount` is None if the spec does not state it.
 
-    `origin` is the place of the spec that asks, `name` what people call it. What takes both kinds, such as a slot that
-    renders and encodes, is two demands with one origin.
+    `origin` is the place in the spec that causes it, `name` its name for people. What takes both kinds, such as
+    a slot that renders and encodes, is two demands with one origin.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Demand(NamedTuple):
 
 
 class Warm(NamedTuple):
-    """A warm managed entry of a node's models: its place in the list, its model, bytes of one copy, and copies."""
+    """A warm managed entry of a node's models: its index in the list, its model, bytes of one copy, and copies."""
 
     place: int
     model: str
@@ -66,10 +66,10 @@ class Warm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one node asks of the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding.
+    """The demand of one node on the GPUs of its host. `slots`: containers per GPU; `sessions`: 0 without transcoding.
 
-    Or what avatar slots with one place in the spec ask: then `drawing` is the memory that each takes, which a node
-    leaves at 0, `sessions` what each takes, and `slots` how many they are; `gpus` is empty for those of `roaming`.
+    Or that of avatar slots with one place in the spec: then `drawing` is the memory that each takes (0 for a node),
+    `sessions` what each takes, and `slots` their number; `gpus` is empty for those of `roaming`.
     """
 
     path: Path
@@ -90,9 +90,9 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class GpuLoad:
-    """One GPU and what comes together on it: memory in bytes, encode sessions. A total is None where it is not known.
+    """One GPU and its total load: memory in bytes, encode sessions. A total is None if it is not known.
 
-    The used sums leave out demands of unknown amount, so they are the least that is asked.
+    The used sums leave out demands of unknown amount, so they are lower bounds.
     """
 
     host: str
@@ -114,17 +114,17 @@ class GpuLoad:
         return self.memory_total if kind == MEMORY else self.sessions_total
 
     def used(self, kind: str) -> int:
-        """What is asked of one kind."""
+        """The demand for one kind."""
         return self.memory_used if kind == MEMORY else self.sessions_used
 
 
 def fits(used: int, total: int | Unlimited | None, percent: int = 100) -> bool:
-    """Whether a sum stays within a share of the total. What is unlimited or unknown holds everything."""
+    """Whether a sum stays within a share of the total. An unlimited or unknown total fits everything."""
     return not isinstance(total, int) or used * 100 <= total * percent
 
 
 def memory_of(gpu: Gpu) -> int | None:
-    """Memory in bytes: the spec's own number, else that of the model, unless it is sold with several sizes."""
+    """Memory in bytes: the number in the spec, else that of the model, unless it is sold with several sizes."""
     if gpu.memory is not None:
         return gpu.memory.count
     known = gpu_model(gpu.model)
@@ -132,7 +132,7 @@ def memory_of(gpu: Gpu) -> int | None:
 
 
 def sessions_of(gpu: Gpu) -> int | Unlimited | None:
-    """Encode sessions at once: the spec's own number, else what the model says; None where the driver decides."""
+    """Concurrent encode sessions: the number in the spec, else that of the model; None if the driver decides."""
     if gpu.encode_sessions is not None:
         return gpu.encode_sessions
     known = gpu_model(gpu.model)
@@ -142,7 +142,7 @@ def sessions_of(gpu: Gpu) -> int | Unlimited | None:
 
 
 def uses(fleet: Fleet, host: str) -> list[Use]:
-    """What is asked of the listed GPUs of a host, by its nodes, sorted by name, and then by its avatar slots.
+    """The demands on the listed GPUs of a host: of its nodes, sorted by name, and then of its avatar slots.
 
     Ids that the host does not have are left out.
     """
@@ -157,7 +157,7 @@ def uses(fleet: Fleet, host: str) -> list[Use]:
 
 
 def roaming(fleet: Fleet, host: str) -> list[Use]:
-    """What slots ask that see every one of several GPUs of a host: of all together, and of none for certain."""
+    """The demands of slots that see every one of several GPUs: on all together, on no single one for certain."""
     return [use for use in _slots_on(fleet, host) if not use.gpus]
 
 
@@ -168,7 +168,7 @@ def _slots_on(fleet: Fleet, host: str) -> Iterator[Use]:
 
 
 def _slots(fleet: Fleet, stack: Stack, listed: int) -> Iterator[Use]:
-    """One use for each slot that the spec lists; one for all that it counts, which name one GPU or all."""
+    """One use for each slot that the spec lists; one for all slots that it counts, which name one GPU or all."""
     memory = effective_avatar.slot_memory(stack).value.count
     sessions = stack.settings.slot_encode_sessions
     found = effective_avatar.slots_of(fleet, stack)
@@ -195,7 +195,7 @@ def _use(fleet: Fleet, node: Node, gpus: tuple[int, ...]) -> Use:
         gpus,
         (settings.containers_per_gpu or 1) if isinstance(settings, AiSettings) else 1,
         _warm(fleet, node, settings) if isinstance(settings, AiSettings) and runs_models else (),
-        # "auto" beside local transcoding never starts, which is another rule's.
+        # "auto" next to local transcoding never starts; another rule reports that.
         DEFAULT_SESSIONS if sessions is None else 0 if isinstance(sessions, str) else sessions,
         sessions is not None,
         runs_models,
@@ -215,12 +215,12 @@ def _warm(fleet: Fleet, node: Node, settings: AiSettings) -> tuple[Warm, ...]:
 
 
 def of_a_slot(demand: Demand) -> bool:
-    """Whether an avatar slot asks."""
+    """Whether the demand comes from an avatar slot."""
     return demand.origin[0] == "avatars"
 
 
 def demands(use: Use) -> Iterator[tuple[int, Demand]]:
-    """Each demand of a node or slot with the id of the GPU that it falls to."""
+    """Each demand of a node or slot with the id of its GPU."""
     if use.drawing:
         for _ in range(use.slots):
             yield use.gpus[0], Demand(MEMORY, use.drawing, use.path, use.name)
@@ -241,7 +241,7 @@ def demands(use: Use) -> Iterator[tuple[int, Demand]]:
 
 
 def asked_of(use: Use) -> Iterator[tuple[int, str, int]]:
-    """The demands of a node or slots as sums: GPU, kind and amount; counted slots take no longer than one."""
+    """The demands of a node or slots as sums: GPU, kind and amount; counted slots take no more time than one."""
     if use.drawing:
         yield use.gpus[0], MEMORY, use.drawing * use.slots
         yield use.gpus[0], SESSIONS, use.sessions * use.slots

@@ -1,11 +1,11 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
 In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry of a node. Called by the
-market and by rules about both sides of a purchase. Others tell a gateway with a webhook whom it finds, so nothing is
-known about it.
+market and by rules about both sides of a purchase. If a webhook tells a gateway which orchestrators to use, nothing is
+known about them.
 
-Source: a node looks in the registry of its controller, or with `-aiServiceRegistry` in a second one for AI, never in
-both (`cmd/livepeer/starter/starter.go`, v0.9.1).
+Source: a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never both
+(`cmd/livepeer/starter/starter.go`, v0.9.1).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MAIN, AI = "main", "AI"
 
 
 def registry_of(orchestrator: Orchestrator) -> str:
-    """The registry that an orchestrator is in."""
+    """The registry that lists an orchestrator."""
     own = orchestrator.ai_registry
     return AI if own or (own is None and orchestrator.mode == "ai") else MAIN
 
 
 def registry_searched(settings: Buyer) -> str | None:
-    """The registry that a gateway or signer searches; None where it has a list, or others tell it whom to use."""
+    """The registry that a gateway or signer searches; None if it has a list, or others tell it whom to use."""
     if settings.orchestrators or settings.discovery not in ("registry", "ai-registry"):
         return None
     serves_ai_only = isinstance(settings, Gateway) and settings.mode == "ai"

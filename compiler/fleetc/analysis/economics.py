@@ -1,16 +1,16 @@
 """Who in a fleet can buy what from whom, at which price and under which cap.
 
-In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods (`market_of` keeps the one
-of the latest fleet, as several rules ask for it in turn), and `matrix`, all of it at once. Called by the rules about
-prices, `payers.py` and lowering.
+In: a sound `Fleet` on a chain. Out: `Market`, which answers for one gateway and some goods (`market_of` caches the one
+of the latest fleet, because several rules ask for it in turn), and `matrix`, all of it at once. Called by the rules
+about prices, `payers.py` and lowering.
 
-A gateway with a list asks those it lists. One that searches, in a registry or by a webhook, is taken to find every
-orchestrator of the fleet; who else it finds is not known. It never asks accounts that it blocks. Prices compare in wei
-where the spec states a rate for their currency, and else only within one currency; with what redeeming a ticket adds
-to them, at the gas price that the spec states or the default one.
+A gateway with a list asks the orchestrators on it. A gateway that searches, in a registry or by a webhook, is assumed
+to find every orchestrator of the fleet; which others it finds is not known. It never asks accounts that it blocks.
+Prices compare in wei if the spec states a rate for their currency, else only within one currency. They include the cost
+of redeeming a ticket, at the gas price that the spec states or the default one.
 
-Building a market is linear in the fleet but for the sorting of distinct prices. A question about a gateway that
-searches costs a bisection, because gateways that see the same offers share one sorted list of them.
+Building a market is linear in the fleet, except for sorting distinct prices. A question about a gateway that searches
+costs a bisection, because gateways that see the same offers share one sorted list of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from fleetc.language.signer import Signer
 from fleetc.language.signing import SIGNED_PIPELINE, account_of, finder, has_signer, payer
 
 CELL_GATEWAYS, CELL_OFFERS = 40, 60
-"""Up to this size every gateway is set against every offer; a bigger fleet has one summary for each gateway."""
+"""Up to this size every gateway is compared with every offer; a larger fleet has one summary per gateway."""
 
 
 class Cell(NamedTuple):
@@ -63,7 +63,7 @@ class Cell(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What one gateway can buy of one kind, video or models: how many offers it reaches and how they stand."""
+    """What one gateway can buy of one kind, video or models: how many offers it reaches and their outcomes."""
 
     gateway: str
     kind: str
@@ -83,7 +83,7 @@ class Matrix(NamedTuple):
 
 
 class View:
-    """The offers that some gateways see: those that everybody sees but for some, and some of their own."""
+    """The offers that some gateways see: the shared ones except for some, and some of their own."""
 
     def __init__(
         self, shared: dict[Goods, Ranked], without: dict[Goods, list[PriceEntry]], own: list[PriceEntry]
@@ -103,7 +103,7 @@ class View:
         return tuple(sorted({*self._shared, *self._own} - {VIDEO}))
 
     def judge(self, goods: Goods, cap: PriceEntry, backing: Backing, chain: Chain) -> Verdict:
-        """What a cap reaches of some goods. Remembered, as gateways share their caps and their funds."""
+        """What a cap reaches of some goods. Cached, because gateways share their caps and their funds."""
         key = (goods, backing, chain, cap.unit, cap.worth)  # a cap without a bound has no unit
         verdict = self._verdicts.get(key)
         if verdict is None:
@@ -111,8 +111,8 @@ class View:
         return verdict
 
     def shelf(self, goods: Goods) -> Shelf:
-        """The offers of some goods. Once skipping those that are not for this view costs more than a list without
-        them, there is such a list: many gateways may share a view, and each has a cap of its own.
+        """The offers of some goods. Once skipping the offers that this view excludes costs more than a list without
+        them, it makes that list: many gateways may share a view, each with its own cap.
         """
         shelf = self._shelves.get(goods)
         asked = self._asked[goods] = self._asked.get(goods, 0) + 1
@@ -132,7 +132,7 @@ class View:
 class Market:
     """The offers and caps of a fleet on a chain.
 
-    `payers` has for each gateway who signs its tickets: itself, a signer, or "" for one elsewhere.
+    `payers` has the signer of each gateway's tickets: the gateway itself, a signer, or "" for one outside the fleet.
     """
 
     def __init__(self, fleet: Fleet) -> None:
@@ -171,23 +171,23 @@ class Market:
                 self._sellers.setdefault(str(address).lower(), []).append(name)
 
     def listed(self, name: str) -> tuple[str, ...] | None:
-        """The orchestrators of this fleet that the gateway lists; None when it finds them in another way."""
+        """The orchestrators of this fleet that the gateway lists; None if it finds them in another way."""
         found = self._finder(name)
         if found is None or not found.orchestrators:
             return None
         return tuple(dict.fromkeys(seller for seller in found.orchestrators if seller in self._fleet.orchestrators))
 
     def searched(self, name: str) -> str | None:
-        """The registry that the gateway searches; None when it has a list or others tell it whom to use."""
+        """The registry that the gateway searches; None if it has a list or others tell it whom to use."""
         found = self._finder(name)
         return registry_searched(found) if found is not None else None
 
     def found_in(self, registry: str | None, seller: str) -> bool:
-        """Whether those who search a registry find the orchestrator; all may be found where it is None."""
+        """Whether those who search a registry find the orchestrator; with None they may find all."""
         return registry is None or registry_of(self._fleet.orchestrators[seller]) == registry
 
     def closed(self, name: str) -> bool:
-        """Whether the gateway can use nobody but orchestrators of this fleet."""
+        """Whether the gateway can only use orchestrators of this fleet."""
         found = self._finder(name)
         listed = found.orchestrators if found is not None else ()
         return bool(listed) and all(seller in self._fleet.orchestrators for seller in listed)
@@ -199,7 +199,7 @@ class Market:
         return frozenset(seller for account in accounts for seller in self._sellers.get(str(account).lower(), ()))
 
     def wants(self, name: str, goods: Goods) -> bool:
-        """Whether the gateway asks for such goods: by its mode, and behind a signer only for what that one pays for."""
+        """Whether the gateway asks for such goods: by its mode, and behind a signer only for what that pays for."""
         node = self._buyers[name]
         if has_signer(node) and goods[0] != SIGNED_PIPELINE:
             return False
@@ -216,7 +216,7 @@ class Market:
         return finds and seller not in self.blocked(name)
 
     def offer(self, name: str, seller: str, goods: Goods) -> PriceEntry | None:
-        """What the orchestrator asks of the gateway for some goods, or None when it does not sell them."""
+        """What the orchestrator asks of the gateway for some goods, or None if it does not sell them."""
         special = self.special.get(self.account[name] or "", {})
         return special.get((seller, goods), self.offers[seller].get(goods))
 
@@ -231,17 +231,17 @@ class Market:
         return Cell(name, seller, goods, decision, cap, offer)
 
     def until(self, cell: Cell) -> int | None:
-        """The gas price in wei below which the two of a cell trade, where there is one."""
+        """The gas price in wei below which the two of a cell trade, if there is one."""
         if cell.cap is None or cell.offer is None:
             return None
         return until(cell.cap, cell.offer, self.backing[cell.gateway], self.chain)
 
     def judge(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
-        """What the gateway can get of some goods, whether its mode asks for them or not; on another chain if given."""
+        """What the gateway can get of some goods, whether or not its mode asks for them; on another chain if given."""
         return self.view(name).judge(goods, self.caps[name].of(goods), self.backing[name], chain or self.chain)
 
     def judge_price(self, name: str, goods: Goods, chain: Chain | None = None) -> Verdict:
-        """The same as far as prices alone decide: where no payment is possible, as if deposit and bounds would do."""
+        """The same as far as prices alone decide: if no payment is possible, as if deposit and bounds sufficed."""
         found = self.judge(name, goods, chain)
         if found.outcome != REFUSED:
             return found
@@ -249,13 +249,13 @@ class Market:
         return self.view(name).judge(goods, self.caps[name].of(goods), backing, chain or self.chain)
 
     def purchases(self, name: str) -> list[tuple[Goods, Verdict]]:
-        """What comes of each kind of goods that the gateway asks for and that somebody offers it."""
+        """The outcome for each kind of goods that the gateway asks for and that somebody offers it."""
         wanted = [goods for goods in (VIDEO, *self.view(name).models) if self.wants(name, goods)]
         found = [(goods, self.judge(name, goods)) for goods in wanted]
         return [(goods, verdict) for goods, verdict in found if verdict.offers]
 
     def view(self, name: str) -> View:
-        """The offers that the gateway sees; the same for all gateways that see the same."""
+        """The offers that the gateway sees; one object for all gateways that see the same."""
         listed, blocked, registry = self.listed(name), self.blocked(name), self.searched(name)
         account = self.account[name] or ""
         special = self.special.get(account, {})
@@ -284,7 +284,7 @@ class Market:
         return View(self._shared_by(registry), without, [entry for entry in own if entry])
 
     def _shared_by(self, registry: str | None) -> dict[Goods, Ranked]:
-        """The offers that everybody sees who searches a registry; all offers for None."""
+        """The offers visible to everybody who searches a registry; all offers for None."""
         if registry not in self._shared:
             by_goods: dict[Goods, list[PriceEntry]] = {}
             for seller, offers in self.offers.items():
@@ -303,7 +303,7 @@ _latest: list[tuple[ref[Fleet], Market]] = []
 
 
 def market_of(fleet: Fleet) -> Market:
-    """The market of a fleet. Rules ask about one fleet in turn, so the last one is kept for them."""
+    """The market of a fleet. Rules ask about one fleet in turn, so the last one is cached."""
     if not _latest or _latest[0][0]() is not fleet:
         _latest[:] = [(ref(fleet), Market(fleet))]
     return _latest[0][1]
@@ -345,7 +345,7 @@ def _summary(name: str, kind: str, verdicts: list[Verdict]) -> Summary:
 
 
 def _of_one_unit(entries: list[PriceEntry | None]) -> list[PriceEntry]:
-    """The entries in wei, else those of the first currency: others do not compare."""
+    """The entries in wei, else those of the first currency: the others are not comparable."""
     found = [entry for entry in entries if entry is not None]
     units = {entry.unit for entry in found}
     unit = "wei" if "wei" in units else min(units, default="")

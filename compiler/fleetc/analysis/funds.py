@@ -1,11 +1,11 @@
-"""What gateways pay from and how long it lasts: deposit, reserve, and the cost of the load they expect.
+"""The funds of gateways and how long they last: deposit, reserve, and the cost of the expected load.
 
 In: a sound `Fleet`. Out: one `Funds` for each gateway and remote signer that holds a wallet on a chain. Called by the
 rules about deposits and by lowering.
 
-The cost is that of the expected load at the base cap, for a signer that of all its gateways: an upper bound for what is
-bought under that cap. The runway is the deposit over the cost of all that pay from the same wallet. Everything is
-exact; what is not stated is None.
+The cost is that of the expected load at the base cap, for a signer the load of all its gateways: an upper bound for
+what is bought under that cap. The runway is the deposit divided by the cost of all nodes that pay from the same wallet.
+Everything is exact; what is not stated is None.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HIGHEST_LOAD = 2**63 - 1
 
 
 class Funds(NamedTuple):
-    """What a node pays from; `cost` in wei for an hour, `runway` in hours."""
+    """What a node pays from; `cost` is in wei per hour, `runway` in hours."""
 
     node: str
     wallet: str
@@ -39,7 +39,7 @@ class Funds(NamedTuple):
 
 
 def payers(fleet: Fleet) -> Iterator[tuple[str, Node]]:
-    """The nodes that sign tickets with a wallet of this fleet, each with the wallet's name; nothing off-chain."""
+    """The nodes that sign tickets with a wallet of this fleet, each with the wallet's name; none off-chain."""
     for node in fleet.nodes:
         settings = node.settings
         if isinstance(settings, Buyer) and settings.wallet is not None and talks_to_chain(fleet, node):
@@ -103,7 +103,7 @@ def _signed(fleet: Fleet) -> dict[str, list[Gateway]]:
 
 
 def _load(node: Node, signed: dict[str, list[Gateway]]) -> Throughput | None:
-    """What a node expects to pay for: its own load, or that of all gateways of a signer; None where one is silent."""
+    """What a node expects to pay for: its own load, or that of all gateways of a signer; None if one is not stated."""
     if isinstance(node.settings, Gateway):
         return node.settings.expected_load
     loads = [gateway.expected_load for gateway in signed.get(node.name, ())]
@@ -113,7 +113,7 @@ def _load(node: Node, signed: dict[str, list[Gateway]]) -> Throughput | None:
 
 
 def _cost(fleet: Fleet, scale: Scale, node: Node, load: Throughput | None) -> Fraction | None:
-    """Wei for an hour of the expected load at the base cap; None without a load, a bound, or a rate."""
+    """Wei per hour of the expected load at the base cap; None without a load, a bound, or a rate."""
     cap = caps_of(fleet, scale, node).base
     if load is None or cap.price is None or cap.unit != "wei":
         return None

@@ -1,4 +1,4 @@
-"""The gateways of a fleet as its orchestrators see them: who would pay a price, and what the others pay at most.
+"""The gateways of a fleet as its orchestrators see them: who would pay a price, and the most that the others pay.
 
 In: a `Fleet` and its `Market`. Out: `Payers`. Called by the rule about prices that nobody pays.
 """
@@ -19,14 +19,14 @@ from fleetc.language.gateway import Gateway
 
 
 class Payer(NamedTuple):
-    """A cap, and the funds of the gateways that it is the highest of."""
+    """A cap, and the funds of the gateways for which it is the highest cap."""
 
     cap: PriceEntry
     backing: Backing
 
 
 class Admitted(NamedTuple):
-    """What some payers admit: the most of it by one of them; `open` if there is no bound, or none that compares."""
+    """What some payers admit: the most that one of them admits; `open` without a bound, or without a comparable one."""
 
     open: bool = False
     payer: Payer | None = None
@@ -42,7 +42,7 @@ class Highest(NamedTuple):
 
 
 class Payers:
-    """The gateways that list each orchestrator, and those that search the registry that it is in."""
+    """The gateways that list each orchestrator, and those that search its registry."""
 
     def __init__(self, fleet: Fleet, market: Market) -> None:
         self._market = market
@@ -65,10 +65,10 @@ class Payers:
         self._reaches: dict[tuple[int, str, Terms], tuple[tuple[Payer, ...], Admitted]] = {}
 
     def highest(self, offer: PriceEntry) -> Highest | None:
-        """The highest cap for an offer when every gateway that could use it pays less than it asks of them.
+        """The highest cap for an offer if every gateway that could use it pays less than it asks of them.
 
-        None when somebody would pay, when caps do not compare, or when no gateway of the fleet could use the seller.
-        A gateway that the seller gives no tickets has no say.
+        None if somebody would pay, if caps are not comparable, or if no gateway of the fleet could use the seller.
+        Gateways to which the seller gives no tickets do not count.
         """
         seller, goods = offer.owner, offer.goods
         special = self._market.special_of.get((seller, goods), {})
@@ -101,10 +101,10 @@ class Payers:
         return max(found, key=lambda one: one.bound.worth, default=None)
 
     def _reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Admitted:
-        """The base prices that some payers admit. Remembered, as many sellers meet the same payers on equal terms."""
+        """The base prices that some payers admit. Cached, because many sellers have the same payers and equal terms."""
         key = (id(payers), unit, terms)
         if key not in self._reaches:
-            self._reaches[key] = (payers, self._new_reach(payers, unit, terms))  # the payers stay, so their id does
+            self._reaches[key] = (payers, self._new_reach(payers, unit, terms))  # keeps payers, and so their id
         return self._reaches[key][1]
 
     def _new_reach(self, payers: tuple[Payer, ...], unit: str, terms: Terms) -> Admitted:
@@ -122,7 +122,7 @@ class Payers:
 
 
 class _Searchers:
-    """The caps of the gateways that find an orchestrator by themselves."""
+    """The caps of the gateways that search for orchestrators."""
 
     def __init__(self, market: Market, nodes: list[Node]) -> None:
         self._market = market
@@ -144,7 +144,7 @@ class _Searchers:
         self._of_accounts: dict[tuple[str, Goods, str], tuple[Payer, ...]] = {}
 
     def _ranked(self, caps: Iterable[PriceEntry]) -> dict[Backing, Ranked]:
-        """Caps by the funds behind them: with equal funds the order of caps is that of what they admit."""
+        """Caps by the funds behind them: with equal funds a higher cap admits more."""
         groups: dict[Backing, list[PriceEntry]] = {}
         for cap in caps:
             groups.setdefault(self._market.backing[cap.owner], []).append(cap)
@@ -165,9 +165,9 @@ class _Searchers:
     def but(
         self, goods: Goods, unit: str, special: Mapping[str, PriceEntry | None], blockers: tuple[str, ...]
     ) -> tuple[Payer, ...]:
-        """The highest caps, but for those of accounts in `special` and of gateways that block the seller.
+        """The highest caps, except for those of accounts in `special` and of gateways that block the seller.
 
-        Remembered, as many sellers ask for the same.
+        Cached, because many sellers ask for the same.
         """
         key = (goods, unit, tuple(special), blockers)
         if key not in self._remembered:

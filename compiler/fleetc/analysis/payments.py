@@ -1,7 +1,7 @@
-"""Which gateway can make which orchestrator a payment: the bounds of both, and the funds between them.
+"""Which gateway can pay which orchestrator: the bounds of both, and the funds between them.
 
 In: a sound `Fleet` on a chain. Out: one `Meeting` for each gateway and each kind of terms among the orchestrators that
-it asks. Called by the rules about payments. The formulas are those of `tickets.py`.
+it asks. Called by the rules about payments. The formulas are in `tickets.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleetc.places.diagnostic import Label, Path
 
 
 class Meeting(NamedTuple):
-    """A gateway and an orchestrator that it asks, for all with these terms.
+    """A gateway and an orchestrator that it asks; it represents all orchestrators with these terms.
 
     `payer` is the path of the node that pays, `wallet` its wallet; `listed` says that the gateway names the
     orchestrator, so that it is meant to use this one.
@@ -38,17 +38,17 @@ class Meeting(NamedTuple):
 
     @property
     def ticket(self) -> Ticket:
-        """What comes of the two at the assumed gas price."""
+        """The outcome for the two at the assumed gas price."""
         return tickets.ticket(self.terms, self.backing, self.chain)
 
     @property
     def at_least(self) -> str:
-        """What the chain is assumed to be, in words."""
+        """The assumed state of the chain, in words."""
         return f"{at_gas(self.chain)} and with {self.chain.pool} orchestrators that share each reserve"
 
 
 def meetings(fleet: Fleet) -> tuple[Meeting, ...]:
-    """Every gateway of a known wallet, against each kind of terms that it meets; nothing off-chain."""
+    """Every gateway with a known wallet, against each kind of terms that it meets; none off-chain."""
     answers: dict[str, tuple[Meeting, ...]] = fleet.answers[meetings]
     if "all" not in answers:
         answers["all"] = tuple(_meetings(fleet)) if fleet.on_chain else ()
@@ -82,13 +82,13 @@ def refused(fleet: Fleet, refusal: str) -> list[tuple[str, list[Meeting]]]:
 
 
 def payer_path(fleet: Fleet, gateway: str) -> Path:
-    """The table of the node that pays for a gateway: its own, or that of the signer of this fleet."""
+    """The table of the node that pays for a gateway: its own, or that of its signer in this fleet."""
     node = Node("gateways", gateway, fleet.gateways[gateway])
     return (payer(fleet, node) or node).path
 
 
 def _sellers(view: View, wanted: Iterable[Goods]) -> Iterator[tuple[str, Terms]]:
-    """One orchestrator of each kind of terms among those that offer some goods at a price."""
+    """One orchestrator for each kind of terms among those that offer some goods at a price."""
     seen: set[Terms] = set()
     for goods in wanted:
         shelf = view.shelf(goods)
@@ -119,6 +119,6 @@ def bound(fleet: Fleet, payer: Path, field: str, worth: int) -> Label:
 
 
 def round_up(amount: int) -> Wei:
-    """An amount of wei with two digits that is not less."""
+    """An amount of wei with two digits, rounded up."""
     unit = 10 ** max(0, len(str(amount)) - 2)
     return Wei(-(-amount // unit) * unit)

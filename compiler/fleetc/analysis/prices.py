@@ -1,7 +1,7 @@
-"""Every price of a node and where it is written: what a gateway or a signer pays at most, what an orchestrator asks.
+"""Every price of a node and where it is written: the most that a gateway or signer pays, what an orchestrator asks.
 
-In: a sound `Fleet` and one of its nodes. Out: `NodePrice`s. The one list of prices: lowering, the market, the rules
-about money, reviews and FLEET.md read it.
+In: a sound `Fleet` and one of its nodes. Out: `NodePrice`s. This is the only list of prices: lowering, the market, the
+rules about money, reviews and FLEET.md read it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from fleetc.places.diagnostic import Path
 
 
 class NodePrice(NamedTuple):
-    """One price of `node`: a cap where it `pays`, else what it asks. `price` is None where it pays any price.
+    """One price of `node`: a cap if it `pays`, else what it asks. `price` is None if it pays any price.
 
-    `work` is the model or pipeline that it is for, by its key in the spec, or "" for the base price. `to` is the
-    gateway or account that alone it is for. `at` is the place in an orchestrator's list of models, -1 elsewhere.
+    `work` is the model or pipeline that it is for, by its key in the spec, or "" for the base price. `to` is the only
+    gateway or account that it is for. `at` is the index in an orchestrator's list of models, -1 elsewhere.
     """
 
     node: Node
@@ -34,7 +34,7 @@ class NodePrice(NamedTuple):
 
     @property
     def is_base(self) -> bool:
-        """Whether it counts for everybody and all work that has no price of its own."""
+        """Whether it applies to everybody and to all work without its own price."""
         return not self.work and not self.to
 
 
@@ -49,12 +49,12 @@ def prices_of(fleet: Fleet, node: Node) -> tuple[NodePrice, ...]:
 
 
 def base_price(fleet: Fleet, node: Node) -> NodePrice | None:
-    """The base price of a node, where it states one."""
+    """The base price of a node, if it states one."""
     return next((price for price in prices_of(fleet, node) if price.is_base), None)
 
 
 def all_prices(fleet: Fleet) -> Iterator[NodePrice]:
-    """The prices of all nodes of a fleet that count; none off-chain, where nobody pays."""
+    """The prices in effect of all nodes of a fleet; none off-chain, where nobody pays."""
     if fleet.on_chain:
         for node in fleet.nodes:
             serves_ai = effective.serves_ai(node)

@@ -1,11 +1,11 @@
-"""Offers in the order of their prices, so that whole-fleet questions need a bisection and not a walk.
+"""Offers sorted by price, so that questions about the whole fleet take a bisection instead of a scan.
 
 In: `PriceEntry` values for one kind of goods. Out: `Ranked`, and `Verdict` on what a cap reaches. Only the files of
 this package use it.
 
-What an offer comes to depends on who pays, but only by the terms of its orchestrator: with equal terms the order of
-prices is everybody's. So a cap is turned into the highest base price that it admits for each of the few terms there
-are, and the sorted offers are shared.
+The amount of an offer depends on who pays, but only through its orchestrator's terms: with equal terms, the order of
+prices is the same for everybody. So a cap is converted into the highest base price that it admits for each of the few
+kinds of terms, and the sorted offers are shared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fleetc.analysis.acceptance import (
 from fleetc.analysis.tickets import Amount, Backing, Chain, PriceLimit, Terms
 
 Kind = tuple[str, Terms]
-"""What entries must have in common to be in one order: the unit of their price, and the terms of their tickets."""
+"""What entries must have in common to be sorted together: the unit of their price, and the terms of their tickets."""
 
 Skip = Callable[[PriceEntry], bool]
 
@@ -37,9 +37,9 @@ Skip = Callable[[PriceEntry], bool]
 class Verdict(NamedTuple):
     """What one cap reaches among several offers of the same goods.
 
-    `outcome` is BUYS when one offer is within the cap, else UNKNOWN when one cannot be judged, else TOO_EXPENSIVE,
-    REFUSED or NOT_OFFERED. `cheapest` is the cheapest offer that compares and is not refused, `dearest` the highest one
-    within the cap, both as they reach the gateway; `best` has the highest within the cap of all terms.
+    `outcome` is BUYS if one offer is within the cap, else UNKNOWN if one cannot be judged, else TOO_EXPENSIVE, REFUSED
+    or NOT_OFFERED. `cheapest` is the cheapest comparable offer that is not refused, `dearest` the most expensive one
+    within the cap, both as they reach the gateway; `best` is the most expensive within the cap for each kind of terms.
     """
 
     outcome: str
@@ -53,7 +53,7 @@ class Verdict(NamedTuple):
 
 
 class Ranked:
-    """Entries by kind, each kind sorted by worth. Entries of any price, and offers of nothing, stand apart."""
+    """Entries by kind, each kind sorted by worth. Entries of any price, and free offers, are kept separately."""
 
     def __init__(self, entries: Iterable[PriceEntry]) -> None:
         groups: dict[Kind, dict[Amount, list[PriceEntry]]] = {}
@@ -76,7 +76,7 @@ class Ranked:
             self._worths[kind] = [worth for worth in ordered for _ in found[worth]]
 
     def entries(self) -> Iterator[PriceEntry]:
-        """All entries, those of one kind and worth in the order in which they came."""
+        """All entries; those of one kind and worth are in their original order."""
         yield from self.any
         yield from self.free
         for found in self._entries.values():
@@ -103,7 +103,7 @@ class Ranked:
         return next((entry for entry in self._entries.get(kind, ()) if not skip(entry)), None)
 
     def last(self, kind: Kind, bound: PriceLimit | None, skip: Skip) -> PriceEntry | None:
-        """The dearest entry of a kind within a limit."""
+        """The most expensive entry of a kind within a limit."""
         entries = self._entries.get(kind, [])
         for index in range(self.within(kind, bound) - 1, -1, -1):
             if not skip(entries[index]):
@@ -131,7 +131,7 @@ def nobody(entry: PriceEntry) -> bool:
 
 
 class Shelf(NamedTuple):
-    """The same goods from several sides: offers that others see too, those not meant for one, and its own ones."""
+    """The same goods from several sources: offers that others see too, those to leave out, and own ones."""
 
     shared: Ranked
     without: Ranked
@@ -140,7 +140,7 @@ class Shelf(NamedTuple):
 
     @property
     def kinds(self) -> list[Kind]:
-        """The kinds of the offers that are seen, own ones first."""
+        """The kinds of the visible offers, own ones first."""
         both = dict.fromkeys([*self.own.kinds, *self.shared.kinds])
         return [kind for kind in both if self._count(kind)]
 
@@ -183,7 +183,7 @@ class Shelf(NamedTuple):
         )  # fmt: skip
 
     def _free(self) -> list[PriceEntry]:
-        """One of the offers of nothing, if there is any."""
+        """One of the free offers, if there is any."""
         shared = (entry for entry in self.shared.free if not self.skip(entry))
         found = next(shared, None) or next(iter(self.own.free), None)
         return [found._replace(sent=0)] if found else []

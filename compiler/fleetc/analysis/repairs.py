@@ -1,12 +1,12 @@
-"""Single changes to one node or slot that make an overloaded GPU fit, each weighed again before it is offered.
+"""Single changes to one node or slot that make an overloaded GPU fit, each checked before it is offered.
 
-In: a `Problem`, the GPUs of a host that are too full and all that is known there. Out: up to three `Repair` values, and
+In: a `Problem`, the overloaded GPUs of a host and all that is known there. Out: up to three `Repair` values, and
 whether the search was cut short. Called by `capacity.py`.
 
-Kinds of change, in the order of what they cost the operator: other GPUs (for a slot, another one), fewer streams, fewer
-copies of a model or slots, a cold model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At
-most one of each kind is offered. A change counts only when, with the numbers after it, every one of the full GPUs fits,
-and no other GPU is fuller than it may be unless it gets no worse than before.
+Kinds of change, by increasing cost to the operator: other GPUs (for a slot, another one), fewer streams, fewer copies
+of a model or slots, a cold model. (Fewer containers per GPU move nothing: the node fills its GPUs in rounds.) At most
+one of each kind is offered. A change only counts if, with the new numbers, all of the overloaded GPUs fit, and no other
+GPU exceeds its limit unless it gets no worse than before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fleetc.analysis.demand import MEMORY, SESSIONS, Demand, GpuLoad, Use, Warm,
 from fleetc.places.diagnostic import Path
 
 TRIES = 40
-"""Changes of one kind that are weighed at most."""
+"""The most changes of one kind that are checked."""
 OFFERS = 3
 
 _HIGHEST_RUNNER_GPU = 9
@@ -45,7 +45,7 @@ class Repair(NamedTuple):
 class Problem(NamedTuple):
     """Too much of one kind on `gpus` of a host, for the same causes: the `conflict`, the smallest set that is too much.
 
-    `found` are the loads of all GPUs of the host, by id, and `asked` what its nodes ask.
+    `found` are the loads of all GPUs of the host, by id, and `asked` the demands of its nodes.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 class SettingChange(NamedTuple):
-    """A repair, and what its node would then ask."""
+    """A repair, and the resulting demand of its node."""
 
     repair: Repair
     use: Use
@@ -89,7 +89,7 @@ def repairs(problem: Problem, percent: int) -> tuple[list[Repair], bool]:
 
 
 def _passes(problem: Problem, percent: int, before: Use, after: Use) -> bool:
-    """Weigh the GPUs that the change touches, with the numbers after it."""
+    """Check the GPUs that the change touches, with the new numbers."""
     if _left_over(after) > _left_over(before):
         return False
     change: dict[tuple[int, str], int] = {(gpu, problem.kind): 0 for gpu in problem.gpus}
@@ -134,7 +134,7 @@ def _other_gpus(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """Another GPU whose numbers are known, for a slot that the spec lists, or for all that it counts."""
+    """Another GPU whose numbers are known, for a slot that the spec lists, or for all slots that it counts."""
     if not use.drawing:
         return
     path = (*use.path, "gpu") if isinstance(use.path[-1], int) else (*use.path[:-1], "gpu")
@@ -144,7 +144,7 @@ def _other_slot_gpu(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """The most slots of those that are counted for which the GPU has room, then fewer."""
+    """The most counted slots for which the GPU has room, then fewer."""
     if not use.drawing or isinstance(use.path[-1], int):
         return
     load = problem.found[use.gpus[0]]
@@ -157,9 +157,9 @@ def _fewer_slots(problem: Problem, use: Use) -> Iterator[SettingChange]:
 
 
 def _fewer_streams(problem: Problem, use: Use) -> Iterator[SettingChange]:
-    """The most streams for which each GPU of the node has room beside the others.
+    """The most streams for which each GPU of the node has room next to its other work.
 
-    Streams are dealt evenly, so the tightest GPU decides; the first GPUs of the list get the odd ones.
+    Streams are spread evenly, so the GPU with the least room decides; the first GPUs of the list get the odd ones.
     """
     if use.drawing:
         return

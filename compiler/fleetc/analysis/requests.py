@@ -1,8 +1,8 @@
-"""The request that makes a stream: lowering emits it, and rules measure it.
+"""The request that creates a stream: lowering emits it, and rules measure it.
 
 In: a sound `Fleet` and the name of a stream. Out: `Request` (`create_request`), and its length in bytes (`size`). A
-request holds what the spec declares and nothing else: no default is written out and nothing is ever null. Where a
-secret belongs stands a table with the one key of `PLACEHOLDER`, which no text of the API can be taken for.
+request contains only what the spec declares: no default is written out and nothing is ever null. A secret is replaced
+by a table with the one key of `PLACEHOLDER`, which cannot be confused with any text of the API.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BEFORE = ("creatorId", "userTags", "pull", "playbackPolicy")
 
 
 def create_request(fleet: Fleet, name: str) -> Request:
-    """The request that makes a stream of the fleet."""
+    """The request that creates a stream of the fleet."""
     stream, path = fleet.streams[name], ("streams", name)
     request = Request()
     request.put("name", *_title(name, stream))
@@ -43,7 +43,7 @@ def create_request(fleet: Fleet, name: str) -> Request:
 
 
 def size(content: Any) -> int:
-    """Bytes of a value as JSON in UTF-8, as short as it can be written; placeholders count as they stand."""
+    """Bytes of a value as the shortest possible JSON in UTF-8; placeholders count as written."""
     return len(json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=_double).encode())
 
 
@@ -58,7 +58,7 @@ def _title(name: str, stream: Stream) -> tuple[str, Origin]:
 
 
 class Request:
-    """The payload of a request as it grows, with the origin of each value and the secrets that it lacks."""
+    """The payload of a request under construction, with the origin of each value and the secrets that it lacks."""
 
     def __init__(self) -> None:
         self.content: dict[str, Any] = {}
@@ -71,14 +71,14 @@ class Request:
         self.places[(key,)] = origin
 
     def add(self, key: str, value: Any, path: Path) -> None:
-        """Add what the spec declares at a path; nothing when it declares nothing."""
+        """Add what the spec declares at a path; nothing if it declares nothing."""
         if value is not None:
             self.content[key] = self._plain(value, path, (key,))
 
     def put_rungs(
         self, place: Path, rungs: tuple[Rung, ...], entry: Callable[[Rung], dict[str, Any]], origin: Origin
     ) -> None:
-        """Put a list of renditions at the end of a place, with the origin of each of their values."""
+        """Append a list of renditions at a place, with the origin of each of their values."""
         table = self.content
         for part in place[:-1]:
             table = table[str(part)]
@@ -87,7 +87,7 @@ class Request:
         self.places |= rung_places(rungs, place, entry)
 
     def recording(self, spec: RecordingSpec, path: Path) -> None:
-        """Add what recordings are made into: a table that may be empty, with a list that may be empty."""
+        """Add the formats of recordings: a table that may be empty, with a list that may be empty."""
         self.put("recordingSpec", {}, given(*path))
         if spec.profiles is not None:
             rungs = rungs_of((*path, "profiles"), spec.profiles)

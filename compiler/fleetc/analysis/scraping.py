@@ -1,11 +1,11 @@
-"""Who reads the metrics of what: the fleet's Prometheus, an agent on the same host, or nobody.
+"""Who reads which metrics: the fleet's Prometheus, an agent on the same host, or nobody.
 
-In: a sound `Fleet`. Out: one `Reading` for each source of metrics (`readings`). Called by the rule about metrics that
-nobody reaches and by lowering, so that no target is emitted that the rule has not seen.
+In: a sound `Fleet`. Out: one `Reading` for each source of metrics (`readings`). Called by lowering and by the rule
+about metrics that nobody reaches, so that the rule has checked every target that is emitted.
 
 A node serves its metrics on its administration listener, whatever its role, and that listener belongs on loopback: it
-moves funds without a password. So a Prometheus reads what is on its own host, and an agent on every other host reads
-there and writes what it read to the Prometheus. Only a listener that the spec opens is read from elsewhere.
+moves funds without a password. So a Prometheus reads what is on its own host. An agent on every other host reads there
+and sends the metrics to the Prometheus. Only a listener that the spec opens is read from another host.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CENTRAL, AGENT, NOBODY = "prometheus", "agent", "nobody"
 
 
 class Probe(NamedTuple):
-    """What a blackbox exporter asks: an address on its own host, and whose it is.
+    """What a blackbox exporter probes: an address on its own host, and whose it is.
 
     `slot` is None for orchestrator-health, which answers for the host.
     """
@@ -37,7 +37,7 @@ class Probe(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` where that one connects.
+    """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` what that one connects to.
 
     `job` is livepeer for a node, gpu for an exporter of a host, avatar for a probe of its blackbox exporter.
     """
@@ -63,7 +63,7 @@ def prometheus_host(fleet: Fleet) -> Chosen[str] | None:
 
 
 def receiver(fleet: Fleet) -> Chosen[str] | None:
-    """The address that agents write to, or None when there is none: then no agent is planned."""
+    """The address that agents write to, or None if there is none: then no agent is planned."""
     settings = fleet.monitoring
     if settings is not None and settings.receiver is not None:
         return Chosen(str(settings.receiver), given("monitoring", "receiver"))
@@ -104,7 +104,7 @@ def _node(fleet: Fleet, host: str, node: Node, local: str) -> Reading:
 
 
 def _beside(fleet: Fleet, host: str, port: int, local: str) -> tuple[str, Listener]:
-    """Who reads a program beside the nodes, and where. Such programs listen on all addresses unless told otherwise."""
+    """Who reads a program next to the nodes, and where. Such programs listen on all addresses by default."""
     if local == NOBODY:
         return CENTRAL, Listener(HostName(fleet.hosts[host].address), port)
     return local, Listener(effective.LOOPBACK, port)
@@ -113,9 +113,9 @@ def _beside(fleet: Fleet, host: str, port: int, local: str) -> tuple[str, Listen
 def _probes(fleet: Fleet, host: str, local: str) -> Iterator[Reading]:
     """The signaling server of each slot, and orchestrator-health; both answer without credentials.
 
-    That a signaling server answers does not show that the matchmaker has the slot: how to ask that is not public. One
-    that does not answer cannot be registered. The report at /health is JSON of the stack, no text for Prometheus, so
-    only whether it comes is seen.
+    An answer of a signaling server does not show that the matchmaker has the slot: how to ask that is not public. A
+    server that does not answer cannot be registered. The report at /health is the stack's own JSON, not Prometheus
+    text, so only whether it arrives is recorded.
     """
     port = fleet.hosts[host].blackbox_port
     if port is None:

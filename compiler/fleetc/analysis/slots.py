@@ -1,11 +1,11 @@
-"""Where the ports of avatar slots meet one another, and which slot takes a port that something else needs.
+"""Where the ports of avatar slots collide, and which slot takes a port that something else needs.
 
-In: bare numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `PortClash` for each pair
-of services that meet, and who claims each port. Called by the rules about ports of slots. No fleet, no diagnostics: a
-table of facts can be recomputed with it. The time is linear in the number of slots.
+In: plain numbers: the port of slot 0 for each service, and the numbers of the slots. Out: a `PortClash` for each pair
+of services that collide, and who claims each port. Called by the rules about ports of slots. It needs no fleet and
+makes no diagnostics: a table of facts can be recomputed with it. The time is linear in the number of slots.
 
-A service with base B takes port B + n for slot n. Two services with bases L < H meet where the slot of the lower one is
-H - L above the slot of the higher one: no slot meets itself, and one difference describes all meetings of a pair.
+A service with base B takes port B + n for slot n. Two services with bases L < H collide where the slot of the lower one
+is H - L above the slot of the higher one: no slot collides with itself, and one difference describes a whole pair.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 class PortClash(NamedTuple):
     """Two services that take one port in different slots: `lower` has the lower base and the higher slot.
 
-    `first` and `last` are (slot of lower, slot of higher), by the port that both take; so many `pairs` in all.
+    `first` and `last` are (slot of lower, slot of higher), by the port that both take; `pairs` is the total number.
     """
 
     lower: str
@@ -32,9 +32,9 @@ class PortClash(NamedTuple):
 
 
 def meetings(bases: Mapping[str, int], slots: Mapping[str, Collection[int]]) -> list[PortClash]:
-    """The pairs of services that meet, the most pairs first. `slots` has the slots that publish each service.
+    """The pairs of services that collide, the most pairs first. `slots` has the slots that publish each service.
 
-    Services with one base would meet in the same slot, which is refused with a ValueError.
+    Services with the same base would collide in the same slot; they raise ValueError.
     """
     found = []
     for one, other in combinations(sorted(bases, key=lambda service: bases[service]), 2):

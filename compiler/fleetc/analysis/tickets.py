@@ -1,14 +1,14 @@
 """What the node computes about tickets: their face value, what they add to a price, and when one is refused.
 
-In: whole amounts of wei, as plain numbers. Out: exact numbers and reasons. The one home of these formulas, called by
-`acceptance.py` and by the rules about payments. Source: release v0.9.1 of the node; `tests/data/node_payments.json` has
-results of its own functions.
+In: whole amounts of wei, as plain numbers. Out: exact numbers and reasons. These formulas are only here; they are
+called by `acceptance.py` and by the rules about payments. Source: release v0.9.1 of the node;
+`tests/data/node_payments.json` has results of its own functions.
 
 An orchestrator adds the cost of redeeming a ticket to its price: with `k = 1 + cost / face` it sends `price x k`, cut
-to 0.001 wei. The cost is the gas of redeeming times the gas price. The face value is 100 times the cost, or, where that
-is below ticket_ev, 100 times ticket_ev; it is never above max_face_value, nor above the share of the payer's reserve
-that is one orchestrator's: the reserve over the size of the active set. So k is 1.01 with a large reserve, and more
-with a small one.
+to 0.001 wei. The cost is the gas of redeeming times the gas price. The face value is 100 times the cost or, if that is
+below ticket_ev, 100 times ticket_ev. It never exceeds max_face_value, nor one orchestrator's share of the payer's
+reserve: the reserve divided by the size of the active set. So k is 1.01 with a large reserve, and larger with a small
+one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from fleetc.upstream import FLAGS
 
 Amount = Fraction | int
-"""An exact amount; whole ones as an integer, which compares much faster."""
+"""An exact amount; whole amounts are integers, which compare much faster."""
 
 NO_RESERVE = "the payer has no reserve"
 NO_DEPOSIT = "the payer has no deposit"
@@ -31,14 +31,14 @@ FACE = "max_face_value is too low for a ticket"
 VALUE = "ticket_ev is above what the payer allows for a ticket"
 TOTAL = "ticket_ev is above what the payer allows for a payment"
 DEPOSIT = "the payer's deposit is below one face value"
-"""Why no ticket comes about."""
+"""Why there is no ticket."""
 
 LEAST_GAS_PRICE = 10**6
-"""0.001 gwei in wei: what fails at this gas price fails always. The least that Arbitrum One charges is ten times it."""
+"""0.001 gwei in wei: what fails at this gas price always fails. The least that Arbitrum One charges is ten times it."""
 NONCES = 600
-"""Tickets that an orchestrator accepts with one set of parameters, and so in one payment."""
+"""The most tickets that an orchestrator accepts with one set of parameters, and so in one payment."""
 SIGNED_NONCES = 100
-"""Tickets that a remote signer puts into one payment."""
+"""The most tickets that a remote signer puts into one payment."""
 
 _FACTOR = 100
 _CAPPED_GAS_PRICE = 3 * 10**9
@@ -48,7 +48,7 @@ _MAX_WIN_CHANCE = 2**256 - 1
 
 
 class Chain(NamedTuple):
-    """What a ticket depends on beside its two sides: gas price in wei, gas of redeeming, size of the active set."""
+    """What a ticket depends on besides its two sides: gas price in wei, gas of redeeming, size of the active set."""
 
     gas_price: int
     redemption_gas: int
@@ -56,7 +56,7 @@ class Chain(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What an orchestrator sets: whether it adjusts prices, and the bounds of its tickets. No bound is 0."""
+    """The settings of an orchestrator: whether it adjusts prices, and the bounds of its tickets. 0 means no bound."""
 
     adjusts: bool = True
     ticket_ev: int = int(FLAGS["ticketEV"].default)
@@ -65,7 +65,7 @@ class Terms(NamedTuple):
 
 
 class Backing(NamedTuple):
-    """What backs the tickets of a gateway, and its limits; None is unknown."""
+    """The funds behind a gateway's tickets, and its limits; None means unknown."""
 
     reserve: int | None
     deposit: int | None
@@ -81,7 +81,7 @@ class Backing(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """What a payer and an orchestrator come to: face value and overhead k, or why there is no ticket."""
+    """The ticket of a payer and an orchestrator: face value and overhead k, or why there is no ticket."""
 
     face: int
     overhead: Fraction
@@ -89,30 +89,30 @@ class Ticket(NamedTuple):
 
 
 class PriceLimit(NamedTuple):
-    """The base prices that a cap admits: those below `worth`, and that one too where it is inclusive."""
+    """The base prices that a cap admits: those below `worth`, and `worth` itself if it is inclusive."""
 
     worth: Amount
     inclusive: bool
 
     def admits(self, base: Amount) -> bool:
-        """Whether a base price is within."""
+        """Whether a base price is within the limit."""
         return base < self.worth or (self.inclusive and base == self.worth)
 
 
 def quiet(chain: Chain) -> Chain:
-    """The chain when gas costs next to nothing: what fails then fails always."""
+    """The chain when gas costs almost nothing: what fails then always fails."""
     return chain._replace(gas_price=min(chain.gas_price, LEAST_GAS_PRICE))
 
 
 def cost(terms: Terms, chain: Chain) -> int:
-    """What redeeming one ticket costs, in wei. The orchestrator never goes below its own lowest gas price."""
+    """The cost of redeeming one ticket, in wei. The orchestrator never goes below its own lowest gas price."""
     return chain.redemption_gas * max(chain.gas_price, terms.min_gas_price)
 
 
 def share(reserve: int, pool: int, claimed: int = 0, pending: int = 0, deposit: int = 0) -> int:
     """The part of a reserve that backs the tickets to one orchestrator.
 
-    `claimed` is what this one claimed in this round, `pending` its tickets that wait to be redeemed: they count unless
+    `claimed` is what it claimed in this round, `pending` its tickets that wait to be redeemed: they count unless
     the deposit is three times as much.
     """
     covered = pending == 0 or deposit >= 3 * pending
@@ -120,7 +120,7 @@ def share(reserve: int, pool: int, claimed: int = 0, pending: int = 0, deposit: 
 
 
 def face_value(terms: Terms, chain: Chain, most: int | None) -> int:
-    """The face value of a ticket; `most` is the share of the reserve, None where that is not known."""
+    """The face value of a ticket; `most` is the share of the reserve, None if it is not known."""
     face = cost(terms, chain) * _FACTOR
     if face < terms.ticket_ev:
         face = terms.ticket_ev * _FACTOR
@@ -129,20 +129,20 @@ def face_value(terms: Terms, chain: Chain, most: int | None) -> int:
 
 
 def issues(terms: Terms, chain: Chain, face: int) -> bool:
-    """Whether the orchestrator gives out parameters for tickets of this face value."""
+    """Whether the orchestrator issues parameters for tickets of this face value."""
     return face >= terms.ticket_ev and face >= min(cost(terms, chain), chain.redemption_gas * _CAPPED_GAS_PRICE)
 
 
 def expected_value(ticket_ev: int, face: int) -> Fraction:
-    """What the payer finds a ticket to be worth: the orchestrator rounds the chance of winning up."""
+    """The payer's expected value of a ticket: the orchestrator rounds the chance of winning up."""
     return Fraction(ticket_ev * -(-_MAX_WIN_CHANCE // face) * face, _MAX_WIN_CHANCE)
 
 
 def objection(ticket_ev: int, face: int, backing: Backing, tickets: int = 1) -> str:
     """Why a payer makes no payment of so many tickets with these parameters, or nothing.
 
-    The node's order. A ticket_ev of zero passes here, and no ticket can then be made. Not looked at: how old the
-    parameters are, and whether funds are about to be withdrawn.
+    It checks in the node's order. A ticket_ev of zero passes here, but then no ticket can be made. It does not check
+    how old the parameters are, or whether funds are about to be withdrawn.
     """
     if not ticket_ev:
         return ""
@@ -162,7 +162,7 @@ def objection(ticket_ev: int, face: int, backing: Backing, tickets: int = 1) -> 
 
 @lru_cache(maxsize=4096)
 def ticket(terms: Terms, backing: Backing, chain: Chain) -> Ticket:
-    """The ticket between two sides. Where the reserve is not known, the overhead is the least there can be."""
+    """The ticket between two sides. If the reserve is not known, the overhead is the lowest possible."""
     if backing.reserve == 0:
         return Ticket(0, Fraction(1), NO_RESERVE)
     most = None if backing.reserve is None else share(backing.reserve, chain.pool)
@@ -179,7 +179,7 @@ def ticket(terms: Terms, backing: Backing, chain: Chain) -> Ticket:
 
 
 def sent(base: Amount, overhead: Fraction, adjusts: bool) -> Amount | None:
-    """The price in wei that reaches the payer, or None when the orchestrator cannot put it into two numbers.
+    """The price in wei that reaches the payer, or None if the orchestrator cannot represent it as two numbers.
 
     Unless it adjusts, numerator and denominator must fit in 64 bits; else three decimals stay, and at most 2^63-1
     thousandths.
@@ -198,7 +198,7 @@ def limit(cap: Amount, overhead: Fraction, adjusts: bool) -> PriceLimit | None:
 
 
 class PricePair(NamedTuple):
-    """A base price and a cap, None for no cap, in one unit: wei, or a currency in which nothing is cut off."""
+    """A base price and a cap (None for no cap) in one unit: wei, or a currency in which nothing is cut off."""
 
     base: Amount
     cap: Amount | None
@@ -217,9 +217,9 @@ def trades(pair: PricePair, chain: Chain) -> bool:
 def turning_point(pair: PricePair, chain: Chain) -> int | None:
     """The gas price in whole wei below which the two trade, and from which they do not.
 
-    The next one above the chain's gas price where they trade now, else the last one below it; None when gas does not
-    matter, or only where no chain is so cheap. Prices and face values change their course only where one of the
-    conditions of a ticket begins or ends to hold, so that these few gas prices are enough to look at.
+    The next one above the chain's gas price if they trade now, else the last one below it; None if gas does not matter,
+    or only where no chain is that cheap. Prices and face values only change their course where a condition of a ticket
+    starts or stops being true, so checking these few gas prices is enough.
     """
     now = max(chain.gas_price, pair.terms.min_gas_price)
 
