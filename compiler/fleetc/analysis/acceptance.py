@@ -59,8 +59,8 @@ class PriceEntry(NamedTuple):
     """A price that `owner` asks or pays for `goods`, and where it is written; None means any price.
 
     `worth` is the price of one pixel in `unit`: wei if that is known, else the currency as written. An offer has the
-    `terms` of its orchestrator, and its worth with overhead as `sent` to one gateway. A cap in the
-    unit ELSEWHERE belongs to a signer outside the fleet, and its amount is not known.
+    `terms` of its orchestrator, and its worth with overhead as `sent` to one gateway. A cap in the unit ELSEWHERE
+    belongs to a signer outside the fleet, and its amount is not known.
     """
 
     owner: str

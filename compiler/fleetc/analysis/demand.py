@@ -10,8 +10,8 @@ How the node spreads its work, from its source code (starting of runners, load b
   choose its GPU. Containers beyond the last slot are not placed (the rule too-many-warm-containers reports them).
 - A new stream goes to the GPU with the least load, and stays there. Streams are therefore spread evenly over the GPUs.
 - A stream takes one encode session for each of its renditions. Their number is up to the gateway that sends the stream,
-  which may be a stranger's. fleetc counts one session for each of `max_sessions` streams, the least that so many
-  streams can take: a GPU that cannot handle this cannot keep the promise, whoever sends the streams.
+  which may be a stranger's. fleetc counts one session for each of `max_sessions` streams, the least that this many
+  streams can take: a GPU that cannot handle this cannot keep the promise, no matter who sends the streams.
 - An avatar slot draws and encodes on its one GPU: it takes the memory that the stack assumes, and one encode session
   unless the spec says more. A slot that sees every one of several GPUs is assigned to none of them: its demand can only
   be compared with all of them together.

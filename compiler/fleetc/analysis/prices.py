@@ -1,4 +1,4 @@
-"""Every price of a node and where it is written: the most that a gateway or signer pays, what an orchestrator asks.
+"""Every price of a node and its place in the spec: the most that a gateway or signer pays, what an orchestrator asks.
 
 In: a sound `Fleet` and one of its nodes. Out: `NodePrice`s. This is the only list of prices: lowering, the market, the
 rules about money, reviews and FLEET.md read it.

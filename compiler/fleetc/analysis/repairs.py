@@ -28,7 +28,7 @@ _HIGHEST_RUNNER_GPU = 9
 
 
 class Repair(NamedTuple):
-    """Set the key at `path` to `value`; `model` is the model of the entry, where it is an entry of a node's models."""
+    """Set the key at `path` to `value`; `model` is the model of the entry, if it is an entry of a node's models."""
 
     path: Path
     value: int | bool | tuple[int, ...]

@@ -139,7 +139,7 @@ def expected_value(ticket_ev: int, face: int) -> Fraction:
 
 
 def objection(ticket_ev: int, face: int, backing: Backing, tickets: int = 1) -> str:
-    """Why a payer makes no payment of so many tickets with these parameters, or nothing.
+    """Why a payer makes no payment of this many tickets with these parameters, or nothing.
 
     It checks in the node's order. A ticket_ev of zero passes here, but then no ticket can be made. It does not check
     how old the parameters are, or whether funds are about to be withdrawn.
@@ -255,7 +255,7 @@ def _turns(pair: PricePair, chain: Chain) -> list[Fraction]:
 
 
 def holds(terms: Terms, backing: Backing, face: int) -> int:
-    """The highest fee in wei that one payment can carry: so many tickets of ticket_ev each."""
+    """The highest fee in wei that one payment can carry: this many tickets of ticket_ev each."""
     tickets = backing.nonces
     if backing.max_total_ev is not None:
         tickets = min(tickets, int(backing.max_total_ev // expected_value(terms.ticket_ev, face)))

@@ -130,7 +130,7 @@ def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
 
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
-    """What the stages before the rules make of a spec: whoever wrote the tree has already checked it."""
+    """What the stages before the rules make of a spec: the fleetc that wrote the tree has already checked it."""
     document, found = read_document(sources)
     if document is None or has_errors(found):
         return None, None

@@ -1,4 +1,4 @@
-"""Which avatars go, come and move to another slot or GPU, by avatar, because slots are renumbered when one goes.
+"""Which avatars are removed, added or moved to another slot or GPU: by avatar, because removals renumber slots.
 
 In: the slot items that differ, before and after. Out: pairs of items. Called by `deltas.py`.
 """
