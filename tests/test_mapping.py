@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from pydantic import BaseModel
 
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.language.rows import DECIDED, DECISIONS, NO_FLAG, ROWS, UNREACHED
+from fleetc.language.quantities import Wei, parse_duration
+from fleetc.language.rows import DECIDED, DECISIONS, NO_FLAG, ROWS, UNREACHED, written
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.upstream import FLAGS
@@ -110,3 +112,19 @@ def test_every_field_of_the_language_has_one_sentence_of_documentation() -> None
 
     walk(Fleet)
     assert len(seen) > 15
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "text"),
+    [
+        ("monitor", False, "false"),
+        ("v", 6, "6"),
+        ("maxTicketEV", Wei(3 * 10**12), "3000000000000"),
+        ("blockPollingInterval", parse_duration("5 s"), "5"),  # the node reads a bare number of seconds
+        ("transactionTimeout", parse_duration("90 s"), "1m30s"),
+        ("orchBlocklist", ("0xa", "0xb"), "0xa,0xb"),
+        ("authWebhookUrl", "https://auth.example.net", "https://auth.example.net"),
+    ],
+)
+def test_value_is_written_as_the_node_reads_its_flag(flag: str, value: object, text: str) -> None:
+    assert written(flag, value) == text

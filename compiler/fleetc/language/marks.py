@@ -1,4 +1,7 @@
-"""Marks of fields that become a flag of the node unchanged; `rows.py` reads them."""
+"""Marks the fields of nodes that become a flag unchanged.
+
+In: a flag's name, a default and a description. Out: a pydantic field with a `Sets` mark, which `rows.py` reads.
+"""
 
 from __future__ import annotations
 
