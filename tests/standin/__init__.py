@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from tests.node.parsing import FlagRow, node_flags, variable_of
 
-SOURCE = Path(__file__).with_name("livepeer.c")
+SOURCES = tuple(sorted(Path(__file__).parent.glob("*.c")))
 HEADER = "flags.h"
+LIBRARIES = ("-lssl", "-lcrypto", "-lm")
 _TYPES = {"string": "s", "bool": "b", "int": "i", "int64": "i", "float": "f", "float64": "f", "duration": "d"}
 
 
@@ -19,7 +21,13 @@ def header(flags: Mapping[str, FlagRow] | None = None) -> str:
     return "\n".join([f"#define FLAG_COUNT {len(rows)}", "static const struct flag FLAGS[] = {", *rows, "};", ""])
 
 
+def can_build() -> bool:
+    """Whether gcc is here, and the libraries that the stand-in speaks TLS with (Debian's libssl-dev)."""
+    return shutil.which("gcc") is not None and Path("/usr/include/openssl/ssl.h").exists()
+
+
 def gcc_words(directory: Path, binary: Path) -> list[str]:
     """Write the header into a directory, and return the command that builds the stand-in as a static program."""
     (directory / HEADER).write_text(header(), encoding="utf-8")
-    return ["gcc", "-static", "-O1", "-Wall", "-Werror", f"-I{directory}", "-o", str(binary), str(SOURCE)]
+    options = ["-static", "-O1", "-Wall", "-Werror", "-pthread", f"-I{directory}"]
+    return ["gcc", *options, "-o", str(binary), *map(str, SOURCES), *LIBRARIES]

@@ -2,30 +2,35 @@
  * A STAND-IN for the livepeer node, for deploy tests. It is not the node and does no video, AI or chain work.
  *
  * In:  the node's flags, as the table in flags.h has them, and the LP_ variables of these. -httpAddr, -cliAddr and
- *      -rtmpAddr are acted on.
- * Out: a TCP listener for each of the three; any GET is answered 200 (with a short JSON body for /status), anything
- *      else 405; lines on stderr, those about flags on stdout. It never opens a connection and sends nothing else.
+ *      -rtmpAddr are acted on; prices, limits, -monitor and -v decide what it answers. STANDIN_ILL, and files in
+ *      -dataDir, make it ill or busy: see illness.c.
+ * Out: listeners: -cliAddr (see answers.c), /healthz on -httpAddr, and silence on -rtmpAddr; lines on stderr, those
+ *      about flags on stdout. It never opens a connection, sends nothing else, and keeps nothing when it ends.
+ *
+ * This file has the settings, the start and the end; web.c has connections, money.c prices, json.c files of the node.
  *
  * Like the node: flags are read as Go's flag package reads them, so an unknown one or a bad literal ends it with status
  * 2 and parsing stops at the first bare word; a bad literal in a variable ends it with 1; so do, each with the node's
- * own status, a role without what it needs and settings that exclude one another (see `need`). A taken port ends the
- * process with status 0 and one line on stderr (2 for the orchestrator's -httpAddr); ":PORT" means loopback, except for
- * the orchestrator's -httpAddr, where it means all addresses; -version prints and exits 0; SIGTERM ends it with 0.
+ * own status, a role without what it needs, settings that exclude one another and prices that are none (see `check`).
+ * A taken port ends the process with status 0 and one line on stderr (2 for the orchestrator's -httpAddr). ":PORT"
+ * means loopback, except for the orchestrator's -httpAddr, where it means all addresses; that one speaks TLS unless it
+ * starts with http://, with a certificate of its own. -version prints and exits 0; SIGTERM ends it with 0.
  * With STANDIN_CHECK_ONLY in its environment it ends with 0 where it would listen.
- * Unlike the node: no config file, no number with underscores in it, no default listener, no TLS, and no IPv6; a host
- * other than a number or "localhost" is taken as all addresses.
+ * Unlike the node: no config file, no number with underscores in it, no default listener, and no IPv6; a host other
+ * than a number or "localhost" is taken as all addresses; the certificate is nowhere on disk.
  */
+#include "node.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 struct flag {
@@ -37,24 +42,40 @@ struct flag {
 
 static const char *values[FLAG_COUNT]; /* NULL: not given */
 
-static const char *const STATUS =
-    "{\"Version\":\"0.9.1-standin\",\"GolangRuntimeVersion\":\"none\",\"GOArch\":\"none\",\"GOOS\":\"linux\","
-    "\"Manifests\":{},\"InternalManifests\":{},\"StreamInfo\":{},\"OrchestratorPool\":[],"
-    "\"OrchestratorPoolInfos\":null,\"RegisteredTranscodersNumber\":0,\"RegisteredTranscoders\":[],"
-    "\"LocalTranscoding\":true,\"BroadcasterPrices\":{}}\n";
-
 static void stop(int signal_number) {
     (void)signal_number;
     _exit(0);
 }
 
-static int end(int status, const char *format, ...) {
+static void die(int signal_number) {
+    static const char LINE[] = "stand-in: die: the time has come\n";
+    (void)signal_number;
+    ssize_t ignored = write(STDERR_FILENO, LINE, sizeof LINE - 1);
+    (void)ignored;
+    _exit(1);
+}
+
+/* Without the handlers of exit(): other threads may still be at work. */
+void end(int status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vfprintf(status == 2 ? stdout : stderr, format, arguments);
     fputs("\n", status == 2 ? stdout : stderr);
     va_end(arguments);
-    exit(status);
+    fflush(stdout);
+    _exit(status);
+}
+
+void say(const char *format, ...) {
+    char *line = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&line, format, arguments) < 0) abort();
+    va_end(arguments);
+    for (char *sign = line; *sign != '\0'; sign++) /* a client must not write lines of its own */
+        if (*sign > 0 && *sign < ' ') *sign = '?';
+    fprintf(stderr, "stand-in: %s\n", line);
+    free(line);
 }
 
 static int find(const char *name, size_t length) {
@@ -63,9 +84,14 @@ static int find(const char *name, size_t length) {
     return -1;
 }
 
-static const char *value_of(const char *name) { return values[find(name, strlen(name))]; }
+const char *value_of(const char *name) { return values[find(name, strlen(name))]; }
 
-static int given(const char *name) {
+const char *text_of(const char *name, const char *default_) {
+    const char *value = value_of(name);
+    return value != NULL ? value : default_;
+}
+
+int given(const char *name) {
     const char *value = value_of(name);
     return value != NULL && value[0] != '\0';
 }
@@ -75,7 +101,31 @@ static int is_word(const char *text, const char *words) {
     return snprintf(framed, sizeof framed, "|%s|", text) < (int)sizeof framed && strstr(words, framed) != NULL;
 }
 
-static int is_on(const char *name) { return given(name) && is_word(value_of(name), "|1|t|T|true|TRUE|True|"); }
+int is_on(const char *name) { return given(name) && is_word(value_of(name), "|1|t|T|true|TRUE|True|"); }
+
+/* Of several, the node takes the first here and says nothing. */
+enum role role(void) {
+    return is_on("redeemer")                       ? REDEEMER
+           : is_on("remoteSigner")                 ? SIGNER
+           : is_on("orchestrator")                 ? ORCHESTRATOR
+           : is_on("transcoder")                   ? TRANSCODER
+           : is_on("aiWorker")                     ? AI_WORKER
+           : is_on("gateway") || is_on("broadcaster") ? GATEWAY
+                                                   : NO_ROLE;
+}
+
+static const char *network(void) { return text_of("network", "offchain"); }
+
+int on_chain(void) { return strcmp(network(), "offchain") != 0; }
+
+char *data_file(const char *name) {
+    const char *directory = given("dataDir") ? value_of("dataDir") : value_of("datadir"), *home = getenv("HOME");
+    char *path = NULL;
+    int length = directory != NULL && *directory != '\0' ? asprintf(&path, "%s/%s", directory, name)
+                 : home != NULL                          ? asprintf(&path, "%s/.lpData/%s/%s", home, network(), name)
+                                                         : -1;
+    return length < 0 ? NULL : path;
+}
 
 static int is_integer(const char *text) {
     const char *digits = text + (text[0] == '+' || text[0] == '-');
@@ -144,7 +194,8 @@ static void parse(int argc, char **argv) {
         const char *value = values[i] == NULL ? getenv(FLAGS[i].variable) : NULL;
         if (value == NULL || value[0] == '\0') continue;
         if (!fits(FLAGS[i].type, value))
-            end(1, "Error parsing config: error setting flag \"%s\" from env var \"%s\"", FLAGS[i].name, FLAGS[i].variable);
+            end(1, "Error parsing config: error setting flag \"%s\" from env var \"%s\"", FLAGS[i].name,
+                FLAGS[i].variable);
         values[i] = value;
     }
 }
@@ -153,30 +204,45 @@ static void need(int holds, int status, const char *line) {
     if (!holds) end(status, "%s", line);
 }
 
+static int is_price(const char *flag) {
+    struct price price = price_of_flag(flag);
+    int sound = price.text != NULL;
+    free(price.text);
+    free(price.fault);
+    return sound;
+}
+
+/* Off-chain the node reads no price at all. */
+static void check_prices(void) {
+    int sells = role() == ORCHESTRATOR, pays = role() == GATEWAY || role() == SIGNER;
+    if (!on_chain() || (!sells && !pays)) return;
+    need(!sells || is_on("aiWorker") || given("pricePerUnit"), 2, "panic: -pricePerUnit must be set");
+    need(has_whole_pixels(), 2, "panic: -pixelsPerUnit must be an integer greater than 0");
+    need(!sells || value_of("pricePerUnit") == NULL || is_price("pricePerUnit"), 2, "panic: -pricePerUnit is no price");
+    need(!pays || is_price("maxPricePerUnit"), 2, "panic: -maxPricePerUnit is no price");
+}
+
 /* What the node asks of its settings when it starts; 2 stands for its panics too. */
 static void check(void) {
-    int orchestrator = is_on("orchestrator") && !is_on("redeemer") && !is_on("remoteSigner");
-    int gateway = is_on("gateway") || is_on("broadcaster");
-    int works = orchestrator || is_on("redeemer") || is_on("remoteSigner") || is_on("transcoder") || is_on("aiWorker");
-    const char *network = given("network") ? value_of("network") : "offchain";
-    int on_chain = strcmp(network, "offchain") != 0;
-    const char *sessions = given("maxSessions") ? value_of("maxSessions") : "10";
+    int orchestrator = role() == ORCHESTRATOR;
+    const char *sessions = text_of("maxSessions", "10");
     int counted = sessions[strspn(sessions, "0123456789")] == '\0' && atol(sessions) > 0;
     int automatic = strcmp(sessions, "auto") == 0 && orchestrator;
 
     need(counted || (automatic && !is_on("transcoder")), 1, "-maxSessions must be a positive number or auto");
     need(!given("nvidia") || !given("netint"), 1, "both -nvidia and -netint arguments specified");
-    need(on_chain || !is_on("remoteSigner"), 2, "Remote signer mode requires on-chain network");
-    need(works || gateway || is_on("reward") || is_on("initializeRound"), 2,
-         "No services enabled; must be at least one of -gateway, -transcoder, -aiWorker, -orchestrator, -redeemer, -reward "
-         "or -initializeRound");
-    need(!on_chain || given("ethUrl"), 1, "Need to specify an Ethereum node JSON-RPC URL using -ethUrl");
+    need(on_chain() || role() != SIGNER, 2, "Remote signer mode requires on-chain network");
+    need(role() != NO_ROLE || is_on("reward") || is_on("initializeRound"), 2,
+         "No services enabled; must be at least one of -gateway, -transcoder, -aiWorker, -orchestrator, -redeemer, "
+         "-reward or -initializeRound");
+    need(!on_chain() || given("ethUrl"), 1, "Need to specify an Ethereum node JSON-RPC URL using -ethUrl");
+    check_prices();
     if (!orchestrator) return;
-    need(!on_chain || is_on("aiWorker") || given("pricePerUnit"), 2, "panic: -pricePerUnit must be set");
     need(!is_on("useLiveRunners") || given("orchSecret") || given("liveRunnerConfig"), 1,
          "-orchSecret is required for live runners");
     need(is_on("transcoder") || is_on("aiWorker") || given("aiModels") || given("orchSecret"), 1,
-         "Running an orchestrator requires an -orchSecret for standalone mode or -transcoder for orchestrator+transcoder mode");
+         "Running an orchestrator requires an -orchSecret for standalone mode or -transcoder for "
+         "orchestrator+transcoder mode");
 }
 
 /* A listener on "host:port", "http://host:port" or "https://host:port". Ends the process where that is impossible. */
@@ -199,7 +265,7 @@ static int listen_on(const char *name, const char *value, int all_addresses, int
 
     int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 64) < 0) {
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, SOMAXCONN) < 0) {
         fprintf(stderr, "stand-in: -%s: listen tcp %s: %s\n", name, value, strerror(errno));
         exit(status_if_taken);
     }
@@ -207,51 +273,52 @@ static int listen_on(const char *name, const char *value, int all_addresses, int
     return fd;
 }
 
-static void answer(int fd) {
-    char request[4096], reply[1024];
-    struct timeval patience = {.tv_sec = 1};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ssize_t got = recv(fd, request, sizeof request - 1, 0);
-    if (got <= 0) return;
-    request[got] = '\0';
-    int is_get = strncmp(request, "GET ", 4) == 0;
-    int is_status = strncmp(request, "GET /status", 11) == 0 && strchr(" ?", request[11]) != NULL;
-    const char *body = is_status ? STATUS : is_get ? "stand-in\n" : "";
-    int size = snprintf(reply, sizeof reply,
-                        "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
-                        is_get ? "200 OK" : "405 Method Not Allowed", is_status ? "application/json" : "text/plain",
-                        strlen(body), body);
-    send(fd, reply, (size_t)size, MSG_NOSIGNAL);
+static void fall_ill(const struct illness *ill) {
+    if (ill->exits) {
+        say("exit=%d", ill->status);
+        _exit(ill->status);
+    }
+    if (ill->die >= 0) {
+        double seconds = ill->die < 0.001 ? 0.001 : ill->die; /* a timer of 0 would never ring */
+        struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+        timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+        signal(SIGALRM, die);
+        setitimer(ITIMER_REAL, &timer, NULL);
+    }
+    if (ill->slow > 0) {
+        struct timespec time = {(time_t)ill->slow, (long)((ill->slow - (double)(time_t)ill->slow) * 1e9)};
+        while (nanosleep(&time, &time) != 0) continue;
+    }
+}
+
+/* Only an orchestrator has TLS, all addresses, and a status of its own for a taken port. */
+static int listen_on_all(struct listener *listeners, int with_cli) {
+    static const char *const NAMES[] = {[HTTP_DOOR] = "httpAddr", [CLI_DOOR] = "cliAddr", [RTMP_DOOR] = "rtmpAddr"};
+    int count = 0;
+    for (enum door door = HTTP_DOOR; door <= RTMP_DOOR; door++) {
+        int rpc = role() == ORCHESTRATOR && door == HTTP_DOOR;
+        if (!given(NAMES[door]) || (door == CLI_DOOR && !with_cli)) continue;
+        const char *value = value_of(NAMES[door]);
+        int fd = listen_on(NAMES[door], value, rpc, rpc ? 2 : 0);
+        listeners[count++] = (struct listener){fd, door, rpc && strncmp(value, "http://", 7) != 0};
+    }
+    return count;
 }
 
 int main(int argc, char **argv) {
-    static const char *const NAMES[] = {"httpAddr", "cliAddr", "rtmpAddr"};
-    struct pollfd listeners[3];
-    nfds_t count = 0;
+    struct listener listeners[3];
     signal(SIGTERM, stop);
     signal(SIGINT, stop);
+    signal(SIGPIPE, SIG_IGN);
     parse(argc, argv);
+    struct illness ill = illness_now();
     if (is_on("version") || is_on("j")) {
-        puts("Livepeer Node Version: 0.9.1-standin");
+        printf("Livepeer Node Version: %s\n", ill.version);
         return 0;
     }
     check();
     if (getenv("STANDIN_CHECK_ONLY")) return 0;
-    int orchestrator = is_on("orchestrator");
-    for (int i = 0; i < 3; i++) {
-        const char *value = value_of(NAMES[i]);
-        int rpc = orchestrator && i == 0;
-        if (value != NULL && value[0] != '\0')
-            listeners[count++] = (struct pollfd){.fd = listen_on(NAMES[i], value, rpc, rpc ? 2 : 0), .events = POLLIN};
-    }
-    for (;;) {
-        poll(listeners, count, -1);
-        for (nfds_t i = 0; i < count; i++) {
-            if (!(listeners[i].revents & POLLIN)) continue;
-            int fd = accept(listeners[i].fd, NULL, NULL);
-            if (fd < 0) continue;
-            answer(fd);
-            close(fd);
-        }
-    }
+    fall_ill(&ill);
+    prepare_answers();
+    serve(listeners, listen_on_all(listeners, !ill.nolisten));
 }
