@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,18 @@ from tests.support import ROOT, compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-ROLES = ("fleet_avatar", "fleet_files", "fleet_observe", "fleet_plan", "fleet_secrets", "fleet_services")
-PLAYBOOKS = ("site.yml", "observe.yml", "record.yml")
+PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml")
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
-KEYWORDS = EXTENSIONS | {"name", "no_log", "diff", "changed_when", "failed_when", "check_mode", "environment"}
+KEYWORDS = EXTENSIONS | {
+    "name",
+    "run_once",
+    "no_log",
+    "diff",
+    "changed_when",
+    "failed_when",
+    "check_mode",
+    "environment",
+}
 
 
 @pytest.fixture(scope="module")
@@ -66,46 +75,43 @@ def test_linter_would_find_a_shell(project: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
-def test_roles_use_builtin_modules_and_no_shell() -> None:
+def test_role_hands_everything_to_its_program_and_uses_no_shell() -> None:
     modules = set()
     for path, task in tasks():
-        (module, *others) = [key for key in task if key not in KEYWORDS] or ["block"]
+        (module, *others) = [key for key in task if key not in KEYWORDS]
         assert not others, (path, task["name"], others)
         modules.add(module)
-        if module == "ansible.builtin.command":
-            assert isinstance(task[module]["argv"], list | str), path
-            assert task[module]["expand_argument_vars"] is False, path
-    assert modules - {"block"}
-    assert all(module.startswith("ansible.builtin.") for module in modules - {"block"})
-    assert not modules & {f"ansible.builtin.{name}" for name in ("shell", "raw", "script")}
+    builtin = {f"ansible.builtin.{name}" for name in ("assert", "import_tasks", "set_fact")}
+    assert modules == {"fleet_host"} | builtin
 
 
-def test_tasks_that_handle_secret_values_are_not_logged() -> None:
-    silent = {task["name"] for _, task in tasks() if task.get("no_log") is True}
-    assert silent >= {
-        "Read secrets that lie on the host",
-        "Write the secrets into it",
-        "Read its last log lines",
-        "Read its secrets to mask them",
-        "Read what the control plane has written there",
-    }
+def test_tasks_of_one_host_are_few() -> None:
+    """Those that run once count for no host; validating the arguments is one more."""
+    main = [task for path, task in tasks() if path.endswith("/main.yml")]
+    assert len([task for task in main if not task.get("run_once")]) + 1 <= 8
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_role_describes_every_variable_that_it_has(role: str) -> None:
-    specs = loaded(f"roles/{role}/meta/argument_specs.yml")["argument_specs"]
-    defaults = loaded(f"roles/{role}/defaults/main.yml")
-    for entry in specs.values():
-        assert set(defaults) <= set(entry["options"])
-        required = {name for name, option in entry["options"].items() if option.get("required")}
-        assert not required & set(defaults)
-    assert all(name.startswith(f"{role}_") for name in (*defaults, *specs["main"]["options"]))
+def test_values_of_secrets_go_to_hosts_in_a_parameter_that_is_not_logged() -> None:
+    """And the program and the archive likewise: they are long."""
+    text = read_playbooks()["roles/fleet_host/library/fleet_host.py"].decode()
+    for name in ("program", "values", "archive"):
+        assert re.search(rf'"{name}": {{.*"no_log": True}}', text), name
+    for path, task in tasks():
+        arguments = task.get("fleet_host", {})
+        assert set(arguments) <= {"program", "request", "values", "archive"}, path
+        assert "values" not in str(arguments.get("request", "")), path
 
 
-def test_emitted_variables_and_argument_specs_agree(project: Path) -> None:
-    declared: dict[str, Any] = {}
-    for role in ROLES:
-        declared |= loaded(f"roles/{role}/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+def test_role_describes_every_variable_that_it_has() -> None:
+    options = loaded("roles/fleet_host/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    defaults = loaded("roles/fleet_host/defaults/main.yml")
+    assert set(defaults) <= set(options)
+    assert not {name for name, option in options.items() if option.get("required")} & set(defaults)
+    assert all(name.startswith("fleet_host_") for name in (*defaults, *options))
+
+
+def test_emitted_variables_are_those_that_the_role_describes(project: Path) -> None:
+    declared = loaded("roles/fleet_host/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
     required = {name for name, option in declared.items() if option.get("required")}
     files = sorted(project.glob("host_vars/*.json"))
     assert len(files) == 3
@@ -113,26 +119,24 @@ def test_emitted_variables_and_argument_specs_agree(project: Path) -> None:
         variables = json.loads(file.read_text())
         ours = {name for name in variables if not name.startswith("ansible_")}
         assert required <= ours <= set(declared)
-        for service in variables["fleet_services_list"]:
-            assert set(service) == set(declared["fleet_services_list"]["options"])
+        options = declared["fleet_host_services"]["options"]
+        for service in variables["fleet_host_services"]:
+            assert set(options) - {"image"} <= set(service) <= set(options)
             for secret in service["secrets"]:
-                assert set(secret) == set(declared["fleet_secrets_services"]["options"]["secrets"]["options"])
+                assert set(secret) == set(options["secrets"]["options"])
 
 
-def test_emitted_variables_of_an_avatar_stack_are_those_that_its_role_describes() -> None:
+def test_emitted_variables_of_an_avatar_stack_are_those_that_the_role_describes() -> None:
     spec = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
     tree = compile_text(spec).tree
     assert tree is not None
-    declared = loaded("roles/fleet_avatar/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
-    defaults = loaded("roles/fleet_avatar/defaults/main.yml")
+    declared = loaded("roles/fleet_host/meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    defaults = loaded("roles/fleet_host/defaults/main.yml")
     for host in ("gpu-1", "gpu-2"):
         variables = json.loads(tree.as_mapping()[f"ansible/host_vars/{host}.json"].content)
-        ours = {name: value for name, value in variables.items() if name.startswith("fleet_avatar_")}
-        # What stays at its default says where things lie and comes from nowhere in the spec.
-        elsewhere = ("environment", "vault", "source", "release", "markers")
-        assert set(defaults) - set(ours) == {f"fleet_avatar_{n}" for n in elsewhere}
-        assert set(ours) <= set(declared)
-        for name in ("fleet_avatar_slots", "fleet_avatar_secrets"):
+        ours = {name: value for name, value in variables.items() if name.startswith("fleet_host_stack_")}
+        assert set(ours) == {name for name in defaults if name.startswith("fleet_host_stack_")}
+        for name in ("fleet_host_stack_slots", "fleet_host_stack_secrets"):
             for item in ours[name]:
                 assert set(item) == set(declared[name]["options"])
 

@@ -1,0 +1,233 @@
+"""A switch that is killed at each of its steps: the host ends at one release, whoever finds it.
+
+The program is real, and so are its files; systemd is a stand-in that remembers what each unit was started from. A kill
+is an exception that nothing of the program catches, before a step that leaves a trace.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host_program.program import loaded
+
+NODES = ("gate", "orch")
+CHANGING = ("write", "link", "remove", "run")
+
+
+class Killed(BaseException):
+    """The process is no more."""
+
+
+class Machine:
+    """A host, its stand-in for systemd, and a program that can be killed before its n-th change of anything."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.running: dict[str, bytes] = {}
+        self.ill: set[bytes] = set()
+        self.left: int | None = None
+        self.changes = 0
+        self.reborn()
+
+    def reborn(self) -> None:
+        """A process of the program that knows nothing but what lies on the disk."""
+        self.program = loaded(self.root)
+        for name in CHANGING:
+            self.program[name] = self.counted(self.program[name] if name != "run" else self.systemd)
+        self.program |= {"ill": self.is_ill, "start_apart": lambda *_: None, "make_places": lambda _: None}
+        self.program |= {
+            "last_words": lambda *_: [],
+            "drift_of_process": lambda *_: [],
+            "need_programs": lambda _: None,
+        }
+
+    def counted(self, do: Any) -> Any:
+        def counting(*words: Any, **options: Any) -> Any:
+            if words[:1] != ("systemctl",) or words[1] != "show":
+                self.changes += 1
+                if self.left is not None:
+                    if self.left == 0:
+                        raise Killed
+                    self.left -= 1
+            return do(*words, **options)
+
+        return counting
+
+    def unit(self, node: str) -> bytes:
+        """What systemd reads to start a node: everything behind its link."""
+        directory = Path(self.program["CURRENT"], node)
+        unit = Path(self.program["UNITS"], f"livepeer-{node}.service")
+        secrets = Path(self.program["SECRETS"], node, "secrets.env")
+        assert unit.read_bytes() == (directory / unit.name).read_bytes()
+        return unit.read_bytes() + (directory / "node.env").read_bytes() + secrets.read_bytes()
+
+    def systemd(self, *words: str, **_: Any) -> Any:
+        done = self.program["Done"]
+        if words[0] == "docker":
+            return done(1, "", "Cannot connect to the Docker daemon")
+        if words[:2] == ("systemctl", "show"):
+            names = [word.removesuffix(".service").removeprefix("livepeer-") for word in words[3:]]
+            blocks = []
+            for name in names:
+                active, pid = ("active", 1000 + NODES.index(name)) if name in self.running else ("inactive", 0)
+                blocks.append(f"Id=livepeer-{name}.service\nActiveState={active}\nMainPID={pid}\nNRestarts=0\n")
+            return done(0, "\n".join(blocks), "")
+        for word in words[2:]:
+            node = word.removesuffix(".service").removeprefix("livepeer-")
+            if words[:2] == ("systemctl", "stop"):
+                self.running.pop(node, None)
+            elif words[:2] == ("systemctl", "start"):
+                self.running[node] = self.unit(node)
+        return done(0, "", "")
+
+    def is_ill(self, service: dict[str, Any], _runtime: str, pid: int) -> str:
+        name = service["name"]
+        return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
+
+    def ask(self, do: str, **more: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, "program": "", **more})
+        return answer
+
+    def begin(self, release: int) -> dict[str, Any]:
+        """Stage a release, and write down a switch to it that nobody has begun."""
+        staged = self.ask("stage", **request(release, self.program))
+        assert staged["ok"], staged
+        switch: dict[str, Any] = self.program["begin_switch"](staged["release"], {})
+        return switch
+
+    def forward(self, release: int) -> str:
+        """Bring the host to a release and confirm it; the phase of the switch, "" once it is confirmed."""
+        switch = self.begin(release)
+        self.program["carry_out"](switch)
+        if switch["phase"] == "healthy":
+            assert self.ask("confirm", id=switch["id"])["ok"]
+            return ""
+        return str(switch["phase"])
+
+    def release(self) -> int:
+        """The release that the host runs, wholly: processes, links, markers and the record say the same."""
+        found = set()
+        for node in NODES:
+            assert self.running[node] == self.unit(node), "a process of another release than its link"
+            found.add(int(self.running[node].partition(b"release ")[2].split()[0]))
+            link = self.program["release_at"](f"{self.program['CURRENT']}/{node}")
+            assert json.loads(Path(self.program["RECORD"]).read_text())["release"] == link
+            directory = f"{self.program['RELEASES']}/{link}/{node}"
+            marker = Path(self.program["MARKERS"], node).read_text().split()
+            assert marker == [self.program["digest_of_files"](directory), self.program["secrets_digest"](directory)]
+        assert len(found) == 1, found
+        return found.pop()
+
+
+def request(number: int, program: dict[str, Any]) -> dict[str, Any]:
+    """A request that wants a release of two nodes, whose files and secrets hold its number."""
+    files = {
+        f"{node}/{name}": f"# {name} of release {number} \n".encode()
+        for node in NODES
+        for name in (f"livepeer-{node}.service", "node.env")
+    }
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+    def digest(node: str) -> str:
+        names = sorted(path for path in files if path.startswith(f"{node}/"))
+        lines = [f"{path.partition('/')[2]} 0644 {program['hexdigest'](files[path])}\n" for path in names]
+        return str(program["hexdigest"]("".join(sorted(lines)).encode()))
+
+    secret = {"variable": "LP_ETHURL", "kind": "env", "reference": "RPC"}
+    services = [
+        {"name": node, "digest": digest(node), "data_dir": f"/var/lib/{node}", "secrets": [secret]} for node in NODES
+    ]
+    whole = program["hexdigest"]("".join(f"{node} {digest(node)}\n" for node in NODES).encode())
+    wanted = {
+        "fleet": "aurora", "host": "edge", "digest": whole, "owner": "root", "binary": "/bin/true",
+        "runtime": "systemd", "seconds": {"stable": 0, "deadline": 0, "confirm": 60}, "keep": 2,
+        "services": services, "stack": None,
+    }  # fmt: skip
+    archive = base64.b64encode(packed.getvalue()).decode()
+    return {"wanted": wanted, "values": {"env": {"RPC": f"https://rpc/{number}"}}, "archive": archive}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A host that runs release 1."""
+    made = Machine(tmp_path)
+    assert made.forward(1) == ""
+    assert made.release() == 1
+    return made
+
+
+def test_a_release_and_the_next_one(machine: Machine) -> None:
+    assert machine.forward(2) == ""
+    assert machine.release() == 2
+
+
+def test_ill_release_goes_back(machine: Machine) -> None:
+    machine.ill.add(b"release 2 ")
+    assert machine.forward(2) == "reverted"
+    assert machine.release() == 1
+
+
+def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
+    machine.ill |= {b"release 2 ", b"release 1 "}
+    assert machine.forward(2) == "quarantined"
+    machine.reborn()
+    plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+    refused = machine.ask("begin", plan=plan, **request(3, machine.program))
+    assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
+
+
+def steps_of(root: Path, ill: bool) -> int:
+    """How many changes a switch makes, and the way back where the release is ill."""
+    machine = Machine(root)
+    machine.forward(1)
+    switch = machine.begin(2)
+    if ill:
+        machine.ill.add(b"release 2 ")
+    machine.changes = 0
+    machine.program["carry_out"](switch)
+    return machine.changes
+
+
+@pytest.mark.parametrize("ill", [False, True], ids=["well", "ill"])
+@pytest.mark.parametrize("finder", ["timer", "boot", "next rollout"])
+def test_kill_at_each_step_ends_at_one_release(tmp_path: Path, finder: str, ill: bool) -> None:
+    """At a boot, systemd starts what is enabled before anybody looks: each node from wherever its link leads."""
+    count = steps_of(tmp_path / "count", ill)
+    assert count > 20
+    for step in range(count):
+        machine = Machine(tmp_path / f"{step}")
+        machine.forward(1)
+        switch = machine.begin(2)
+        if ill:
+            machine.ill.add(b"release 2 ")
+        machine.left = step
+        with pytest.raises(Killed):
+            machine.program["carry_out"](switch)
+        machine.left = None
+        machine.reborn()
+        for node, started in machine.running.items():
+            assert started == machine.unit(node), f"a crash of {node} would start another release at step {step}"
+        if finder == "boot":
+            machine.running = {node: machine.unit(node) for node in NODES}
+            machine.program["boot_id"] = lambda: "another boot"
+            machine.program["resume"](True)
+        elif finder == "timer":
+            late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
+            Path(machine.program["SWITCH"]).write_text(json.dumps(late))
+            machine.program["resume"](False)
+        else:
+            assert machine.forward(3) == ""
+        assert machine.release() == (3 if finder == "next rollout" else 1), step
+        assert machine.program["open_switch"]() is None

@@ -1,0 +1,247 @@
+"""What a host says of its avatar stack and foretells is what a rollout does; one that fails leads back."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import stat
+from typing import Any
+
+import pytest
+
+from tests.host_program.avatar_world import CHECKOUT
+from tests.host_program.test_stack import Fleet, bare
+
+__all__ = ["bare"]
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+UNITS = ["avatar/firewall", "avatar/host", "avatar/turn", "avatar/slot-00", "avatar/slot-01", "avatar/slot-03"]
+
+_OF_SECRETS = {4: (1, 3), 5: (2, 4)}
+"""Which words of the marker of the host and of that of a slot are digests of secrets, by their number."""
+
+
+@pytest.fixture(scope="module")
+def fleet(bare: Fleet) -> Fleet:
+    """The host after its first rollout."""
+    bare.world.check_out()
+    assert observed(bare) == []
+    foretold = steps(bare)
+    bare.deploy()
+    assert foretold == ["copy", *(f"start {unit}" for unit in UNITS)]
+    return bare
+
+
+def observed(fleet: Fleet) -> list[dict[str, Any]]:
+    """The units that the host says it has. No digest of a secret may leave it."""
+    state = fleet.world.observe()["state"]
+    markers = fleet.world.inside("/var/lib/fleetc/avatar")
+    words = [file.read_text().split(" ") for file in markers.iterdir()] if markers.exists() else []
+    secrets = {found[place] for found in words for place in _OF_SECRETS.get(len(found), ())}
+    assert not any(word in said for word in secrets for said in fleet.world.said)
+    units: list[dict[str, Any]] = state["processes"]
+    return units
+
+
+def steps(fleet: Fleet, reasons: bool = False) -> list[str]:
+    """What a rollout of the spec as it stands would do."""
+    answer = fleet.rollout(check=True)
+    assert answer["ok"], answer
+    told = [one for one in answer["steps"] if one["do"] != "keep"]
+    return [f"{one['do']} {one['node']}".strip() + f": {one['reason']}" * reasons for one in told]
+
+
+def fails(fleet: Fleet) -> dict[str, Any]:
+    """A rollout that the host takes back."""
+    answer = fleet.rollout()
+    assert answer["ok"], answer
+    switch: dict[str, Any] = answer["switch"]
+    assert switch["phase"] == "reverted", switch
+    return switch
+
+
+def as_an_older_fleetc_left_it(fleet: Fleet) -> str:
+    """One link for all files, the secrets in the checkout alone, and the same markers; the digest of the release."""
+    root = fleet.world.inside("/opt/fleetc")
+    link = root / "current/avatar"
+    digest = link.readlink().parts[2].partition(".")[0]
+    release = root / "releases" / digest
+    shutil.rmtree(release, ignore_errors=True)
+    link.resolve().parent.rename(release)
+    shutil.rmtree(release / "avatar/secrets")
+    (release / ".wanted.json").unlink()
+    shutil.rmtree(root / "current")
+    (root / "current").symlink_to(f"releases/{digest}")
+    fleet.world.inside("/var/lib/fleetc/state.json").unlink()
+    return digest
+
+
+def test_host_after_its_first_rollout_is_at_the_end(fleet: Fleet) -> None:
+    units = observed(fleet)
+    assert sorted(unit["node"] for unit in units) == sorted(UNITS)
+    assert {unit["running"] for unit in units} == {True}
+    assert {unit["project"] for unit in units} == {"", "vtuber-luna", "vtuber-orin", "vtuber-mira"}
+    assert steps(fleet) == []
+
+
+def test_other_secrets_are_foretold_by_each_host(fleet: Fleet) -> None:
+    fleet.password = "turn-password-other"
+    readers = ["turn", "slot-00", "slot-01", "slot-03"]
+    assert steps(fleet, reasons=True) == [f"restart avatar/{unit}: its secrets change" for unit in readers]
+    answer = fleet.rollout()
+    assert answer["switch"]["restarted"] == [f"avatar/{unit}" for unit in readers]
+    assert steps(fleet) == []
+
+
+def test_other_settings_of_turn_are_foretold_for_who_reads_them(fleet: Fleet) -> None:
+    before = fleet.spec
+    fleet.change("[avatars.stage.turn]", '[avatars.stage.turn]\nrealm = "other"')
+    turn = "the settings of TURN change, which signaling and recorder read"
+    slots = [f"restart avatar/slot-0{number}: {turn}" for number in (0, 1, 3)]
+    assert steps(fleet, reasons=True)[1:] == ["restart avatar/turn: its files change", *slots]
+    fleet.deploy()
+    fleet.spec = before
+    fleet.deploy()
+
+
+def test_slot_that_does_not_start_leads_back_and_says_why_without_secrets(fleet: Fleet) -> None:
+    fleet.world.calls()
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
+    fleet.world.fail("vtuber-mira")
+    switch = fails(fleet)
+    assert switch["reasons"] == ["vtuber-mira does not start: a port is already allocated, and the token is ***"]
+    there, back = fleet.world.calls()
+    assert (there["project"], back["project"]) == ("vtuber-mira", "vtuber-mira")
+    assert back["options"][0] == "--detach", "containers that never ran are no sleep"
+    assert back["model"]["services"]["unreal-game"]["environment"]["NVIDIA_VISIBLE_DEVICES"] == "0"
+    fleet.change("slot = 3, gpu = 1", "slot = 3, gpu = 0")
+    assert steps(fleet) == []
+
+
+def test_slot_that_sleeps_sleeps_on_after_a_start_that_failed(fleet: Fleet) -> None:
+    fleet.world.set_states("vtuber-mira", "exited")
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
+    fleet.world.fail("vtuber-mira")
+    fails(fleet)
+    assert [call["options"][0] for call in fleet.world.calls()] == ["--no-start", "--no-start"]
+    assert fleet.world.states("vtuber-mira") == {"exited"}
+    fleet.change("slot = 3, gpu = 1", "slot = 3, gpu = 0")
+    assert steps(fleet) == []
+    fleet.world.set_states("vtuber-mira", "running")
+
+
+def test_environment_of_the_checkout_goes_back_with_the_services_of_the_host(fleet: Fleet) -> None:
+    env = fleet.world.inside(CHECKOUT) / ".env"
+    before = env.read_text()
+    fleet.change("[avatars.stage.payments]", "remote_ops = false\n[avatars.stage.payments]")
+    fleet.world.fail("vtuber-host")
+    assert fails(fleet)["restarted"][0] == "avatar/host"
+    started = [call["model"]["services"]["orchestrator-health"]["environment"] for call in fleet.world.calls()]
+    assert [found["EXPERIMENTAL_REMOTE_OPS"] for found in started] == ["0", "1", "1"]
+    assert env.read_text() == before
+    assert (stat.S_IMODE(env.stat().st_mode), env.stat().st_uid) == (0o600, 1234)
+    fleet.change("remote_ops = false\n[avatars", "[avatars")
+    assert steps(fleet) == []
+
+
+def test_slot_that_ends_again_and_again_leads_back(fleet: Fleet) -> None:
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
+    fleet.world.fail("vtuber-mira", "restarting")
+    (reason,) = fails(fleet)["reasons"]
+    assert reason.endswith("of vtuber-mira is restarting")
+    assert fleet.world.states("vtuber-mira") == {"running"}
+    fleet.world.calls()
+    fleet.change("slot = 3, gpu = 1", "slot = 3, gpu = 0")
+    assert steps(fleet) == []
+
+
+def test_what_was_changed_on_the_host_is_put_right(fleet: Fleet) -> None:
+    env, unit = fleet.world.inside(CHECKOUT) / ".env", "/etc/systemd/system/fleetc-avatar-firewall.service"
+    profile = fleet.world.inside("/etc/profile.d/fleetc-avatar.sh")
+    files = {path: path.read_text() for path in (env, fleet.world.inside(unit), profile)}
+    env.unlink()
+    assert steps(fleet, reasons=True) == ["restart avatar/host: .env of the checkout is gone"]
+    fleet.world.inside(unit).write_text("")
+    profile.write_text("")
+    (fleet.world.inside("/opt/fleetc/current/avatar").resolve() / "slots/slot-00.env").write_text("")
+    assert steps(fleet, reasons=True) == [
+        "restart avatar/firewall: its unit was changed",
+        "restart avatar/host: files of its release were changed: slots/slot-00.env",
+    ]
+    fleet.world.calls()
+    assert fleet.deploy() == []
+    assert {path: path.read_text() for path in files} == files
+    assert steps(fleet) == []
+
+
+def test_avatar_that_moves_does_what_was_foretold(fleet: Fleet) -> None:
+    """Also with the containers of one slot and the rules gone."""
+    fleet.change("slot = 3, gpu = 0", "slot = 5, gpu = 0")
+    state = json.loads(fleet.world.state.read_text())
+    del state["projects"]["vtuber-orin"]
+    fleet.world.state.write_text(json.dumps(state))
+    fleet.world.run("nft", "flush", "ruleset")
+    begun = ["avatar/firewall", "avatar/host", "avatar/slot-01", "avatar/slot-05"]
+    assert steps(fleet) == [
+        *("copy", "retire avatar/slot-03", "start avatar/firewall", "restart avatar/host"),
+        *("start avatar/slot-01", "start avatar/slot-05"),
+    ]
+    fleet.world.calls()
+    answer = fleet.rollout()
+    assert answer["switch"]["restarted"] == begun
+    calls = dict.fromkeys((call["command"], call["project"]) for call in fleet.world.calls())
+    assert list(calls) == [
+        ("down", "vtuber-mira"),
+        *(("up", f"vtuber-{name}") for name in ("host", "orin", "mira")),
+    ]
+    fleet.world.set_states("vtuber-mira", "exited")
+    assert steps(fleet) == [], "a slot that sleeps is left asleep"
+    fleet.world.set_states("vtuber-mira", "running")
+
+
+def test_host_that_an_older_fleetc_set_up_is_taken_over_and_can_go_back(fleet: Fleet) -> None:
+    markers, env = fleet.world.inside("/var/lib/fleetc/avatar"), fleet.world.inside(CHECKOUT) / ".env"
+    before = {path: path.read_text() for path in (*markers.iterdir(), env)}
+    digest = as_an_older_fleetc_left_it(fleet)
+    assert steps(fleet) == []
+    fleet.world.calls()
+    fleet.change("slot = 5, gpu = 0", "slot = 5, gpu = 1")
+    fleet.world.fail("vtuber-mira")
+    assert fails(fleet)["from"] == f"{digest}.0"
+    assert [call["project"] for call in fleet.world.calls()] == ["vtuber-mira"] * 2
+    assert {path: path.read_text() for path in (*markers.iterdir(), env)} == before
+    assert fleet.world.inside("/opt/fleetc/current/avatar").readlink().parts[2] == f"{digest}.0"
+    fleet.change("slot = 5, gpu = 1", "slot = 5, gpu = 0")
+    assert steps(fleet) == []
+
+
+def test_host_that_an_older_fleetc_set_up_is_taken_over_without_a_restart(fleet: Fleet) -> None:
+    as_an_older_fleetc_left_it(fleet)
+    assert fleet.deploy() == []
+    assert not fleet.world.inside("/opt/fleetc/current").is_symlink()
+    assert steps(fleet) == []
+
+
+def test_start_of_an_older_fleetc_that_broke_off_is_not_undone_on_the_way_back(fleet: Fleet) -> None:
+    as_an_older_fleetc_left_it(fleet)
+    fleet.world.inside("/var/lib/fleetc/avatar/slot-05.vtuber-mira").write_text("starting")
+    fleet.world.fail("vtuber-mira")
+    fails(fleet)
+    assert [call["command"] for call in fleet.world.calls()] == ["up"]
+    assert steps(fleet) == ["restart avatar/slot-05"]
+    fleet.deploy()
+
+
+def test_stack_that_left_the_spec_leaves_nothing(fleet: Fleet) -> None:
+    start, end = fleet.spec.index("[avatars.stage]"), fleet.spec.index("[avatars.solo]")
+    spec, fleet.spec = fleet.spec, fleet.spec[:start] + fleet.spec[end:]
+    slots = [f"retire avatar/slot-0{number}" for number in (0, 1, 5)]
+    assert steps(fleet) == ["copy", *slots, *(f"retire avatar/{unit}" for unit in ("turn", "host", "firewall"))]
+    fleet.deploy()
+    assert observed(fleet) == []
+    assert steps(fleet) == []
+    assert re.search("tcp dport", fleet.world.run("nft", "list", "ruleset")) is None
+    fleet.spec = spec
+    assert len(steps(fleet)) == len(UNITS) + 1
