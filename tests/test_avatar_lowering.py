@@ -317,8 +317,8 @@ def host_variables(text: str) -> dict[str, Any]:
 
 def test_change_of_one_slot_changes_the_digest_of_that_slot_and_of_its_host_alone() -> None:
     before, after = host_variables(SPEC), host_variables(SPEC.replace("slot = 3, gpu = 0", "slot = 3, gpu = 1"))
-    assert [name for name in before if before[name] != after[name]] == ["fleet_files_digest", "fleet_avatar_slots"]
-    pairs = zip(before["fleet_avatar_slots"], after["fleet_avatar_slots"], strict=True)
+    assert [name for name in before if before[name] != after[name]] == ["fleet_host_digest", "fleet_host_stack_slots"]
+    pairs = zip(before["fleet_host_stack_slots"], after["fleet_host_stack_slots"], strict=True)
     assert [(old["name"], old["arguments"] == new["arguments"]) for old, new in pairs if old != new] == [
         ("slot-03", True)
     ]
@@ -327,9 +327,9 @@ def test_change_of_one_slot_changes_the_digest_of_that_slot_and_of_its_host_alon
 def test_switch_of_the_host_leaves_slots_alone_and_another_image_does_not() -> None:
     before = host_variables(SPEC)
     after = host_variables(SPEC.replace("[avatars.stage.payments]", "remote_ops = false\n[avatars.stage.payments]"))
-    assert before["fleet_avatar_slots"] == after["fleet_avatar_slots"]
-    assert before["fleet_avatar_digests"]["host"] != after["fleet_avatar_digests"]["host"]
-    assert before["fleet_avatar_digests"]["turn"] == after["fleet_avatar_digests"]["turn"]
+    assert before["fleet_host_stack_slots"] == after["fleet_host_stack_slots"]
+    assert before["fleet_host_stack_digests"]["host"] != after["fleet_host_stack_digests"]["host"]
+    assert before["fleet_host_stack_digests"]["turn"] == after["fleet_host_stack_digests"]["turn"]
     pinned = host_variables(SPEC.replace('avatar_release = "v1.3.6"', 'avatar_release = "v1.3.5"'))
-    for old, new in zip(before["fleet_avatar_slots"], pinned["fleet_avatar_slots"], strict=True):
+    for old, new in zip(before["fleet_host_stack_slots"], pinned["fleet_host_stack_slots"], strict=True):
         assert old["environment"] != new["environment"], "a slot keeps its old images until it is made anew"

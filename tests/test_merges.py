@@ -200,7 +200,7 @@ ALONE = [
 MEETING = {
     ("two-regions", "a cap", "another cap"): {"FLEET.md"},
     ("dual-onchain", "a price", "a price of a model"): {"FLEET.md", "ansible/host_vars/gpu.json", "manifest.json"},
-    ("two-regions", "a node in the east", "a node in the west"): {"FLEET.md", "manifest.json"},
+    ("two-regions", "a node in the east", "a node in the west"): {"FLEET.md", "ansible/rollout.json", "manifest.json"},
     ("two-regions", "a node removed", "the release"): {
         "FLEET.md",
         "ansible/host_vars/eu-edge-2.json",

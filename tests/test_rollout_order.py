@@ -10,7 +10,7 @@ import pytest
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.lower import lower
 from fleetc.review.compare import compare
-from fleetc.rollout.plan.make import Inputs, batches_of
+from fleetc.rollout.plan.make import Inputs
 from fleetc.toml.document import Source
 from tests.review.support import compiled_or_none, example, side
 from tests.support import shipped
@@ -36,18 +36,22 @@ def plan_of(text: str) -> Blueprint:
     return compiled.blueprint
 
 
+def order_of(text: str) -> tuple[str, ...]:
+    return tuple(host.name for host in plan_of(text).in_order)
+
+
 def nodes_of(plan: Blueprint, host: str) -> list[str]:
     (found,) = [h for h in plan.hosts if h.name == host]
     return [service.name for service in found.services]
 
 
 def test_gateways_are_last() -> None:
-    assert plan_of(TWO).order == ORDER_OF_TWO
+    assert order_of(TWO) == ORDER_OF_TWO
 
 
 def test_a_worker_follows_its_orchestrator_and_helpers_go_first() -> None:
     """The front has the gateway too, yet all workers need its orchestrator."""
-    order = plan_of(SPLIT).order
+    order = order_of(SPLIT)
     assert order == ("front", "encoder-1", "encoder-2", "inference-1", "inference-2")
 
 
@@ -62,7 +66,7 @@ def test_a_supplier_goes_first_where_its_own_host_has_a_gateway_too(supplier: st
     host = '[hosts.c-edge]\naddress = "192.0.2.20"\nruntime = "docker"\n\n'
     gateway = text[text.index("[gateways.gate]") :].replace(".gate]", ".b-gate]").replace(f'"{supplier}"', '"c-edge"')
     text = text.replace("[orchestrators.orch]", host + "[orchestrators.orch]") + "\n" + gateway
-    assert plan_of(text).order == (supplier, "c-edge")
+    assert order_of(text) == (supplier, "c-edge")
 
 
 def test_hosts_that_use_one_another_go_by_their_names() -> None:
@@ -71,12 +75,12 @@ def test_hosts_that_use_one_another_go_by_their_names() -> None:
     other = other.replace("gate]", "gate-2]").replace("orch]", "orch-2]")
     tables = other[other.index("[hosts.") :]
     text = text.replace('["orch"]', '["orch-2"]') + "\n" + tables
-    assert plan_of(text).order == ("a-host", "b-host")
+    assert order_of(text) == ("a-host", "b-host")
 
 
 def test_a_host_that_runs_nothing_is_last() -> None:
     host = '[hosts.a-spare]\naddress = "192.0.2.20"\nruntime = "docker"\n\n'
-    assert plan_of(TWO.replace("[wallets.payer]", host + "[wallets.payer]", 1)).order == (*ORDER_OF_TWO, "a-spare")
+    assert order_of(TWO.replace("[wallets.payer]", host + "[wallets.payer]", 1)) == (*ORDER_OF_TWO, "a-spare")
 
 
 @pytest.mark.usefixtures("processes")
@@ -92,20 +96,31 @@ def test_ansible_takes_the_hosts_in_this_order_and_a_plan_states_it(tmp_path: Pa
     assert [host.name for host in inventory.get_hosts("fleet_hosts")] == list(ORDER_OF_TWO)
     inventory.subset("us-edge,us-ai,eu-edge-1")
     assert [host.name for host in inventory.get_hosts("fleet_hosts")] == ["us-ai", "eu-edge-1", "us-edge"]
+    batches = json.loads(compiled.tree.as_mapping()["ansible/rollout.json"].content)["fleet_batches"]
+    assert [name for batch in batches for name in batch] == list(ORDER_OF_TWO)
     inputs = Inputs([Source("fleet.toml", TWO)], *shipped(), compiled.blueprint, compiled.tree)
-    names = [host.name for host in inputs.hosts]
-    assert batches_of(names, 1, "25%") == (
-        ("eu-ai",),
-        ("eu-gpu-1", "eu-gpu-2"),
-        ("us-ai", "us-gpu-1"),
-        ("us-gpu-2", "eu-edge-1"),
-        ("eu-edge-2", "us-edge"),
-    )
+    assert batches == [list(batch) for batch in inputs.blueprint.batches]
+
+
+@pytest.mark.parametrize(
+    ("settings", "batches"),
+    [
+        ("", "eu-ai|eu-gpu-1 eu-gpu-2|us-ai us-gpu-1|us-gpu-2 eu-edge-1|eu-edge-2 us-edge"),
+        ("canary = 0\nbatch = 4", "eu-ai eu-gpu-1 eu-gpu-2 us-gpu-2|us-ai us-gpu-1 eu-edge-1 eu-edge-2|us-edge"),
+        ("canary = 2\nbatch = '1%'", "eu-ai eu-gpu-1|eu-gpu-2|us-ai|us-gpu-1|us-gpu-2|eu-edge-1|eu-edge-2|us-edge"),
+        ("batch = 3\nby = 'region'", "eu-ai|eu-gpu-1 eu-gpu-2 eu-edge-1|eu-edge-2|us-ai us-gpu-1 us-gpu-2|us-edge"),
+        ("canary = 0\nbatch = '100%'", "eu-ai eu-gpu-1 eu-gpu-2 us-gpu-2 eu-edge-1 eu-edge-2|us-ai us-gpu-1 us-edge"),
+    ],
+)
+def test_batches_leave_somebody_who_sells_and_somebody_who_buys(settings: str, batches: str) -> None:
+    """us-gpu-1 is the last orchestrator of both video gateways, us-ai the last that sells models."""
+    found = plan_of(f"{TWO[: TWO.index('[rollout]')]}[rollout]\n{settings}\n").batches
+    assert "|".join(" ".join(batch) for batch in found) == batches
 
 
 def test_a_host_is_told_its_nodes_in_this_order() -> None:
     variables = json.loads(side(SPLIT).files["ansible/host_vars/front.json"])
-    assert [s["name"]["__ansible_unsafe"] for s in variables["fleet_services_list"]] == ["orch", "gate"]
+    assert [s["name"]["__ansible_unsafe"] for s in variables["fleet_host_services"]] == ["orch", "gate"]
 
 
 def test_another_order_of_hosts_belongs_to_the_edit_that_makes_it() -> None:

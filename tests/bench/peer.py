@@ -15,6 +15,7 @@ import tomllib
 from bisect import bisect_left
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ def main() -> None:
         "release": release,
         "image": f"livepeer/go-livepeer:{release}",
         "ssh_port": 22,
+        "fleet": spec["fleet"]["name"],
         "registry": "outside_" + hashlib.sha256(b"registry").hexdigest()[:12],
     }
     templates = {name: environment.get_template(name) for name in environment.list_templates()}
@@ -67,7 +69,9 @@ def main() -> None:
         write_host(host, templates, out)
     fleet: Table = {"spec": spec, "hosts": hosts, "groups": groups_of(hosts)}
     write(out / "ansible/inventory.json", templates["inventory.json.j2"], fleet)
-    write(out / "ansible/site.yml", templates["site.yml.j2"], fleet)
+    batches = batches_of(spec, next(names for group, names in fleet["groups"] if group == "fleet_hosts"))
+    lines = ",\n".join(f"    [{', '.join(map(quoted, batch))}]" for batch in batches)
+    (out / "ansible/rollout.json").write_text(f'{{\n  "fleet_batches": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
     edges = edges_of(spec, nodes)
     drawn = len(nodes) <= DRAWN
     picture = {"edges": edges} if drawn else regions_of(hosts, nodes, edges)
@@ -168,7 +172,77 @@ def node_of(spec: Table, table: str, name: str) -> Table:
     node["mounts"], node["variables"] = sorted(mounts.items()), sorted(variables.items())
     node["flags"] = sorted(f"-{flag}={value}" for flag, value in flags.items())
     node["ports"] = ports_of(node)
+    words = "".join(f"{flag}\0" for flag in node["flags"])
+    node["arguments"] = hashlib.sha256(words.encode()).hexdigest()
+    node["health"] = health_of(spec, node)
     return node
+
+
+def quoted(text: str) -> str:
+    """A name in quotation marks."""
+    return f'"{text}"'
+
+
+def health_of(spec: Table, node: Table) -> str:
+    """What a rollout asks of a node, as JSON."""
+    ports = sorted(port for port, _, _, purpose in node["ports"] if not purpose.endswith(" runner"))
+    release = spec["fleet"]["node_release"].removeprefix("v")
+    parts = [f'"ports": [{", ".join(map(str, ports))}]']
+    listener = node.get("http", "0.0.0.0:8935").replace("0.0.0.0", "127.0.0.1")
+    if node["table"] != "transcoders":
+        scheme = "https" if node["table"] == "orchestrators" else "http"
+        parts.append(f'"healthz": {unsafe(scheme + "://" + listener)}')
+    status = unsafe("http://" + node["cli"])
+    parts += [f'"status": {status}', f'"version": {unsafe(release)}']
+    if node["table"] == "orchestrators":
+        asked = [("default", price_of(node["price"]))] if "price" in node else []
+        asked += [(price["account"].lower(), price) for price in node["prices"]]
+        prices = [
+            f'"{who}": {unsafe(fraction_of(price))}' for who, price in sorted(asked) if price["currency"] == "wei"
+        ]
+        parts += [f'"prices": {{{", ".join(prices)}}}'] if prices else []
+    elif node["table"] == "gateways" and node["max_price"] != "any":
+        cap = price_of(node["max_price"])
+        parts += [f'"max_price": {unsafe(fraction_of(cap))}'] if cap["currency"] == "wei" else []
+    return f"{{{', '.join(parts)}}}"
+
+
+def unsafe(text: str) -> str:
+    """Text that Ansible never evaluates."""
+    return f'{{"__ansible_unsafe": "{text}"}}'
+
+
+def fraction_of(price: Table) -> str:
+    """Wei per pixel in lowest terms."""
+    return str(Fraction(price["amount"]) / int(price["pixels"]))
+
+
+def batches_of(spec: Table, order: list[str]) -> list[list[str]]:
+    """The hosts in batches, none of which has all gateways or all orchestrators that a gateway uses."""
+    gateways, sellers = spec["gateways"].values(), spec["orchestrators"]
+    groups = {frozenset(gateway["host"] for gateway in gateways)}
+    for gateway in gateways:
+        names = gateway.get("orchestrators", list(sellers))
+        for mode in ("video", "ai"):
+            if gateway["mode"] in (mode, "dual"):
+                groups.add(frozenset(sellers[n]["host"] for n in names if sellers[n]["mode"] in (mode, "dual")))
+    of_host: dict[str, list[frozenset[str]]] = {}
+    for group in groups:
+        for name in group if len(group) > 1 else ():
+            of_host.setdefault(name, []).append(group)
+    size = len(order) * int(spec["rollout"]["batch"].rstrip("%")) // 100 or 1
+    batches: list[list[str]] = []
+    while order:
+        batch: dict[str, None] = {}
+        limit = size if batches else spec["rollout"]["canary"] or size
+        for name in order:
+            if not any(all(o in batch or o == name for o in group) for group in of_host.get(name, [])):
+                batch[name] = None
+            if len(batch) == limit:
+                break
+        batches.append(list(batch))
+        order = [name for name in order if name not in batch]
+    return batches
 
 
 def secret_of(variable: str, kind: str, reference: str) -> Table:

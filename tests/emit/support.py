@@ -18,12 +18,12 @@ from fleetc.blueprint.blueprint import (
     BlueprintFile,
     Connection,
     HostBlueprint,
-    MarketTables,
     Mount,
     SecretVariable,
     Service,
     Variable,
 )
+from fleetc.blueprint.market import MarketTables
 from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.emit import formats
 from fleetc.emit.draft import Draft, Verbatim

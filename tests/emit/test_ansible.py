@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_ansible_gives_every_odd_reference_back_and_runs_none(tmp_path: Path) ->
     done = run(listing, "--list", cwd=project, home=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     variables = json.loads(done.stdout)["_meta"]["hostvars"]["edge-1"]
-    secrets = variables["fleet_services_list"][0]["secrets"]
+    secrets = variables["fleet_host_services"][0]["secrets"]
     assert [secret["reference"]["__ansible_unsafe"] for secret in secrets] == list(support.ODD_VALUES)
 
     play = [
@@ -63,7 +64,7 @@ def test_ansible_gives_every_odd_reference_back_and_runs_none(tmp_path: Path) ->
                 {
                     "name": "Write",
                     "ansible.builtin.copy": {
-                        "content": "{{ [fleet_services_list, hostvars[inventory_hostname].ansible_host] | to_json }}",
+                        "content": "{{ [fleet_host_services, hostvars[inventory_hostname].ansible_host] | to_json }}",
                         "dest": str(tmp_path / "arrived.json"),
                         "mode": "0600",
                     },
@@ -97,17 +98,15 @@ def test_connection_comes_from_the_host_and_services_from_the_release() -> None:
     variables = json.loads(support.text(tree, "ansible/host_vars/gpu-1.json"))
     assert variables["ansible_host"] == {"__ansible_unsafe": "2001:db8::1"}
     assert (variables["ansible_port"], variables["ansible_become"]) == (22, True)
-    assert variables["fleet_files_owner"] == {"__ansible_unsafe": "livepeer"}
-    assert variables["fleet_files_digest"] == support.release_in(tree, "gpu-1").host
-    assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_services_list"] == []
+    assert variables["fleet_host_owner"] == {"__ansible_unsafe": "livepeer"}
+    assert variables["fleet_host_digest"] == support.release_in(tree, "gpu-1").host
+    assert json.loads(support.text(tree, "ansible/host_vars/spare-1.json"))["fleet_host_services"] == []
 
 
-@pytest.mark.parametrize(("canary", "batch", "serial"), [(1, "25%", [1, "25%"]), (0, 4, [4]), (3, "100%", [3, "100%"])])
-def test_batches_follow_the_rollout(canary: int, batch: int | str, serial: list[int | str]) -> None:
-    tree = support.emitted(support.plan(canary=canary, batch=batch))
-    (play,) = yaml.safe_load(support.text(tree, "ansible/site.yml"))
-    assert play["serial"] == serial
-    assert (play["any_errors_fatal"], play["max_fail_percentage"], play["gather_facts"]) == (True, 0, False)
+def test_batches_stand_in_the_order_of_the_rollout() -> None:
+    batches = (("gpu-1",), ("edge-1", "spare-1"))
+    tree = support.emitted(replace(support.plan(), batches=batches))
+    assert json.loads(support.text(tree, "ansible/rollout.json")) == {"fleet_batches": [list(b) for b in batches]}
 
 
 def test_playbooks_are_copied_unchanged() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.emit.programs import program, run
-from tests.playbooks.avatar_world import SLOT_COMPOSE
+from tests.emit.programs import program
+from tests.host_program.avatar_world import SLOT_COMPOSE
 from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
@@ -129,11 +129,3 @@ def test_slot_beyond_the_public_design_takes_no_network_of_another(tmp_path: Pat
     found = model(tmp_path, spec, "slot-300")
     assert published(found["services"]["unreal-signaling"]) == [("8380", 80)]
     assert "config" not in (found["networks"]["default"].get("ipam") or {})
-
-
-@pytest.mark.usefixtures("processes")
-def test_systemd_accepts_the_unit_that_loads_the_rules(tmp_path: Path) -> None:
-    unit = ROOT / "playbooks/roles/fleet_avatar/files/fleetc-avatar-firewall.service"
-    program("nft")
-    done = run(program("systemd-analyze"), "verify", "--man=no", unit, cwd=tmp_path, home=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

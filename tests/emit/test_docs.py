@@ -6,17 +6,8 @@ import re
 
 from markdown_it import MarkdownIt
 
-from fleetc.blueprint.blueprint import (
-    Assumed,
-    Blueprint,
-    Connection,
-    FundsRow,
-    MarketRow,
-    MarketSummary,
-    MarketTables,
-    PriceLine,
-    SecretVariable,
-)
+from fleetc.blueprint.blueprint import Blueprint, Connection, PriceLine, SecretVariable
+from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
 from fleetc.text.encoders import visible

@@ -74,7 +74,7 @@ DEMO: tuple[Row, ...] = (
     ("hosts.studio", "", 'binary = "/opt/livepeer/livepeer"', "none"),
     ("hosts.studio", "", 'state_dir = "/srv/livepeer"', "restart"),
     ("hosts.studio", "", 'gpus = [{ model = "RTX 4090", memory = "24 GiB", encode_sessions = 8 }]', "capacity"),
-    ("fleet", '"demo"', '"demonstration"', "none"),
+    ("fleet", '"demo"', '"demonstration"', "identity"),
     ("fleet", '"v0.9.1"', '"v0.9.0"', "restart"),
     ("fleet", "", 'image = "registry.example.net/go-livepeer"', "restart"),
     ("", "# The smallest useful fleet", "# The smallest of useful fleets", "none"),
@@ -380,7 +380,7 @@ TWO_REGIONS: tuple[Row, ...] = (
     ("rollout", "canary = 1", "canary = 2", "none"),
     ("rollout", '"25%"', "3", "none"),
     ("fleet", '"ARBITRUM_RPC_URL"', '"OTHER_RPC_URL"', "funds cold-start restart"),
-    ("fleet", '"two-regions"', '"two-continents"', "none"),
+    ("fleet", '"two-regions"', '"two-continents"', "identity"),
     ("", "# Two regions, three gateways", "# Two regions; three gateways", "none"),
 )
 

@@ -114,17 +114,17 @@ def service_digests(tree: Side) -> dict[tuple[str, str], object]:
         if not path.startswith("ansible/host_vars/"):
             continue
         host, values = path.rpartition("/")[2].removesuffix(".json"), json.loads(content)
-        for service in values["fleet_services_list"]:
+        for service in values["fleet_host_services"]:
             found[host, service["name"]["__ansible_unsafe"]] = service["digest"]
-        if "fleet_avatar_digests" not in values:
+        if "fleet_host_stack_digests" not in values:
             continue
-        secrets = values["fleet_avatar_secrets"]
+        secrets = values["fleet_host_stack_secrets"]
         shared = {
-            unit: (values["fleet_avatar_digests"][unit], [s for s in secrets if s["file"] == unit])
+            unit: (values["fleet_host_stack_digests"][unit], [s for s in secrets if s["file"] == unit])
             for unit in ("host", "turn")
         }
         found |= {(host, f"avatar/{unit}"): compared for unit, compared in shared.items()}
-        for slot in values["fleet_avatar_slots"]:
+        for slot in values["fleet_host_stack_slots"]:
             own = slot["environment"], slot["arguments"], shared["host"][1], shared["turn"]
             found[host, f"avatar/{slot['name']}"] = own
     return found

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from fleetc.blueprint import blueprint, monitoring
+from fleetc.blueprint import blueprint, market, monitoring
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
@@ -23,7 +23,7 @@ HANDLED = {
     Service: of_blueprint.SERVICE,
     HostBlueprint: of_blueprint.HOST,
     Blueprint: of_blueprint.PLAN,
-    blueprint.MarketTables: of_blueprint.MARKET,
+    market.MarketTables: of_blueprint.MARKET,
 }
 WHOLE = {
     **dict.fromkeys(
@@ -33,11 +33,13 @@ WHOLE = {
     **dict.fromkeys(
         (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
     ),
+    blueprint.Health: "see Service.health",
+    blueprint.RolloutTimes: "each has an item of its own",
     blueprint.Allowlist: "all of it stands in the item",
     blueprint.BlueprintFile: "taken apart entry by entry",
-    blueprint.MarketRow: "see Market.rows",
-    blueprint.MarketSummary: "see Market.summaries",
-    blueprint.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
+    market.MarketRow: "see Market.rows",
+    market.MarketSummary: "see Market.summaries",
+    market.Assumed: "its gas price, where it is stated; the size of the active set is always the same",
 }
 """Records that are taken apart as a whole, and how."""
 LEFT_OUT = of_blueprint.LEFT_OUT | of_stacks.LEFT_OUT
@@ -53,7 +55,7 @@ def records() -> list[type]:
         if not isinstance(kind, type) or kind in found or get_origin(kind) is not None:
             return
         record = dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
-        if kind.__module__ in (blueprint.__name__, monitoring.__name__) and record:
+        if kind.__module__ in (blueprint.__name__, market.__name__, monitoring.__name__) and record:
             found.append(kind)
             for hint in get_type_hints(kind).values():
                 walk(hint)
@@ -85,9 +87,9 @@ def test_every_field_of_the_plan_has_items_or_a_reason(record: type) -> None:
         return
     source = inspect.getsource(of_stacks)
     for name in field_names(record):
-        handled = name in HANDLED.get(record, of_blueprint.FUNDS if record is blueprint.FundsRow else {})
+        handled = name in HANDLED.get(record, of_blueprint.FUNDS if record is market.FundsRow else {})
         reason = f"{record.__name__}.{name}" in LEFT_OUT
-        read = record not in HANDLED and record is not blueprint.FundsRow and f".{name}" in source
+        read = record not in HANDLED and record is not market.FundsRow and f".{name}" in source
         assert handled or reason or read or name in ("origin", "origins"), f"{record.__name__}.{name}"
 
 

@@ -63,7 +63,7 @@ def test_every_line_of_every_artifact_is_traced_and_has_a_reason(name: str) -> N
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_reason_of_a_line_leads_to_a_place_or_says_constant(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = question(name)
-    for artifact in ("FLEET.md", "ansible/inventory.json", "ansible/site.yml"):
+    for artifact in ("FLEET.md", "ansible/inventory.json", "ansible/rollout.json"):
         lines = traced(name, artifact)
         monkeypatch.setattr(Question, "trace", lambda *_, lines=lines: lines)  # once, not again for each line
         for number in range(1, len(lines) + 1):
@@ -107,7 +107,7 @@ def test_part_of_a_data_file_leads_to_its_own_field() -> None:
 
 
 def test_digest_leads_to_all_that_it_stands_for() -> None:
-    found = explained("dual-onchain", "ansible/host_vars/edge.json", "fleet_files_digest")
+    found = explained("dual-onchain", "ansible/host_vars/edge.json", "fleet_host_digest")
     paths = {place.path for reason in found.reasons for place in reason.places}
     assert {"gateways.gate.max_price", "wallets.payer.address", "fleet.network"} <= paths
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
@@ -93,6 +95,25 @@ class Mount(NamedTuple):
     origin: Origin
 
 
+class Health(NamedTuple):
+    """What a node of the fleet must answer on its own host to count as well; "" where it is not asked.
+
+    `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
+    "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those that /status must report, in
+    wei per pixel as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays.
+    """
+
+    ports: tuple[int, ...] = ()
+    healthz: str = ""
+    status: str = ""
+    version: str = ""
+    prices: tuple[tuple[str, str], ...] = ()
+    max_price: str = ""
+
+
+_NO_HEALTH = Health()
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """One process on one host. `table` and `name` are the node's place in the spec."""
@@ -114,6 +135,7 @@ class Service:
     manages_containers: bool
     monitored: bool
     prices: tuple[PriceLine, ...] = ()
+    health: Health = _NO_HEALTH
 
     @property
     def unit(self) -> str:
@@ -127,7 +149,7 @@ class Service:
 
     @property
     def secret_file(self) -> str:
-        """The host file into which a rollout writes the secret variables."""
+        """The secret variables on the host, through the link to the release that the service runs."""
         return f"{SECRET_ROOT}/{self.name}/secrets.env"
 
 
@@ -335,71 +357,21 @@ class Connection(NamedTuple):
     kind: str
 
 
-class MarketRow(NamedTuple):
-    """One gateway against one offer, as text; `wallet` is the one that pays, empty if it is not known."""
+class RolloutTimes(NamedTuple):
+    """How long a host waits in a rollout, in seconds, and how many releases it keeps."""
 
-    gateway: str
-    work: str
-    orchestrator: str
-    asks: str
-    pays: str
-    outcome: str
-    wallet: str = ""
+    stable: int = 30
+    deadline: int = 180
+    confirm: int = 300
+    keep: int = 3
 
 
-class MarketSummary(NamedTuple):
-    """What one gateway can buy of video or of models: offers by outcome, and the prices of those it buys."""
-
-    gateway: str
-    work: str
-    offers: int
-    within: int
-    above: int
-    refused: int
-    unknown: int
-    cheapest: str
-    dearest: str
-
-
-class FundsRow(NamedTuple):
-    """The funds of one node, as text; an empty text means not stated."""
-
-    node: str
-    wallet: str
-    deposit: str
-    reserve: str
-    load: str
-    cost: str
-    runway: str
-
-
-class Assumed(NamedTuple):
-    """What the market depends on and only the chain knows: the gas price and its source, and the active set's size."""
-
-    gas_price: str
-    origin: Origin
-    active_set: int
-
-
-class MarketTables(NamedTuple):
-    """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
-
-    `gateways` and `offers` are the largest counts that a fleet may have for `whole`; `rates` are (currency, worth).
-    """
-
-    whole: bool = True
-    gateways: int = 0
-    offers: int = 0
-    rows: tuple[MarketRow, ...] = ()
-    summaries: tuple[MarketSummary, ...] = ()
-    funds: tuple[FundsRow, ...] = ()
-    rates: tuple[tuple[str, str], ...] = ()
-    assumed: Assumed | None = None
+_USUAL_TIMES = RolloutTimes()
 
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """The whole fleet, ready to be emitted. `order` names all its hosts in rollout order."""
+    """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order."""
 
     fleet: str
     network: str
@@ -412,10 +384,11 @@ class Blueprint:
     market: MarketTables
     streams: tuple[StreamBlueprint, ...] = ()
     monitoring: MonitoringBlueprint | None = None
-    order: tuple[str, ...] = ()
+    batches: tuple[tuple[str, ...], ...] = ()
+    times: RolloutTimes = _USUAL_TIMES
 
     @property
     def in_order(self) -> tuple[HostBlueprint, ...]:
-        """The hosts in rollout order; those that `order` does not name come last, in their given order."""
-        places = {name: place for place, name in enumerate(self.order)}
+        """The hosts in rollout order; those that no batch names come last, in their given order."""
+        places = {name: place for place, name in enumerate(chain.from_iterable(self.batches))}
         return tuple(sorted(self.hosts, key=lambda host: places.get(host.name, len(places))))

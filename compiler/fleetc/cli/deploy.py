@@ -13,7 +13,6 @@ import typer
 
 from fleetc.cli.options import (
     HERE,
-    PROBLEMS,
     USAGE,
     LimitOption,
     OutputOption,
@@ -28,6 +27,7 @@ from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, targe
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.rollout.hosts.deploy import Outcome, Stated
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.settings import Settings
 
@@ -42,23 +42,38 @@ def deploy(
         Path | None,
         typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
     ] = None,
+    clear: Annotated[
+        list[str] | None,
+        typer.Option("--clear", metavar="HOST", help="Try this host in quarantine again; repeatable."),
+    ] = None,
+    renamed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--renamed",
+            metavar="HOST",
+            help="This host, or its fleet, had another name in the last rollout; repeatable.",
+        ),
+    ] = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
-    """Roll out the compiled tree to its hosts.
+    """Roll out the compiled tree to its hosts, batch by batch.
+
+    A host whose nodes are not well goes back to its release before, and so do the others of its batch.
 
     The tree must be up to date with the spec.
     """
     from fleetc.disk import files
-    from fleetc.rollout.hosts.deploy import DeployError, deploy_tree
+    from fleetc.rollout.hosts.deploy import DeployError, Stated, deploy_tree
     from fleetc.rollout.hosts.progress import progress
 
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
         raise typer.Exit(USAGE)
+    stated = Stated(tuple(clear or ()), tuple(renamed or ()))
     if plan is not None:
-        deploy_planned(spec, settings, plan, tuple(limit or ()), check)
+        deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated)
         return
     _need_no_signature(spec, settings)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
@@ -67,19 +82,28 @@ def deploy(
     need_fresh(compiled.tree, target_of(spec, settings))
     try:
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, tuple(limit or ()), check, show)
+            hosts = tuple(limit or ())
+            outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, hosts, check, show, stated=stated)
     except files.FilesError as failure:
         files_failure(failure, Format.text)
     except DeployError as failure:
         message(f"error: {failure}")
         raise typer.Exit(failure.exit_code) from None
-    for line in outcome.lines():
+    _report(outcome)
+
+
+def _report(outcome: Outcome) -> None:
+    from fleetc.rollout.hosts import report
+
+    for line in report.lines(outcome):
         typer.echo(line)
-    if not outcome.succeeded:
-        raise typer.Exit(PROBLEMS)
+    if outcome.exit_code:
+        raise typer.Exit(outcome.exit_code)
 
 
-def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool) -> None:
+def deploy_planned(
+    spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool, stated: Stated
+) -> None:
     """Roll out exactly a plan, or refuse before any host is changed."""
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.deploy import deploy_tree
@@ -100,28 +124,23 @@ def deploy_planned(spec: Path, settings: Settings, path: Path, limit: tuple[str,
             message(f"{count(verdict.reached)} already at the end of the plan")
         inputs, limited = verified.inputs, () if verified.plan.whole else hosts
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, verified.mark)
-    for line in outcome.lines():
-        typer.echo(line)
-    if not outcome.succeeded:
-        raise typer.Exit(PROBLEMS)
+            mark = verified.mark
+            outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, mark, stated)
+    _report(outcome)
 
 
 def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
     """Have hosts record that they got the plan, though there is nothing to do: it supersedes older plans."""
-    from fleetc.rollout.hosts.deploy import RECORD_PLAYBOOK, deploy_tree
+    from fleetc.rollout.hosts.deploy import record_plan
     from fleetc.rollout.hosts.progress import progress
 
     if not hosts:
         return
     inputs = verified.inputs
     with progress(sys.stderr) as show:
-        mark, playbook = verified.mark, RECORD_PLAYBOOK
-        outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, hosts, False, show, mark, playbook)
-    if not outcome.succeeded:
-        for line in outcome.lines():
-            typer.echo(line)
-        raise typer.Exit(PROBLEMS)
+        outcome = record_plan(inputs.tree, inputs.blueprint, settings, hosts, show, verified.mark)
+    if outcome.exit_code:
+        _report(outcome)
     message(f"{count(hosts)} recorded this as the newest plan")
 
 

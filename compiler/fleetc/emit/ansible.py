@@ -1,4 +1,4 @@
-"""Emits the Ansible project that rolls the tree out: inventory, host variables, `site.yml`, and the static playbooks.
+"""Emits the Ansible project that rolls the tree out: inventory, host variables, batches, and the static playbooks.
 
 In: the blueprint, the digests of hosts and services, the shipped playbooks. Out: `ansible/**`. Ansible reads every
 string of an inventory as a template, so every one that comes from the spec is marked unsafe. Keys and names of hosts
@@ -16,6 +16,7 @@ from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
     HOST_COMPOSE,
     Blueprint,
+    Health,
     HostBlueprint,
     SecretVariable,
     Service,
@@ -24,12 +25,9 @@ from fleetc.blueprint.blueprint import (
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import release_of
-from fleetc.emit.templates import Rendered, Templates, View
-from fleetc.emit.traced import Line, Mark, Origins, together
+from fleetc.emit.traced import Line, Origins, together
 from fleetc.places.origin import derived, given
 from fleetc.text.encoders import ansible_unsafe
-
-_SITE = "ansible/site.yml.j2"
 
 FLEET_GROUP = "fleet_hosts"
 """The group of all hosts."""
@@ -38,7 +36,6 @@ FLEET_GROUP = "fleet_hosts"
 def emit(
     blueprint: Blueprint,
     files: Callable[[HostBlueprint], Sequence[Draft]],
-    templates: Templates,
     playbooks: Mapping[str, bytes],
 ) -> Iterator[Draft]:
     """The whole project; `files` has those of a host, relative to `hosts/`.
@@ -47,28 +44,30 @@ def emit(
     """
     for path, content in playbooks.items():
         yield Draft(f"ansible/{path}", Verbatim(content.decode(), template=f"playbooks/{path}"))
-    yield Draft("ansible/site.yml", Rendered(templates, _SITE, partial(_site_view, blueprint)), tables=("rollout",))
+    yield Draft("ansible/rollout.json", Lines(partial(_rollout, blueprint)), tables=("hosts", "rollout"))
     yield Draft("ansible/inventory.json", Lines(partial(_inventory, blueprint)), tables=("hosts",))
     for host in blueprint.hosts:
         tables = (f"hosts.{host.name}", *(f"{s.table}.{s.name}" for s in host.services))
         tables += (f"avatars.{host.avatar.name}",) if host.avatar is not None else ()
-        make = partial(_host_lines, host, files)
+        make = partial(_host_lines, blueprint, host, files)
         body = Lines(partial(make, lambda _: ()), explain=partial(make, origins_of))
         yield Draft(f"ansible/host_vars/{host.name}.json", body, tables=tables)
 
 
-def _site_view(blueprint: Blueprint, mark: Mark) -> View:
-    return {
-        "canary": mark(blueprint.canary, given("rollout", "canary")),
-        "batch": mark(blueprint.batch, given("rollout", "batch")),
-    }
+def _rollout(blueprint: Blueprint) -> list[Line]:
+    """The batches, each on its own line."""
+    why = derived("batches follow from the settings of the rollout and from who uses whom", ("rollout",), ("hosts",))
+    batches = [(json_line(batch), (why, *(given("hosts", name) for name in batch))) for batch in blueprint.batches]
+    return json_members([("fleet_batches", batches, (why,))], (why,))
 
 
 Behind = Callable[[Iterable[Draft]], Origins]
 """Finds the origins of the files that a digest stands for; a compile does not need them."""
 
 
-def _host_lines(host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[Draft]], behind: Behind) -> list[Line]:
+def _host_lines(
+    blueprint: Blueprint, host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[Draft]], behind: Behind
+) -> list[Line]:
     """The variables of one host: Ansible's own come from typed fields, all others have the prefix of their role.
 
     Each variable and each service has its own line.
@@ -76,26 +75,33 @@ def _host_lines(host: HostBlueprint, files: Callable[[HostBlueprint], Sequence[D
     release = release_of(files(host))
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
     owner = _unsafe(host.node_user if host.runtime == "systemd" else "root")
+    times, fleet = blueprint.times, given("fleet", "name")
+    seconds = {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm}
+    of_times = tuple(given("rollout", field) for field in seconds)
     directories: dict[str, list[Draft]] = {}
     for file in files(host):
         directories.setdefault(file.path.split("/", 3)[2], []).append(file)
     inputs = {name: behind(found) for name, found in directories.items()}
     services = []
     for service in host.services:
-        text = json_line(_service(service, release.services[service.name]))
+        text = json_line(_service(host, service, release.services[service.name]))
         services.append((text, (given(service.table, service.name), *inputs[service.name])))
     variables: list[Member] = [
         ("ansible_host", _unsafe(host.address), (given("hosts", host.name, "address"),)),
         ("ansible_port", str(host.ssh_port), (given("hosts", host.name, "ssh_port"),)),
         ("ansible_user", _unsafe(host.ssh_user), (given("hosts", host.name, "ssh_user"),)),
         ("ansible_become", "true" if host.become else "false", (given("hosts", host.name, "become"),)),
-        ("fleet_files_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
-        ("fleet_files_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
-        ("fleet_services_runtime", json_string(host.runtime), (runtime,)),
-        ("fleet_services_list", services, (table,)),
+        ("fleet_host_fleet", _unsafe(blueprint.fleet), (fleet,)),
+        ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
+        ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
+        ("fleet_host_binary", _unsafe(host.binary), (given("hosts", host.name, "binary"),)),
+        ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
+        ("fleet_host_seconds", json_line(seconds), of_times),
+        ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
+        ("fleet_host_services", services, (table,)),
     ]
     if host.avatar is not None:
-        variables += _avatar(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
+        variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
     return json_members(variables, (table,))
 
 
@@ -105,14 +111,29 @@ def _unsafe(value: str) -> str:
     return json_line(ansible_unsafe(value))
 
 
-def _service(service: Service, digest: str) -> dict[str, object]:
-    return {
+def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, object]:
+    """A node for the program on the host. `arguments` is the digest of its command line, each word ended by a NUL."""
+    words = "".join([f"{argument.text}\0" for argument in service.arguments])
+    found: dict[str, object] = {
         "name": ansible_unsafe(service.name),
-        "unit": ansible_unsafe(service.unit),
         "digest": digest,
+        "arguments": hashlib.sha256(words.encode()).hexdigest(),
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
     }
+    if host.runtime == "docker":
+        found["image"] = ansible_unsafe(service.image)
+    return found | {"health": _health(service.health)}  # last: reviews leave it out, as it follows from other files
+
+
+def _health(health: Health) -> dict[str, object]:
+    """What the node is asked; what is not asked of it is left out."""
+    found: dict[str, object] = {"ports": list(health.ports)}
+    texts = {"healthz": health.healthz, "status": health.status, "version": health.version}
+    found |= {name: ansible_unsafe(text) for name, text in texts.items() if text}
+    if health.prices:
+        found["prices"] = {who: ansible_unsafe(price) for who, price in health.prices}
+    return found | ({"max_price": ansible_unsafe(health.max_price)} if health.max_price else {})
 
 
 def _secret(secret: SecretVariable) -> dict[str, object]:
@@ -123,7 +144,7 @@ def _secret(secret: SecretVariable) -> dict[str, object]:
     }
 
 
-def _avatar(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -> list[Member]:
+def _stack(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -> list[Member]:
     """The variables of a stack: where its files are, and a digest for every part that can change independently.
 
     `files` are the digests by path relative to the host, `behind` the origins of the stack's files.
@@ -152,20 +173,20 @@ def _avatar(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) -
         for secret in sorted(of_file)
     ]
     digests = {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
-    variables: dict[str, str | list[Line]] = {
-        "fleet_avatar_checkout": _unsafe(avatar.checkout),
-        "fleet_avatar_prefix": json_line(avatar.prefix),
-        "fleet_avatar_steered": "true" if avatar.steered else "false",
-        "fleet_avatar_checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),
-        "fleet_avatar_host_compose": json_string(HOST_COMPOSE if own_compose else ""),
-        "fleet_avatar_services": json_line(list(avatar.services)),
-        "fleet_avatar_digests": json_line(digests),
-        "fleet_avatar_reserved_ports": json_string(f"{avatar.relay[0]}-{avatar.relay[1]}" if avatar.relay else ""),
-        "fleet_avatar_secrets": json_line(secrets),
-        "fleet_avatar_slots": slots,
+    parts: dict[str, str | list[Line]] = {
+        "checkout": _unsafe(avatar.checkout),
+        "prefix": json_line(avatar.prefix),
+        "steered": "true" if avatar.steered else "false",
+        "checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),
+        "host_compose": json_string(HOST_COMPOSE if own_compose else ""),
+        "services": json_line(list(avatar.services)),
+        "digests": json_line(digests),
+        "reserved_ports": json_string(f"{avatar.relay[0]}-{avatar.relay[1]}" if avatar.relay else ""),
+        "secrets": json_line(secrets),
+        "slots": slots,
     }
     origins = together((given("avatars", avatar.name),), (secret.origin for secret in avatar.secrets))
-    return [(name, value, origins) for name, value in variables.items()]
+    return [(f"fleet_host_stack_{name}", value, origins) for name, value in parts.items()]
 
 
 def _inventory(blueprint: Blueprint) -> Iterator[Line]:

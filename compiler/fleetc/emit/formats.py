@@ -82,7 +82,7 @@ class Drafts:
     def of_fleet(self) -> list[Draft]:
         """All other files, the manifest last."""
         drafts = [
-            *ansible.emit(self._blueprint, self.of_host, self._templates, self._playbooks),
+            *ansible.emit(self._blueprint, self.of_host, self._playbooks),
             *streams.emit(self._blueprint),
             *monitoring.emit(self._blueprint, self._templates),
             *docs.emit(self._blueprint, self._templates),

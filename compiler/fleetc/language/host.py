@@ -33,9 +33,11 @@ from fleetc.language.fields import (
     Text,
     UserName,
     Wei,
+    WholeSeconds,
     refuse,
 )
 from fleetc.language.monitoring import GpuExporter
+from fleetc.language.quantities import parse_duration
 
 
 class FleetSettings(Base):
@@ -174,6 +176,26 @@ class Rollout(Base):
         Parsed(_batch),
         WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9]{1,3}%$"}]}),
     ] = Field("25%", description="How many hosts follow at a time, as a number or a percentage.")
+    by: Literal["region"] | None = Field(
+        None, description="Finish one region before the next one begins; no batch has hosts of two regions."
+    )
+    stable: WholeSeconds = Field(
+        parse_duration("30s"),
+        description="How long all nodes of a host must be well on end, as the same processes, before the host counts "
+        "as healthy.",
+    )
+    deadline: WholeSeconds = Field(
+        parse_duration("3m"),
+        description="How long a host waits for its nodes to become well; then it goes back to the release before.",
+    )
+    confirm: WholeSeconds = Field(
+        parse_duration("5m"),
+        description="How long a healthy host waits for the rollout to confirm its release; then it goes back by "
+        "itself, also when nobody can reach it.",
+    )
+    keep: Integer = Field(
+        3, ge=1, le=100, description="How many releases stay on each host to go back to; those in use always stay."
+    )
 
 
 class Silence(Base):

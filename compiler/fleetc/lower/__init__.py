@@ -6,20 +6,23 @@ In: a `Fleet` without errors. Out: a `Blueprint` in which every argument, variab
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, RolloutTimes, Service
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
+from fleetc.language.host import Rollout
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
+from fleetc.lower.health import health
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.orchestrator import lower_orchestrator
-from fleetc.lower.order import hosts_in_order, turn
+from fleetc.lower.order import batches_of, turn
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
 
@@ -42,8 +45,16 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         monitoring=lower_monitoring(fleet),
-        order=hosts_in_order(fleet, edges),
+        batches=batches_of(fleet, edges),
+        times=_times(fleet.rollout),
     )
+
+
+def _times(rollout: Rollout) -> RolloutTimes:
+    stable, deadline, confirm = (
+        value.microseconds // 1_000_000 for value in (rollout.stable, rollout.deadline, rollout.confirm)
+    )
+    return RolloutTimes(stable, deadline, confirm, rollout.keep)
 
 
 def _host(fleet: Fleet, name: str) -> HostBlueprint:
@@ -59,9 +70,15 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         become=host.become,
         node_user=host.node_user,
         binary=host.binary,
-        services=tuple(_service(fleet, node) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)),
+        services=tuple(
+            _checked(fleet, node, _service(fleet, node)) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
+        ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
+
+
+def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
+    return replace(service, health=health(fleet, node, service.ports))
 
 
 def _service(fleet: Fleet, node: Node) -> Service:

@@ -15,7 +15,7 @@ from fleetc.analysis.acceptance import BUYS, NOT_ASKED, VIDEO, Decision, Goods, 
 from fleetc.analysis.economics import CELL_GATEWAYS, CELL_OFFERS, Cell, Summary, market_of, matrix
 from fleetc.analysis.funds import Funds, funds
 from fleetc.analysis.tickets import Amount
-from fleetc.blueprint.blueprint import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
+from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import Price, Wei

@@ -1,16 +1,17 @@
-"""The rollout order of hosts, and of nodes on a host: what others use goes before those who use it.
+"""The rollout order of hosts and its batches, and the order of nodes on a host: what others use goes first.
 
-In: a `Fleet` and the edges of its blueprint. Out: names of hosts; a sort key for nodes. A gateway that starts before
-its signer or its orchestrators has nobody to sign or to work for it, and one that restarts last loses its streams only
-once.
+In: a `Fleet` and the edges of its blueprint. Out: batches of names of hosts; a sort key for nodes. A gateway that
+starts before its signer or its orchestrators has nobody to sign or to work for it, and one that restarts last loses its
+streams only once.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fleetc.blueprint.blueprint import Connection
+from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.orchestrator import Orchestrator
@@ -58,6 +59,64 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
             if not waits[user]:
                 heapq.heappush(ready, ranks[user])
     return tuple(order)
+
+
+def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[str, ...], ...]:
+    """All hosts in the batches in which a rollout takes them.
+
+    The canary hosts go first. No batch has all hosts with gateways, nor all hosts with the orchestrators that one
+    gateway can use, unless that is a single host; and none has hosts of two regions where the spec says so. A share is
+    one of all hosts, rounded down, and at least one host.
+    """
+    order, settings = hosts_in_order(fleet, edges), fleet.rollout
+    share = settings.batch if isinstance(settings.batch, str) else ""
+    size = len(order) * int(share.rstrip("%")) // 100 or 1 if share else int(settings.batch)
+    groups: dict[str, list[str]] = {}
+    for name in order:
+        groups.setdefault(fleet.hosts[name].region or "" if settings.by == "region" else "", []).append(name)
+    apart = _apart(fleet, edges)
+    batches: list[tuple[str, ...]] = []
+    for hosts in groups.values():
+        while hosts:
+            batch = _batch(hosts, settings.canary if settings.canary and not batches else size, apart)
+            batches.append(batch)
+            hosts = [name for name in hosts if name not in set(batch)]
+    return tuple(batches)
+
+
+def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozenset[str]]]) -> tuple[str, ...]:
+    """The next hosts; one with which the batch would have a whole group waits for the batch after it."""
+    batch: dict[str, None] = {}
+    for name in hosts:
+        if not any(all(other in batch or other == name for other in group) for group in apart.get(name, ())):
+            batch[name] = None
+        if len(batch) == size:
+            break
+    return tuple(batch)
+
+
+def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozenset[str]]]:
+    """By host, the groups of hosts of which one at least goes on working.
+
+    They are the hosts with gateways, and for each gateway those whose orchestrators can do its video work, and its AI
+    work.
+    """
+    sellers = {name: Node("orchestrators", name, settings) for name, settings in fleet.orchestrators.items()}
+    used: dict[str, set[str]] = {}
+    for edge in edges:
+        if edge.kind in ("pays", "finds") and edge.source in fleet.gateways:
+            used.setdefault(edge.source, set()).update([edge.target] if edge.kind == "pays" else sellers)
+    groups = {frozenset(gateway.host for gateway in fleet.gateways.values())}
+    for name, names in used.items():
+        buyer = Node("gateways", name, fleet.gateways[name])
+        for serves in (effective.serves_video, effective.serves_ai):
+            if serves(buyer):
+                groups.add(frozenset(sellers[one].settings.host for one in names if serves(sellers[one])))
+    found: dict[str, list[frozenset[str]]] = {}
+    for group in groups:
+        for name in group if len(group) > 1 else ():
+            found.setdefault(name, []).append(group)
+    return found
 
 
 def _rank(fleet: Fleet, host: str) -> _Rank:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fleetc.blueprint.blueprint import MarketTables
+from fleetc.blueprint.market import MarketTables
 from fleetc.text.encoders import visible
 
 _PAIRS = ("GATEWAY", "WORK", "ORCHESTRATOR", "ASKS", "GATEWAY PAYS AT MOST", "OUTCOME")

@@ -4,7 +4,8 @@ In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each d
 that belong to no delta. Called by `compare.py`.
 
 A line belongs to a delta of the same node or host if they share a word: the name of a flag or variable, or the path of
-a mount. Digests are not shown: a line that only differs in digests is bookkeeping.
+a mount. Digests are not shown, nor what nodes must answer, which follows from their flags: a line of host variables
+that only differs in these is bookkeeping.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from fleetc.review.lines import LinePair, differing
 from fleetc.review.sides import Side
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+_HEALTH = re.compile(r', "health": .*')
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
-_PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/site.yml", "streams/", "monitoring/")
+_PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/rollout.json", "streams/", "monitoring/")
 """Files about the whole fleet, and path prefixes of such files. They come from the blueprint alone."""
 
 
@@ -64,7 +66,7 @@ class Evidence:
             yield FileChange(path, state, tuple(replace(line, change=owners.get(line)) for line in lines))
 
     def pairs(self, path: str) -> list[LinePair]:
-        """The lines in which a file differs; for host variables without those that only differ in digests."""
+        """The lines in which a file differs; for host variables without bookkeeping."""
         if path not in self._pairs:
             texts = (_text(side.files.get(path)) for side in (self.old, self.new))
             found = differing(*texts)
@@ -106,7 +108,8 @@ class Evidence:
                 near = [d for d in hosts.get(host, ()) if d.item.node in ("", node)]
                 self._share(path, near)
             elif found:
-                self._share(path, hosts.get(found[1], []))
+                everywhere = [d for d in fleet if any(_has_values(pair, d) for pair in self.pairs(path))]
+                self._share(path, [*hosts.get(found[1], []), *everywhere])
             elif path.startswith(_PAGES):
                 self._search(path, by_name, fleet)
             else:
@@ -182,7 +185,8 @@ def _words(text: str | None) -> frozenset[str]:
 def _is_bookkeeping(pair: LinePair) -> bool:
     if pair.old is None or pair.new is None:
         return False
-    return _DIGEST.sub("", pair.old) == _DIGEST.sub("", pair.new)
+    old, new = (_HEALTH.sub("", _DIGEST.sub("", text)) for text in (pair.old, pair.new))
+    return old == new
 
 
 def _text(content: bytes | None) -> str | None:

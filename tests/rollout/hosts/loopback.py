@@ -2,25 +2,30 @@
 
 In: a directory. Out: `Loopback`: a fleet of one host with secrets of all three kinds, whose `start` runs the real
 `fleetc deploy`. sshd runs in a mount namespace of its own, so that the host's /etc, /opt, /var/lib, /root and /tmp are
-not this machine's; docker is a stand-in whose containers are files. Needs root, sshd and unshare.
+not this machine's; docker is a stand-in that starts the stand-in node. Needs root, sshd, unshare and gcc.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from tests.farm_image import compile_standin
+from tests.standin import can_build
 from tests.support import ROOT
 
 _RUN = secrets.token_hex(4)
@@ -64,11 +69,17 @@ reserve = "0.3 ETH"
 host = "one"
 mode = "video"
 wallet = "payer"
-http = "0.0.0.0:9935"
-http_ingest = true
+cli = "127.0.0.1:{cli}"
+http = "127.0.0.1:{http}"
+rtmp = "127.0.0.1:{rtmp}"
+http_ingest = false
 discovery = "registry"
 max_price = "1500 wei / pixel"
 metadata_queue = {{ uri = {{ host_file = "/etc/livepeer/queue" }}, exchange = "metadata" }}
+
+[rollout]
+stable = "1s"
+deadline = "20s"
 
 [gateways.gate.kafka]
 broker = "queue.example.net:9092"
@@ -77,16 +88,50 @@ user = "gate"
 password = {{ vault = "kafka_password" }}
 """
 
-_DOCKER = """#!/bin/sh
-# A stand-in for docker: a container that was started is a file.
-case "$*" in
-  "container ls"*) [ ! -e {state} ] || echo 0123456789ab ;;
-  "container inspect"*) echo "running 0" ;;
-  "compose "*" up "*) touch {state} ;;
-  "compose "*) ;;
-  *) echo "the stand-in knows no $*" >&2; exit 1 ;;
-esac
-"""
+_DOCKER = r'''#!/usr/bin/env python3
+"""A stand-in for docker: a container is a process of the stand-in node, with what its Compose file says."""
+import json, os, pathlib, re, signal, subprocess, sys
+state = pathlib.Path("/var/lib/container.json")
+words = sys.argv[1:]
+def process():
+    found = json.loads(state.read_text()) if state.exists() else None
+    return found if found and os.path.exists("/proc/%d" % found["pid"]) else None
+def end():
+    found = process()
+    if found:
+        os.kill(found["pid"], signal.SIGKILL)
+    state.unlink(missing_ok=True)
+if words[:2] == ["container", "ls"]:
+    print("livepeer-gate" if process() else "")
+elif words[:2] == ["container", "inspect"]:
+    found = process()
+    status = {{"Status": "running", "Pid": found["pid"]}}
+    print(json.dumps([{{"Name": "/livepeer-gate", "State": status, "Image": "sha256:1", "RestartCount": 0}}]))
+elif words[:2] in (["container", "stop"], ["container", "rm"]):
+    end()
+elif words[:2] == ["image", "inspect"]:
+    print("sha256:1")
+elif words[:2] in (["image", "tag"], ["container", "logs"]):
+    pass
+elif words[0] == "compose" and "up" in words:
+    end()
+    compose = pathlib.Path(words[words.index("--file") + 1]).read_text()
+    arguments = [json.loads(text) for text in re.findall(r'^      - ("-.*")$', compose, re.M)]
+    variables = {{}}
+    for path in re.findall(r'^      - path: "(.*)"$', compose, re.M):
+        for name, value in re.findall(r'^(\w+)="(.*)"$', pathlib.Path(path).read_text(), re.M):
+            variables[name] = re.sub(r"\\(.)", r"\1", value)
+    with open(os.devnull, "r+b") as nothing:
+        started = subprocess.Popen(
+            [{node!r}, *arguments], env=variables, start_new_session=True,
+            stdin=nothing, stdout=nothing, stderr=nothing,
+        )
+    state.write_text(json.dumps({{"pid": started.pid}}))
+else:
+    sys.exit(f"the stand-in knows no {{words}}")
+'''
+
+_NO_SYSTEMD = "#!/bin/sh\necho 'this host has no systemd' >&2\nexit 1\n"
 
 _PLACES = {"opt": "/opt", "var-lib": "/var/lib", "root": "/root"}
 """Directories of the host, which hide this machine's; its /etc is laid over this one's, and its /run is new."""
@@ -108,6 +153,7 @@ def needed() -> str:
     missing = [
         name for name in ("sshd", "ssh", "ssh-keygen", "unshare", "nsenter") if shutil.which(name, path=_path()) is None
     ]
+    missing += [] if can_build() else ["what the stand-in node is built with"]
     return f"not installed: {', '.join(missing)}" if missing else ""
 
 
@@ -139,26 +185,39 @@ class Loopback:
             path.mkdir()
         for name in (*_PLACES, "etc", "work", "tmp"):
             (self.host / name).mkdir(parents=True)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port, *self._ports = free_ports(4)
+        self._node = compile_standin(directory / "bin")
         self._write_fleet()
         self._sshd = self._start_sshd()
 
     def close(self) -> None:
-        """End sshd; its mounts go with it."""
+        """End sshd, with which its mounts go, and the node."""
+        self._end_node()
         self._sshd.terminate()
         self._sshd.wait(timeout=20)
         shutil.rmtree(self.memory)
 
     def forget(self) -> None:
-        """Remove the secrets that were rolled out, so that the next rollout writes them; what runs goes on running."""
-        inside = ["nsenter", f"--mount=/proc/{self._sshd.pid}/ns/mnt", "rm", "-rf", "/etc/fleetc"]
-        subprocess.run(inside, check=True)
+        """Make the host one that nothing was rolled out to, whatever a killed rollout left going there."""
+        own = Path(f"/proc/{self._sshd.pid}/ns/mnt").readlink()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                program = b"fleetc_host.py" in (process / "cmdline").read_bytes()
+                if program and (process / "ns/mnt").readlink() == own:
+                    os.kill(int(process.name), signal.SIGKILL)
+        self._end_node()
+        inside = ["nsenter", f"--mount=/proc/{self._sshd.pid}/ns/mnt", "rm", "-rf"]
+        subprocess.run([*inside, "/etc/fleetc", "/opt/fleetc", "/var/lib/fleetc"], check=True)
+
+    def _end_node(self) -> None:
+        with suppress(OSError, ValueError, KeyError):
+            os.kill(json.loads((self.host / "var-lib/container.json").read_text())["pid"], signal.SIGKILL)
 
     def _write_fleet(self) -> None:
         fleet = self.directory / "fleet"
-        (fleet / "fleet.toml").write_text(SPEC.format(port=self.port))
+        (fleet / "fleet.toml").write_text(
+            SPEC.format(port=self.port, **dict(zip(("cli", "http", "rtmp"), self._ports, strict=True)))
+        )
         vault, password = self.directory / "vault.yml", self.directory / "vault-password"
         password.write_text(CANARIES["password"])
         vault.write_text(f"fleet_vault:\n  kafka_password: {CANARIES['vault']}\n")
@@ -173,9 +232,10 @@ class Loopback:
             self._run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.directory / name))
         key = " ".join((self.directory / "host-key.pub").read_text().split()[:2])
         (self.directory / "known-hosts").write_text(f"[127.0.0.1]:{self.port} {key}\n")
-        docker = self.directory / "bin/docker"
-        docker.write_text(_DOCKER.format(state="/var/lib/started"))
-        docker.chmod(0o755)
+        docker = _DOCKER.format(node=str(self._node))
+        for name, text in (("docker", docker), ("systemctl", _NO_SYSTEMD), ("systemd-run", _NO_SYSTEMD)):
+            (self.directory / "bin" / name).write_text(text)
+            (self.directory / "bin" / name).chmod(0o755)
         shutil.copy(self.directory / "key.pub", self.host / "authorized-keys")
         config = self.directory / "sshd-config"
         config.write_text(
@@ -228,6 +288,15 @@ class Loopback:
     def said(self) -> str:
         """What the last rollout said."""
         return (self.directory / "said").read_text()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody has."""
+    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
 
 
 def texts_below(place: Path) -> Iterator[tuple[Path, bytes]]:

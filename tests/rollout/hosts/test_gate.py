@@ -1,56 +1,130 @@
-"""The gate judges a run by the hosts it really reached, not by Ansible's own word."""
+"""The gate judges a run by what the program on each host answered, not by Ansible's own word."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
-from fleetc.rollout.hosts.gate import Stats, Verdict, judge
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE, TASKS, HostOutcome, outcomes
+from fleetc.rollout.hosts.runner import Event, RunResult
 
-H1, H2 = {"h1": 1}, {"h1": 1, "h2": 1}
+A, B = "a" * 64, "b" * 64
+STATE = {"state": {"release": A}}
+Answers = Mapping[str, Any]
 
-Case = tuple[list[str], str, int, Stats | None, Verdict]
-BOTH = ["h1", "h2"]
-BOTH_OK = {"h1": 3, "h2": 3}
 
-CASES: dict[str, Case] = {
-    "all hosts came through": (BOTH, "successful", 0, {"ok": BOTH_OK, "processed": H2}, "proceed"),
-    "no host matched": (BOTH, "successful", 0, {"ok": {}, "dark": {}, "failures": {}, "processed": {}}, "halt"),
-    "one host never reached": (BOTH, "successful", 0, {"ok": {"h1": 3}, "processed": H1}, "halt"),
-    "an ignored failure": (BOTH, "successful", 0, {"ok": BOTH_OK, "ignored": {"h2": 1}, "processed": H2}, "halt"),
-    "a rescued failure": (BOTH, "successful", 0, {"ok": BOTH_OK, "rescued": {"h2": 1}, "processed": H2}, "halt"),
-    "an unreachable host": (BOTH, "failed", 4, {"ok": {"h1": 1}, "dark": {"h2": 1}, "processed": H2}, "halt"),
-    "a timeout": (["h1"], "timeout", 254, None, "halt_unknown"),
-    "a cancelled run": (["h1"], "canceled", 254, None, "halt_unknown"),
-    "a host outside the run": (
-        ["h1"],
-        "successful",
-        0,
-        {"ok": {"h1": 3, "h9": 1}, "processed": {**H1, "h9": 1}},
-        "halt",
+def said(**facts: object) -> dict[str, Any]:
+    return {"format": 1, "ok": True, "changed": True, **facts}
+
+
+def switch(phase: str, *reasons: str) -> dict[str, Any]:
+    facts = {"id": "1", "phase": phase, "to": f"{B}.1", "reasons": list(reasons), "words": ["log"], "restarted": ["gw"]}
+    return said(switch=facts, seconds=7)
+
+
+BEGUN: Answers = {BEGIN: said(**STATE), STAGE: said(release=f"{B}.1")}
+HEALTHY: Answers = {**BEGUN, ACTIVATE: switch("healthy")}
+CONFIRMED: Answers = {**HEALTHY, END: said()}
+LOST = "Failed to connect to the host via ssh: ssh: Connection timed out"
+CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
+    "confirmed": (CONFIRMED, (), "new", ""),
+    "nothing to do": ({BEGIN: said(**STATE, needed=False)}, (), "unchanged", ""),
+    "refused": ({BEGIN: {"format": 1, "ok": False}}, (Event("failed", "h", BEGIN, "no"),), "old", "no"),
+    "no disk": ({BEGIN: said(**STATE)}, (Event("failed", "h", STAGE, "disk full"),), "old", "disk full"),
+    "cut before": (
+        BEGUN,
+        (Event("unreachable", "h", STAGE, LOST),),
+        "old",
+        "could not be reached: Connection timed out",
     ),
-    "no statistics": (["h1"], "failed", 1, None, "halt"),
-    "a failure without a failed host": (["h1"], "failed", 2, {"ok": {"h1": 3}, "processed": H1}, "halt"),
-    "a host that did nothing": (["h1"], "successful", 0, {"ok": {}, "processed": H1}, "halt"),
+    "cut in the switch": (
+        BEGUN,
+        (Event("unreachable", "h", ACTIVATE, LOST),),
+        "unknown",
+        "could not be reached: Connection timed out; without a confirmation it goes back by itself",
+    ),
+    "cut at the confirmation": (
+        HEALTHY,
+        (Event("unreachable", "h", END, LOST),),
+        "unknown",
+        "could not be reached: Connection timed out; without a confirmation it goes back by itself",
+    ),
+    "ill": (
+        {**BEGUN, ACTIVATE: switch("reverted", "gw does not run")},
+        (Event("failed", "h", ACTIVATE, ""),),
+        "reverted",
+        "gw does not run",
+    ),
+    "another of its batch is ill": (
+        {**HEALTHY, END: switch("reverted", "another host of its batch failed")},
+        (Event("failed", "h", END, ""),),
+        "reverted",
+        "another host of its batch failed",
+    ),
+    "it could not go back": (
+        {**BEGUN, ACTIVATE: switch("quarantined", "no image")},
+        (Event("failed", "h", ACTIVATE, ""),),
+        "quarantined",
+        "no image",
+    ),
+    "another of its batch cannot take part": (BEGUN, (), "old", "another host of its batch could not take part"),
+    "healthy and never confirmed": (HEALTHY, (), "unknown", "it goes back by itself"),
+    "an answer of another program": ({BEGIN: {"format": 2, "ok": True, "needed": False}}, (), "old", ""),
+    "an answer that is none": ({BEGIN: 3, ACTIVATE: [], END: "done"}, (), "unknown", "it goes back by itself"),
+    "a switch that is none": ({**BEGUN, ACTIVATE: said(switch=["healthy"])}, (), "unknown", "it goes back by itself"),
 }
 
 
+def run_of(answers: Answers, failures: tuple[Event, ...] = (), status: str = "successful") -> RunResult:
+    return RunResult(status, 0, {"ok": {"h": 1}}, failures, answers={"h": dict(answers)})
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_verdict(name: str) -> None:
-    hosts, status, rc, stats, expected = CASES[name]
-    judgement = judge(hosts, status, rc, stats)
-    assert judgement.verdict == expected
-    assert bool(judgement.reasons) == (expected != "proceed")
+def test_what_became_of_a_host(name: str) -> None:
+    answers, failures, result, reason = CASES[name]
+    (found,) = outcomes(["h"], run_of(answers, failures))
+    assert found.result == result
+    assert reason in found.reason
 
 
-def test_reasons_name_the_hosts() -> None:
-    stats: Stats = {
-        "ok": {"a": 1, "b": 1},
-        "dark": {"c": 1},
-        "failures": {"b": 1},
-        "processed": {"a": 1, "b": 1, "c": 1},
-    }
-    assert judge(["a", "b", "c", "d"], "failed", 2, stats).reasons == (
-        "c could not be reached",
-        "b failed",
-        "d was not reached",
-    )
+def test_all_that_a_confirmed_host_says() -> None:
+    (found,) = outcomes(["h"], run_of(CONFIRMED))
+    assert found == HostOutcome("h", "new", "", A, B, ("gw",), 7.0, ("log",))
+
+
+def test_a_host_that_no_play_reached_is_not_taken_for_done() -> None:
+    (found,) = outcomes(["other"], run_of(CONFIRMED))
+    assert (found.result, found.reason) == ("old", "Ansible did not reach it")
+
+
+@pytest.mark.parametrize("status", ["timeout", "canceled"])
+def test_a_run_that_was_ended_leaves_its_hosts_unknown(status: str) -> None:
+    (found,) = outcomes(["h"], run_of(BEGUN, status=status))
+    assert found.result == "unknown"
+
+
+def test_tasks_are_those_of_the_role() -> None:
+    import yaml
+
+    from fleetc.disk.reading import read_playbooks
+
+    playbooks = read_playbooks()
+    files = [yaml.safe_load(playbooks[f"roles/fleet_host/tasks/{name}.yml"]) for name in ("begin", "main")]
+    assert set(TASKS) <= {task["name"] for tasks in files for task in tasks}
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [
+        (["new", "unchanged"], 0),
+        (["new", "old"], 1),
+        (["new", "reverted", "old"], 4),
+        (["reverted", "unknown"], 5),
+        (["quarantined", "new"], 5),
+    ],
+)
+def test_exit_code(results: list[Any], code: int) -> None:
+    assert Outcome(tuple(HostOutcome("h", result) for result in results), (), False).exit_code == code

@@ -118,7 +118,7 @@ def test_each_host_has_its_own_effects_and_not_those_of_the_fleet(place: Workpla
 def test_a_revision_that_was_rolled_out_is_its_committed_tree(place: Workplace) -> None:
     """Another version of fleetc compiles the same spec to other digests, which no host has been given."""
     marks = place.tree / "ansible/host_vars/eu-ai.json"
-    old = json.loads(marks.read_text())["fleet_files_digest"]
+    old = json.loads(marks.read_text())["fleet_host_digest"]
     manifest = place.tree / "manifest.json"
     text = marks.read_text().replace(old, "0" * 64)
     manifest.write_text(manifest.read_text().replace(_sha256(marks.read_text()), _sha256(text)))

@@ -48,7 +48,7 @@ def places(place: Workplace, seed: str = "places") -> list[Place]:
     choose = random.Random(seed)
     paths = sorted(str(p.relative_to(place.directory)) for p in place.tree.rglob("*") if p.is_file())
     ansible = f"{place.tree.name}/ansible/"
-    static = {f"{ansible}{path}" for path in (*read_playbooks(), "site.yml")}
+    static = {f"{ansible}{path}" for path in read_playbooks()}
     kinds = {
         "plan": ["plan.json"],
         "spec": ["fleet.toml"],

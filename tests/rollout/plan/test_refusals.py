@@ -89,7 +89,7 @@ BROKEN: dict[str, Callable[[Workplace], object]] = {
     "plan-tree-edited": lambda place: edit(place.tree / "FLEET.md", "#", "# "),
     "plan-tree-edited, gone": lambda place: shutil.rmtree(place.tree / "hosts"),
     "plan-tree-edited, manifest": lambda place: (place.tree / "manifest.json").write_text("{"),
-    "plan-playbook-edited": lambda place: edit(place.tree / "ansible" / "site.yml", "any_errors_fatal: true", ""),
+    "plan-playbook-edited": lambda place: edit(place.tree / "ansible" / "site.yml", "gather_facts: false", ""),
     "plan-inventory-edited": lambda place: edit(place.tree / "ansible" / "inventory.json", "eu-ai", "us-ai"),
     "plan-tree-foreign": lambda place: (place.tree / "ansible" / "group_vars").mkdir(),
     "three at once": three_at_once,
@@ -160,7 +160,7 @@ def test_other_hosts(place: Workplace, snapshot: SnapshotAssertion) -> None:
     assert refused(place.run("deploy", "--plan", "plan.json", "--limit", "eu-ai")) == snapshot
     made = place.run("plan", "-o", "plan.json", "--limit", "eu-ai", "--limit", "us-ai")
     assert made.code == 0, made.err
-    assert place.read().batches == (("eu-ai", "us-ai"),)
+    assert place.read().batches == (("eu-ai",), ("us-ai",))
     for limit, code in (
         ((), 0),
         (("--limit", "us-ai", "--limit", "eu-ai"), 0),
@@ -188,7 +188,7 @@ def test_a_stale_tree_gets_no_plan(place: Workplace) -> None:
     edit(place.overlay, "canary = 2", "canary = 3")
     done = place.run("plan", "-o", "plan.json")
     assert done.code == 1
-    assert "changed ansible/site.yml" in done.out
+    assert "changed ansible/rollout.json" in done.out
     assert "recompile: run fleetc compile" in done.err
     assert not place.plan.exists()
 

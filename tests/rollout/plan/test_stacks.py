@@ -21,9 +21,8 @@ from fleetc.review.compare import compare
 from fleetc.review.sides import of_compiled
 from fleetc.rollout.hosts import plans
 from fleetc.rollout.hosts.deploy import Outcome
-from fleetc.rollout.hosts.gate import Judgement
+from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.observe import HostSeen
-from fleetc.rollout.hosts.runner import RunResult
 from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
 from fleetc.rollout.plan.make import effects_in, effects_of
 from fleetc.rollout.plan.stacks import HOST, is_unit
@@ -197,9 +196,9 @@ def test_what_people_read_of_a_stack(stage: Workplace) -> None:
 
 
 class Hosts:
-    """A stand-in for hosts that say what they run, as they do to the role fleet_observe, and for rollouts to them.
+    """A stand-in for hosts that say what they run, and for rollouts to them.
 
-    `newest` is what the role fleet_plan has them write down.
+    `newest` is the plan that they were given last.
     """
 
     def __init__(self, states: dict[str, HostState]) -> None:
@@ -214,13 +213,25 @@ class Hosts:
         self, tree: Tree, plan: Blueprint, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
     ) -> Outcome:
         """A rollout that gets to its end."""
-        _, mark, *playbook = rest
+        _, mark, _ = rest
         assert isinstance(mark, NewestPlan) and not check
         self.newest |= {host.name: mark for host in plan.hosts if not limit or host.name in limit}
-        if not playbook:
-            self.rollouts += 1
-            self.states = rolled_out(tree)
-        return Outcome(tuple(self.states), RunResult("successful", 0, {}), Judgement("proceed", ()), check=False)
+        self.rollouts += 1
+        self.states = rolled_out(tree)
+        return self.outcome("new")
+
+    def record(
+        self, _tree: Tree, _plan: Blueprint, _settings: Settings, hosts: tuple[str, ...], *rest: object
+    ) -> Outcome:
+        """Hosts write down a plan."""
+        _, mark = rest
+        assert isinstance(mark, NewestPlan)
+        self.newest |= dict.fromkeys(hosts, mark)
+        return self.outcome("unchanged")
+
+    def outcome(self, result: Result) -> Outcome:
+        """The same result for every host."""
+        return Outcome(tuple(HostOutcome(host, result) for host in self.states), (), check=False)
 
     def fail(
         self, tree: Tree, plan: Blueprint, settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
@@ -233,7 +244,7 @@ class Hosts:
             nodes = [process for process in state.processes if not is_unit(process)]
             cut = Process(HOST, "", "docker", True)
             self.states[host] = replace(state, processes=in_order([*nodes, *kept, cut]))
-        return Outcome(tuple(self.states), RunResult("failed", 2, {}), Judgement("halt_unknown", ()), check=False)
+        return self.outcome("unknown")
 
 
 def rolled_out(tree: Tree) -> dict[str, HostState]:
@@ -251,6 +262,7 @@ def hosts(stage: Workplace, monkeypatch: pytest.MonkeyPatch) -> Hosts:
     made = Hosts(rolled_out(files.read_tree(stage.tree)))
     monkeypatch.setattr(plans, "observe", made.observe)
     monkeypatch.setattr("fleetc.rollout.hosts.deploy.deploy_tree", made.deploy)
+    monkeypatch.setattr("fleetc.rollout.hosts.deploy.record_plan", made.record)
     return made
 
 
@@ -261,7 +273,7 @@ def test_rollout_that_broke_off_in_the_stack_is_not_at_its_end(
     assert stage.run("plan", "--observe", "-o", "plan.json").code == 0
     with monkeypatch.context() as patch:
         patch.setattr("fleetc.rollout.hosts.deploy.deploy_tree", hosts.fail)
-        assert stage.run("deploy", "--plan", "plan.json").code == 1
+        assert stage.run("deploy", "--plan", "plan.json").code == 5
     again = stage.run("deploy", "--plan", "plan.json")
     assert again.code == 1
     assert "nothing to do" not in again.out

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
-from pathlib import Path
 
 import pytest
-import yaml
 
-from fleetc.disk.reading import read_templates
+from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
-from fleetc.emit.templates import Templates
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
-from fleetc.rollout.plan.make import batches_of, effects_of
-from fleetc.rollout.plan.states import RecordError, actions_for, is_reached, recorded_places, recorded_states
+from fleetc.rollout.plan.make import effects_of
+from fleetc.rollout.plan.states import (
+    HOST_PROGRAM,
+    RecordError,
+    actions_for,
+    is_reached,
+    recorded_places,
+    recorded_states,
+)
 from tests.emit import support
 
+PROGRAM = read_playbooks()[HOST_PROGRAM]
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = support.host("edge", support.service("first"), support.service("second"), runtime="systemd")
 WANTED = HostState("edge", RECORDED, A, (Process("first", A, "systemd", None), Process("second", B, "systemd", None)))
@@ -30,7 +34,9 @@ def observed(*processes: Process, release: str = A) -> HostState:
 
 
 def steps(now: HostState) -> list[str]:
-    return [f"{a.do} {a.node or 'release'}: {a.reason}".removesuffix(": ") for a in actions_for(HOST, now, WANTED)]
+    return [
+        f"{a.do} {a.node or 'release'}: {a.reason}".removesuffix(": ") for a in actions_for(PROGRAM, HOST, now, WANTED)
+    ]
 
 
 FIRST, SECOND = Process("first", A, "systemd", True), Process("second", B, "systemd", True)
@@ -44,6 +50,10 @@ CASES = {
     "a start that was cut short": (
         observed(replace(FIRST, digest=""), SECOND),
         ["keep release", "restart first: its last start was not completed", "keep second"],
+    ),
+    "a process that was changed by hand": (
+        observed(replace(FIRST, drift=("its unit was changed",)), SECOND),
+        ["keep release", "restart first: its unit was changed", "keep second"],
     ),
     "a process that ended": (
         observed(FIRST, replace(SECOND, running=False)),
@@ -117,41 +127,6 @@ def test_a_tree_whose_host_says_nothing_is_no_record() -> None:
         recorded_states(record)
     with pytest.raises(RecordError, match="does not say where the host is"):
         recorded_places(record)
-
-
-class Play:
-    """What Ansible's function reads of a play; `serial` is taken from the emitted site.yml."""
-
-    hosts = "fleet_hosts"
-    order = None
-
-    def __init__(self, serial: list[int | str]) -> None:
-        self.serial = serial
-
-
-@pytest.mark.usefixtures("processes")
-@pytest.mark.parametrize("hosts", [1, 2, 3, 7, 10, 29, 97, 100])
-def test_batches_are_those_of_ansible(hosts: int, tmp_path: Path) -> None:
-    """Asked of Ansible's own function, with an inventory and a site.yml as they are emitted."""
-    from ansible.executor.playbook_executor import PlaybookExecutor
-    from ansible.inventory.manager import InventoryManager
-    from ansible.parsing.dataloader import DataLoader
-
-    names = [f"host-{number}" for number in range(hosts)]
-    plan = support.plan(*(support.host(name) for name in names))
-    support.written(support.emitted(plan), tmp_path)
-    inventory = InventoryManager(loader=DataLoader(), sources=[str(tmp_path / "ansible" / "inventory.json")])
-    executor = PlaybookExecutor.__new__(PlaybookExecutor)
-    executor._inventory = inventory
-    templates = Templates(read_templates())
-    batches: list[int | str] = [1, 4, 500, "1%", "25%", "29%", "57%", "100%"]
-    for canary, batch in product([0, 1, 3, 100], batches):
-        site = yaml.safe_load(templates.render("ansible/site.yml.j2", {"canary": canary, "batch": batch}))
-        theirs = [[host.name for host in step] for step in executor._get_serialized_batches(Play(site[0]["serial"]))]
-        assert [list(step) for step in batches_of([host.name for host in plan.hosts], canary, batch)] == theirs, (
-            canary,
-            batch,
-        )
 
 
 def test_effects_of_a_review_come_once_for_each_target() -> None:

@@ -5,7 +5,8 @@ In: the blueprint. Out: a part of the view.
 
 from __future__ import annotations
 
-from fleetc.blueprint.blueprint import Blueprint, FundsRow, MarketRow, MarketSummary
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.blueprint.market import FundsRow, MarketRow, MarketSummary
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.templates import View
 from fleetc.emit.traced import Mark, together

@@ -59,6 +59,7 @@ FUNDS: dict[str, Meaning] = {
 }
 """What a change of each kind of funds means, also where only the spec shows it."""
 
+_FLEET_NAME = Meaning({"identity": "each host refuses a fleet of another name, until a rollout says --renamed HOST"})
 _SPEC_GPUS = Meaning({"capacity": "what is known about the GPUs of the host"})
 _SPEC_NOTHING = Meaning(none="no node, stack or stream gets anything different")
 
@@ -67,6 +68,8 @@ def meaning(item: Item, role: str) -> Meaning:
     """The row of an item."""
     if item.kind == "argument":
         return meaning_of(item.what.removeprefix("-"), role)
+    if (item.kind, item.what) == ("fleet", "name"):
+        return _FLEET_NAME
     if item.key[2:3] == (AVATAR_DIRECTORY,):
         return _of_stack(item)
     if item.kind == "stream" and not item.presence:

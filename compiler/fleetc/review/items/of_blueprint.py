@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, RolloutTimes, Service
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
@@ -40,6 +40,7 @@ LEFT_OUT: dict[str, str] = {
     "PriceLine.pays": _CARRIED,
     "PriceLine.work": _CARRIED,
     "PriceLine.price": _CARRIED,
+    "Service.health": "it follows from ports, prices and the release",
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
     "HostBlueprint.services": "each has items of its own",
@@ -264,10 +265,12 @@ def _edges(_place: ItemPlace, blueprint: Blueprint, edges: Iterable[Any]) -> Ite
         yield Item(("node", owner, "edge", edge.kind, other), host, owner, "edge", what, "yes", origin, follows=True)
 
 
-def _order(place: ItemPlace, _plan: Blueprint, names: Iterable[str]) -> Iterator[Item]:
+def _order(place: ItemPlace, _plan: Blueprint, batches: Iterable[Iterable[str]]) -> Iterator[Item]:
     """The order of the hosts follows from all nodes and from who uses whom."""
     origin = derived("hosts whose nodes others use go first", ("hosts",), *((table,) for table in NODE_TABLES))
-    item = place.item("rollout", "order of the hosts", "\n".join(names), origin, follows=True)
+    item = place.item(
+        "rollout", "order of the hosts", "\n".join(name for batch in batches for name in batch), origin, follows=True
+    )
     yield item._replace(order=True)
 
 
@@ -307,6 +310,13 @@ def _of_funds(name: str) -> _Take:
 
 
 MARKET: dict[str, _Take] = {"funds": lambda _place, _market, _rows: iter(()), "rates": _rates, "assumed": _assumed}
+
+
+def _times(place: ItemPlace, _plan: Blueprint, times: RolloutTimes) -> Iterator[Item]:
+    for field in times._fields:
+        yield place.item("rollout", field, str(getattr(times, field)), given("rollout", field))
+
+
 FUNDS: dict[str, _Take] = {
     "wallet": lambda place, row, value: iter((
         place.item("funds", "wallet", value, given("wallets", row.wallet), follows=True),
@@ -322,7 +332,8 @@ PLAN: dict[str, _Take] = {
     "edges": _edges,
     "canary": _of_fleet("rollout", "canary"),
     "batch": _of_fleet("rollout", "batch"),
-    "order": _order,
+    "batches": _order,
+    "times": _times,
     "silenced": _silenced,
     "market": _market,
     "streams": lambda _place, _plan, found: streams(found),

@@ -1,56 +1,117 @@
-"""Judges an Ansible run: did it succeed on every host it was meant for, and on no other?
+"""Judges an Ansible run: what became of each host that it was meant for.
 
-In: the hosts of the run and what the runner reported. Out: a verdict with its reasons. Pure. Needed because
-Ansible's own status is no evidence: a play that matches no host, an ignored failure and a rescued one all end
-"successful" with code 0.
+In: the hosts of the run and what the runner reported. Out: a `HostOutcome` for each. Pure. Needed because Ansible's own
+status is no evidence: a play that matches no host ends "successful" with code 0, and a host that could not be reached
+does not stop the next batch. What counts is what the program on each host answered, and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
-Stats = Mapping[str, Mapping[str, int]]
-Verdict = Literal["proceed", "halt", "halt_unknown"]
+from fleetc.rollout.hosts.runner import RunResult
+from fleetc.text.encoders import visible
 
-_BAD = {
-    "dark": "could not be reached",
-    "failures": "failed",
-    "ignored": "had a failure that was ignored",
-    "rescued": "had a failure that was rescued",
-}
+BEGIN = "Ask the host what there is to do"
+STAGE = "Bring the release to the host"
+ACTIVATE = "Switch to the release and wait until it is healthy"
+END = "Keep the release, or take it back if another host of the batch failed"
+TASKS = (BEGIN, STAGE, ACTIVATE, END)
+"""The tasks of the role fleet_host that the program on the host answers."""
 
+Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown"]
+"""What a host runs after a rollout: the release it was given; that one already; what it ran before, untouched; what it
+ran before, after it went back; nobody knows what, as it could not go back; nobody knows."""
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """`verdict` is halt_unknown when hosts may still be changing; `reasons` are sentences, sorted by host."""
-
-    verdict: Verdict
-    reasons: tuple[str, ...]
+_LIMIT = 300  # characters of a text that a host says
+_WORDS = 120  # log lines of one host
 
 
-def judge(hosts: Collection[str], status: str, rc: int | None, stats: Stats | None) -> Judgement:
-    """Judge one run over `hosts`."""
-    if status in ("timeout", "canceled"):
-        return Judgement("halt_unknown", (f"the run ended with {status}: hosts may still be changing",))
-    if stats is None:
-        return Judgement("halt", ("Ansible stopped before it reached a host",))
-    reasons = [
-        f"{host} {words}"
-        for kind, words in _BAD.items()
-        for host, count in sorted(stats.get(kind, {}).items())
-        if count
-    ]
-    processed, done = stats.get("processed", {}), stats.get("ok", {})
-    named = {host for kind in _BAD for host, count in stats.get(kind, {}).items() if count}
-    reasons += [f"{host} was not reached" for host in sorted(hosts) if not processed.get(host)]
-    reasons += [
-        f"{host} did nothing"
-        for host in sorted(hosts)
-        if processed.get(host) and not done.get(host) and host not in named
-    ]
-    reasons += [f"{host} was touched but is not part of this run" for host in sorted(processed) if host not in hosts]
-    if not reasons and (status != "successful" or rc != 0):
-        reasons.append(f"Ansible ended as {status} with exit code {rc}")
-    return Judgement("halt" if reasons else "proceed", tuple(reasons))
+class HostOutcome(NamedTuple):
+    """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes."""
+
+    host: str
+    result: Result
+    reason: str = ""
+    before: str = ""
+    after: str = ""
+    restarted: tuple[str, ...] = ()
+    seconds: float = 0.0
+    words: tuple[str, ...] = ()
+
+
+def outcomes(hosts: Sequence[str], run: RunResult) -> tuple[HostOutcome, ...]:
+    """What became of each host of a batch, from a run of site.yml."""
+    return tuple(_outcome(host, run) for host in hosts)
+
+
+def _outcome(host: str, run: RunResult) -> HostOutcome:
+    answers = {task: _plain(answer) for task, answer in run.answers.get(host, {}).items()}
+    failed = [event for event in run.failures if event.host == host]
+    reason = "; ".join(dict.fromkeys(_reason(event.kind, event.message) for event in failed))
+    ended, active = answers.get(END, {}), answers.get(ACTIVATE, {})
+    begun = answers.get(BEGIN, {})
+    before = _text(_mapping(begun.get("state")).get("release"))
+    switch = _mapping(ended.get("switch")) or _mapping(active.get("switch"))
+    found = HostOutcome(host, "unknown", reason, before, before)
+    if switch:
+        target = _text(switch.get("to")).partition(".")[0]
+        restarted = tuple(_text(node) for node in _list(switch.get("restarted")))
+        seconds = ended.get("seconds") or active.get("seconds")
+        words = tuple(_text(line) for line in _list(switch.get("words")))[-_WORDS:]
+        own = "; ".join(_text(line) for line in _list(switch.get("reasons")))
+        found = found._replace(
+            after=target,
+            restarted=restarted,
+            seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+            words=words,
+            reason=own or reason,
+        )
+    if switch.get("phase") == "reverted":
+        return found._replace(result="reverted", after=before)
+    if switch.get("phase") == "quarantined":
+        return found._replace(result="quarantined", after="")
+    if ended and not failed:
+        return found._replace(result="new", reason="")
+    if begun.get("ok") and begun.get("needed") is False and not failed:
+        return found._replace(result="unchanged")
+    return found._replace(**_not_ended(host, run, reason, failed[-1].task if failed else ""))
+
+
+def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, Any]:
+    """The result of a host whose switch was not confirmed, and that did not say that it went back."""
+    if run.stats is None or run.status in ("timeout", "canceled"):
+        ended = run.last_words[-1] if run.last_words else f"the run ended with {run.status}"
+        return {"result": "unknown", "reason": reason or visible(ended)[:_LIMIT]}
+    if task in (BEGIN, STAGE) or host not in {name for counts in run.stats.values() for name in counts}:
+        return {"result": "old", "reason": reason or "Ansible did not reach it"}
+    if task in (ACTIVATE, END) or ACTIVATE in run.answers.get(host, {}):
+        why = reason or "it did not say how its switch ended"
+        return {"result": "unknown", "reason": f"{why}; without a confirmation it goes back by itself"}
+    return {"result": "old", "reason": reason or "another host of its batch could not take part"}
+
+
+def _reason(kind: str, message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    if kind == "unreachable":
+        said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
+        return visible(f"could not be reached: {said}" if said else "could not be reached")[:_LIMIT]
+    return visible(lines[0] if lines else "failed")[:_LIMIT]
+
+
+def _plain(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An answer of this program's format; of any other nothing is believed."""
+    return answer if isinstance(answer, Mapping) and answer.get("format") == 1 else {}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> Iterator[object]:
+    return iter(value) if isinstance(value, list) else iter(())
+
+
+def _text(value: object) -> str:
+    return visible(value)[:_LIMIT] if isinstance(value, str) else ""

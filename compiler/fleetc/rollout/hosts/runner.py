@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
+from fleetc.settings import Settings
 
 ANSIBLE_DIRECTORY = "ansible"
 
@@ -64,7 +65,7 @@ class RunResult:
     """What the runner reported.
 
     `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
-    what the tasks that were asked for returned, by host and task.
+    what the tasks that were asked for returned, by host and task, also where they failed.
     """
 
     status: str
@@ -88,9 +89,24 @@ class RunOptions:
     ssh_known_hosts: Path | None = None
     vault_file: Path | None = None
     vault_password_file: Path | None = None
-    variables: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
     """Variables of Ansible that are stronger than all others."""
     vault_password: bytes | None = field(default=None, repr=False)
+
+
+def reaching(settings: Settings, hosts: Sequence[str] = ()) -> RunOptions:
+    """How to reach hosts, as the settings say; without secrets."""
+    return RunOptions(
+        limit=tuple(hosts),
+        forks=settings.forks,
+        connect_timeout=settings.connect_timeout,
+        ssh_key=_absolute(settings.ssh_key),
+        ssh_known_hosts=_absolute(settings.ssh_known_hosts),
+    )
+
+
+def _absolute(path: Path | None) -> Path | None:
+    return None if path is None else path.expanduser().absolute()
 
 
 class InterruptedRunError(Exception):
@@ -201,7 +217,7 @@ class _Notes:
             self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
         if event is not None:
-            if event.kind in ("ok", "changed") and event.task in self._asked:
+            if event.kind in ("ok", "changed", "failed") and event.task in self._asked:
                 self._answers.setdefault(event.host, {})[event.task] = data["event_data"].get("res") or {}
             if event.kind in ("failed", "unreachable"):
                 self._failures.append(event)

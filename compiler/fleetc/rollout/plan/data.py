@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fleetc.review.data import Effect
 
-FORMAT = 3
+FORMAT = 4
 """Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -71,7 +71,8 @@ class Process:
     `digest` is that of the files it was started from, "" when its host does not say. `running` is None where nobody
     looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
     Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
-    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says.
+    its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. `drift` says how it differs from what
+    it was started from, in the words of its host.
     """
 
     node: str
@@ -81,6 +82,7 @@ class Process:
     project: str = ""
     turn: str = ""
     secrets: str | None = None
+    drift: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,10 @@ def _moves(then: HostState, now: HostState) -> list[str]:
         elif before[name].turn != after[name].turn:
             was, is_now = before[name].turn, after[name].turn
             moves.append(f"{name} was started with TURN settings {_short(was)}, now with {_short(is_now)}")
+        if name in after and after[name].drift != (before[name].drift if name in before else ()):
+            moves.append(
+                f"{name}: {', '.join(after[name].drift) or 'what had been changed by hand is as it should be'}"
+            )
     for name, process in after.items():
         ran = before[name].running if name in before else None
         if ran is not None and ran != process.running:

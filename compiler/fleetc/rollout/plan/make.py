@@ -26,14 +26,14 @@ from fleetc.rollout.plan.data import (
     SourceDigest,
     Tool,
 )
-from fleetc.rollout.plan.states import actions_for, recorded_states
+from fleetc.rollout.plan.states import HOST_PROGRAM, actions_for, recorded_states
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
 from fleetc.version import __version__
 
 NODE_PROGRAM = "go-livepeer"
 STACK_PROGRAM = "avatar stack"
-_INVENTORY = ("ansible/inventory.json", "ansible/host_vars/")
+_INVENTORY = ("ansible/inventory.json", "ansible/rollout.json", "ansible/host_vars/")
 
 Effects = Mapping[tuple[str, str], Sequence[Effect]]
 """What a change means, by host and node. ("edge-1", "") is the host as a whole, ("", "") the whole fleet."""
@@ -65,7 +65,8 @@ def make(
     """The plan. `baseline` has a state of each host of the rollout; times are UTC, such as 2026-01-31T09:00:00Z."""
     states = {state.host: state for state in baseline.hosts}
     wanted = wanted_states(inputs)
-    batches = batches_of([host.name for host in inputs.hosts], inputs.blueprint.canary, inputs.blueprint.batch)
+    chosen = {host.name for host in inputs.hosts}
+    batches = [tuple(name for name in batch if name in chosen) for batch in inputs.blueprint.batches]
     return SealedPlan(
         format=FORMAT,
         tool=tool_of(inputs.templates, inputs.playbooks),
@@ -80,8 +81,8 @@ def make(
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
         inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
         whole=len(inputs.hosts) == len(inputs.blueprint.hosts),
-        batches=batches,
-        steps=tuple(_steps(host, states[host.name], wanted[host.name], effects) for host in inputs.hosts),
+        batches=tuple(batch for batch in batches if batch),
+        steps=tuple(_steps(inputs, host, states[host.name], wanted[host.name], effects) for host in inputs.hosts),
         effects=tuple(effects.get(("", ""), ())),
         left=tuple(sorted(left)),
         secrets=tuple(sorted(_secrets(inputs.hosts), key=lambda s: (s.host, s.node, s.variable))),
@@ -93,23 +94,6 @@ def wanted_states(inputs: Inputs) -> dict[str, HostState]:
     """What each host of the rollout runs at its end, by host."""
     states = recorded_states(inputs.tree)
     return {host.name: states[host.name] for host in inputs.hosts}
-
-
-def batches_of(hosts: Sequence[str], canary: int, batch: int | str) -> tuple[tuple[str, ...], ...]:
-    """The hosts in the steps in which Ansible takes them, given the `serial` of site.yml.
-
-    A share is one of all hosts, rounded down, and at least one host. Ansible computes it in floating point, and so does
-    this.
-    """
-    size = batch if isinstance(batch, int) else int((int(batch.rstrip("%")) / 100.0) * len(hosts)) or 1
-    sizes = [canary, size] if canary else [size]
-    batches: list[tuple[str, ...]] = []
-    done = 0
-    while done < len(hosts):
-        step = sizes[min(len(batches), len(sizes) - 1)]
-        batches.append(tuple(hosts[done : done + step]))
-        done += step
-    return tuple(batches)
 
 
 def tool_of(templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Tool:
@@ -145,8 +129,8 @@ def is_playbook(path: str) -> bool:
     return path.startswith("ansible/") and not is_inventory(path)
 
 
-def _steps(host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
-    actions = actions_for(host, now, wanted)
+def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
+    actions = actions_for(inputs.playbooks[HOST_PROGRAM], host, now, wanted)
     last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
     told = [
         replace(action, effects=tuple(effects.get((host.name, action.node), ())))

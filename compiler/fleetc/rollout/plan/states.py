@@ -1,20 +1,21 @@
 """What hosts run: as a recorded tree says, as the fleet wants it, and what leads from one to the other.
 
-In: a tree, a host of the blueprint, its `HostState`. Out: states, and the actions that the playbooks will take. The
-order and the conditions are those of `fleet_files` and `fleet_services`, and in `stacks.py` those of `fleet_avatar`:
-when a role changes, this changes.
+In: a tree, a host of the blueprint, its `HostState`. Out: states, and the actions that a rollout will take. These come
+from the program that takes them: fleetc asks the same function of it as the host does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, replace
+from functools import cache
+from typing import Any
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
-from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places, stack_actions, start_action
+from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
 
 _HOST_FILES = "ansible/host_vars/"
 
@@ -70,7 +71,7 @@ def _recorded_state(artifact: Artifact) -> HostState:
     host = _host_of(artifact)
     try:
         variables = json.loads(artifact.content)
-        runtime = str(variables["fleet_services_runtime"])
+        runtime = str(variables["fleet_host_runtime"])
         processes = [
             Process(
                 str(service["name"]["__ansible_unsafe"]),
@@ -79,10 +80,10 @@ def _recorded_state(artifact: Artifact) -> HostState:
                 None,
                 secrets=secret_places(service["secrets"]),
             )
-            for service in variables["fleet_services_list"]
+            for service in variables["fleet_host_services"]
         ]
         processes += recorded_units(variables)
-        release = str(variables["fleet_files_digest"])
+        release = str(variables["fleet_host_digest"])
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise RecordError(f"{artifact.path} does not say what the host runs") from failure
     return HostState(host, RECORDED, release, in_order(processes))
@@ -107,43 +108,39 @@ def started_from(state: HostState) -> list[tuple[str, str, str, str, str]]:
 
 def is_reached(now: HostState, wanted: HostState) -> bool:
     """Whether a host already runs what is wanted, all of it and nothing else."""
-    if (
-        now.known == UNKNOWN
-        or now.release != wanted.release
-        or any(process.running is False for process in now.processes)
-    ):
+    if now.known == UNKNOWN or now.release != wanted.release:
+        return False
+    if any(process.running is False or process.drift for process in now.processes):
         return False
     return started_from(now) == started_from(wanted)
 
 
-def actions_for(host: HostBlueprint, now: HostState, wanted: HostState) -> tuple[Action, ...]:
-    """The steps that bring a host from what it runs `now` to what is wanted, as the playbooks take them."""
+HOST_PROGRAM = "roles/fleet_host/files/fleetc_host.py"
+"""The program that runs on hosts, among the playbooks."""
+
+
+@cache
+def _steps_in(program: bytes) -> Callable[[dict[str, Any] | None, dict[str, Any]], list[dict[str, str]]]:
+    """The function that decides the steps, from the program's text, which fleetc brings itself."""
+    space: dict[str, Any] = {"__name__": "fleetc_host"}
+    exec(compile(program, HOST_PROGRAM, "exec"), space)  # noqa: S102  # never a file of a checkout or a tree
+    found: Callable[[dict[str, Any] | None, dict[str, Any]], list[dict[str, str]]] = space["steps"]
+    return found
+
+
+def actions_for(program: bytes, host: HostBlueprint, now: HostState, wanted: HostState) -> tuple[Action, ...]:
+    """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them."""
     services = [_wanted(wanted, service) for service in host.services]
-    if now.known == UNKNOWN:
-        unknown = [*services, *(process for process in wanted.processes if is_unit(process))]
-        return (Action("ensure", "", wanted.release), *(Action("ensure", p.node, p.digest) for p in unknown))
-    release = Action("keep" if now.release == wanted.release else "copy", "", wanted.release)
-    started = [start_action(service, _there(service, now)) for service in services]
-    return (release, *_retired(host, now), *started, *stack_actions(now, wanted))
+    units = [process for process in wanted.processes if is_unit(process)]
+    before = None if now.known == UNKNOWN else _plain(now.release, now.processes)
+    steps = _steps_in(program)(before, _plain(wanted.release, [*services, *units]))
+    return tuple(Action(step["do"], step["node"], step["digest"], step["reason"]) for step in steps)
+
+
+def _plain(release: str, processes: Iterable[Process]) -> dict[str, Any]:
+    """A state as the program has it."""
+    return {"release": release, "processes": [asdict(process) for process in processes]}
 
 
 def _wanted(wanted: HostState, service: Service) -> Process:
     return next(process for process in wanted.processes if process.node == service.name)
-
-
-def _there(service: Process, now: HostState) -> Process | None:
-    """What the host has of a service under its runtime."""
-    return next((p for p in now.processes if p.node == service.node and p.runtime == service.runtime), None)
-
-
-def _retired(host: HostBlueprint, now: HostState) -> Iterator[Action]:
-    """Units first, then containers, each by name. What changes its runtime is stopped as the one and started anew."""
-    names = {service.name for service in host.services}
-    nodes = [process for process in now.processes if not is_unit(process)]
-    for runtime in ("systemd", "docker"):
-        kept = names if host.runtime == runtime else set()
-        for process in nodes:
-            if process.runtime == runtime and process.node not in kept:
-                moved = process.node in names
-                reason = f"moves from {runtime} to {host.runtime}" if moved else "has no place here any more"
-                yield Action("retire", process.node, "", reason)

@@ -1,0 +1,72 @@
+"""Who can buy what from whom and how long funds last, as text for the page and for reviews.
+
+Made by `lower/market.py`, read by `emit/fleet_page/` and `review/`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fleetc.places.origin import Origin
+
+
+class MarketRow(NamedTuple):
+    """One gateway against one offer, as text; `wallet` is the one that pays, empty if it is not known."""
+
+    gateway: str
+    work: str
+    orchestrator: str
+    asks: str
+    pays: str
+    outcome: str
+    wallet: str = ""
+
+
+class MarketSummary(NamedTuple):
+    """What one gateway can buy of video or of models: offers by outcome, and the prices of those it buys."""
+
+    gateway: str
+    work: str
+    offers: int
+    within: int
+    above: int
+    refused: int
+    unknown: int
+    cheapest: str
+    dearest: str
+
+
+class FundsRow(NamedTuple):
+    """The funds of one node, as text; an empty text means not stated."""
+
+    node: str
+    wallet: str
+    deposit: str
+    reserve: str
+    load: str
+    cost: str
+    runway: str
+
+
+class Assumed(NamedTuple):
+    """What the market depends on and only the chain knows: the gas price and its source, and the active set's size."""
+
+    gas_price: str
+    origin: Origin
+    active_set: int
+
+
+class MarketTables(NamedTuple):
+    """Who can buy what from whom: row by row in a small fleet (`whole`), else a summary of each gateway.
+
+    `gateways` and `offers` are the largest counts that a fleet may have for `whole`; `rates` are (currency, worth).
+    """
+
+    whole: bool = True
+    gateways: int = 0
+    offers: int = 0
+    rows: tuple[MarketRow, ...] = ()
+    summaries: tuple[MarketSummary, ...] = ()
+    funds: tuple[FundsRow, ...] = ()
+    rates: tuple[tuple[str, str], ...] = ()
+    assumed: Assumed | None = None

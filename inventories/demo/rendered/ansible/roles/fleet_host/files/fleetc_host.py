@@ -1,0 +1,2271 @@
+"""Brings one host from one release to another, and back: the only program of fleetc that runs on a host.
+
+In: one request, as JSON. Out: one answer, as JSON. It needs Python 3.9 or newer and nothing else. Ansible carries it
+here with each request; a copy stays in /opt/fleetc/host for the timer and for the unit that runs at boot.
+
+What lies where:
+
+    /opt/fleetc/releases/<digest>.<n>/<node>/   the files of a node, its secrets in a directory for root
+    /opt/fleetc/current/<node>                  the link to the release that the node runs; it only moves while the
+                                                node is stopped, and it carries unit, files, environment and secrets
+    /etc/fleetc/<node>                          a link to the secrets behind that link
+    /var/lib/fleetc/                            what runs, what is being switched, and the journal
+
+A switch writes to /var/lib/fleetc/switch.json what it is about to do before it does it. Whoever finds such a file whose
+switch died finishes it: the timer, the next boot, or the next request.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import hashlib
+import http.client
+import io
+import json
+import os
+import pwd
+import re
+import shutil
+import ssl
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+FORMAT = 1
+"""Version of requests and answers."""
+
+ROOT = "/opt/fleetc"
+RELEASES = ROOT + "/releases"
+CURRENT = ROOT + "/current"
+PROGRAM = ROOT + "/host/fleetc_host.py"
+SECRETS = "/etc/fleetc"
+UNITS = "/etc/systemd/system"
+STATE = "/var/lib/fleetc"
+MARKERS = STATE + "/running"
+SWITCH = STATE + "/switch.json"
+JOURNAL = STATE + "/journal.jsonl"
+RECORD = STATE + "/state.json"
+QUARANTINE = STATE + "/quarantine.json"
+NEWEST_PLAN = STATE + "/newest-plan"
+
+STACK = "avatar"
+"""The directory of the avatar stack, beside those of nodes."""
+
+BOOT_UNIT = "fleetc-host.service"
+TIMER = "fleetc-revert"
+WORKER = "fleetc-switch"
+
+Json = Dict[str, Any]
+
+
+class RefusedError(Exception):
+    """A request that is not carried out. `code` is stable; the message says what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+# --- the system -------------------------------------------------------------------------------------
+
+
+class Done(NamedTuple):
+    """What a program said."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """Its last line, for a message."""
+        lines = [line for line in (self.err + "\n" + self.out).splitlines() if line.strip()]
+        return lines[-1].strip()[:300] if lines else "exit code %d" % self.status
+
+
+def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, text: Optional[str] = None) -> Done:
+    """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other."""
+    try:
+        done = subprocess.run(
+            list(argv),
+            input=(text or "").encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=seconds,
+            env=None if environment is None else {**os.environ, **environment},
+            check=False,
+        )
+    except OSError as failure:
+        return Done(127, "", "%s: %s" % (argv[0], failure.strerror))
+    except subprocess.TimeoutExpired:
+        return Done(124, "", "%s did not end within %d seconds" % (argv[0], seconds))
+    return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def must(done: Done, what: str) -> Done:
+    """Go on only where a program succeeded."""
+    if done.status:
+        raise RefusedError("step-failed", "%s: %s" % (what, done.words))
+    return done
+
+
+def read(path: str) -> Optional[bytes]:
+    """A file; None where there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def read_json(path: str) -> Optional[Json]:
+    """A file of this program's own; None where there is none. One that was damaged counts as none."""
+    try:
+        found = json.loads(read(path) or b"null")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write(path: str, content: bytes, mode: int = 0o644) -> None:
+    """Put a file in place whole, and on the disk."""
+    directory = os.path.dirname(path)
+    os.makedirs(directory, exist_ok=True)
+    new = "%s/.new-%s" % (directory, os.path.basename(path))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(new)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        os.fchmod(descriptor, mode)
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    os.rename(new, path)
+    sync_directory(directory)
+
+
+def write_json(path: str, value: Json) -> None:
+    """Put a file of this program's own in place, for root alone."""
+    write(path, json.dumps(value, sort_keys=True).encode() + b"\n", 0o600)
+
+
+def sync_directory(path: str) -> None:
+    """Bring the names in a directory to the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def link(target: str, path: str) -> bool:
+    """Make a link lead to a target, in one step for whoever reads it; whether it led elsewhere."""
+    if os.path.islink(path) and os.readlink(path) == target:
+        return False
+    directory = os.path.dirname(path)
+    os.makedirs(directory, exist_ok=True)
+    new = "%s/.new-%s" % (directory, os.path.basename(path))
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(new)
+    os.symlink(target, new)
+    os.rename(new, path)
+    sync_directory(directory)
+    return True
+
+
+def remove(path: str) -> None:
+    """Remove a file, a link or a whole directory, if it is there."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+        return
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def names_in(path: str) -> List[str]:
+    """The names in a directory, sorted, without those that are being written."""
+    try:
+        return sorted(name for name in os.listdir(path) if not name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def hexdigest(content: bytes) -> str:
+    """SHA-256 in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def note(what: str, **facts: object) -> None:
+    """Add a line to the journal of the host. It holds no secret."""
+    os.makedirs(STATE, mode=0o755, exist_ok=True)
+    line = json.dumps({"at": round(time.time(), 3), "what": what, **facts}, sort_keys=True) + "\n"
+    descriptor = os.open(JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        os.write(descriptor, line.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(seconds: float) -> Iterator[None]:
+    """Hold the lock of the host: one process changes it at a time. The kernel drops it when its holder dies."""
+    os.makedirs(STATE, mode=0o755, exist_ok=True)
+    descriptor = os.open(STATE + "/lock", os.O_RDWR | os.O_CREAT, 0o600)
+    end = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    who = ((read_json(SWITCH) or {}).get("owner") or {}).get("who") or "somebody else"
+                    raise RefusedError("host-busy", "%s is changing this host; try again later" % who) from None
+                time.sleep(0.2)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+# --- releases ---------------------------------------------------------------------------------------
+
+
+def digest_of_files(directory: str) -> str:
+    """The digest of a node's files, as the compiler computes it: names, modes and contents, without the secrets."""
+    lines = ["%s %04o %s\n" % (name, mode, hexdigest(content)) for name, mode, content in files_of(directory)]
+    return hexdigest("".join(sorted(lines)).encode())
+
+
+def files_of(directory: str) -> Iterator[Tuple[str, int, bytes]]:
+    """Name, mode and content of each file of a node or of the stack; those of secrets are not among them."""
+    for place, folders, names in os.walk(directory):
+        if place == directory and "secrets" in folders:
+            folders.remove("secrets")
+        for name in names:
+            path = os.path.join(place, name)
+            with open(path, "rb") as file:
+                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                yield os.path.relpath(path, directory), mode, file.read()
+
+
+def digest_of_release(directory: str) -> str:
+    """The digest of all files of a host, which is the name of its release."""
+    lines = ["%s %s\n" % (name, digest_of_files(os.path.join(directory, name))) for name in names_in(directory)]
+    return hexdigest("".join(sorted(lines)).encode())
+
+
+def release_at(path: str) -> str:
+    """The release that a link below current leads to, such as <digest>.<n>; "" without one."""
+    try:
+        target = os.readlink(path)
+    except OSError:
+        return ""
+    return target.split("/")[2] if target.startswith("../releases/") and target.count("/") == 3 else ""
+
+
+def digest_in(release: str) -> str:
+    """The digest in the name of a release."""
+    return release.partition(".")[0]
+
+
+def kept_releases() -> List[str]:
+    """The releases on the disk, the newest last."""
+    names = [name for name in names_in(RELEASES) if os.path.isfile("%s/%s/.wanted.json" % (RELEASES, name))]
+    return sorted(names, key=lambda name: os.stat("%s/%s/.wanted.json" % (RELEASES, name)).st_mtime_ns)
+
+
+def wanted_of(release: str) -> Json:
+    """What a release wants of the host; of none, that nothing runs."""
+    if not release:
+        return {"services": [], "stack": None, "runtime": "systemd", "digest": ""}
+    found = read_json("%s/%s/.wanted.json" % (RELEASES, release))
+    if found is None:
+        raise RefusedError("release-missing", "the release %s is no longer on this host; deploy again" % release[:12])
+    return found
+
+
+def unpack(archive: bytes, directory: str) -> None:
+    """Put the files of an archive into a new directory. Only plain files below it are taken."""
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:*") as tar:
+        for member in tar:
+            parts = member.name.split("/")
+            if member.isdir():
+                continue
+            if not member.isfile() or member.name.startswith("/") or ".." in parts or any(part == "" for part in parts):
+                raise RefusedError(
+                    "release-damaged", "the archive of the release holds %r, which is no plain file" % member.name
+                )
+            source = tar.extractfile(member)
+            assert source is not None
+            path = os.path.join(directory, *parts)
+            os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+            with open(path, "wb") as file:
+                shutil.copyfileobj(source, file)
+            os.chmod(path, 0o644)
+
+
+# --- secrets ----------------------------------------------------------------------------------------
+
+REFUSED_IN_SECRETS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,?\[\]-]+")
+"""What all readers of an environment file of the stack take for the same text."""
+
+
+def secret_value(secret: Json, values: Json, whose: str) -> str:
+    """The value of a secret: from the request, or from a file on this host. Its message never holds the value."""
+    kind, reference = secret["kind"], secret["reference"]
+    if kind == "host_file":
+        content = read(reference)
+        value = "" if content is None else content.decode(errors="surrogateescape")
+        value = value[:-1] if value.endswith("\n") else value
+    else:
+        value = str(values.get(kind, {}).get(reference, ""))
+    what = "%s needs %s from %s %s, which " % (whose, secret["variable"], kind, reference)
+    if not value:
+        raise RefusedError("secret-missing", what + "is missing or empty")
+    if REFUSED_IN_SECRETS.search(value):
+        raise RefusedError("secret-unusable", what + "holds a line break or another control character")
+    return value
+
+
+def secret_files(wanted: Json, values: Json) -> Dict[str, bytes]:
+    """The content of each secret file of a release, by its path in it. Empty files are left out."""
+    special = r'(["\\$])' if wanted["runtime"] == "docker" else r'(["\\$`])'
+    files = {}
+    for service in wanted["services"]:
+        lines = []
+        for secret in service["secrets"]:
+            value = secret_value(secret, values, service["name"])
+            lines.append('%s="%s"\n' % (secret["variable"], re.sub(special, r"\\\1", value)))
+        if lines:
+            files["%s/secrets/secrets.env" % service["name"]] = "".join(lines).encode()
+    for name in ("host", "turn"):
+        lines = []
+        for secret in (wanted.get("stack") or {}).get("secrets", []):
+            if secret["file"] != name:
+                continue
+            value = secret_value(secret, values, "the avatar stack")
+            if not PLAIN.fullmatch(value):
+                raise RefusedError(
+                    "secret-unusable",
+                    "the avatar stack needs %s from %s %s, which holds more than letters, digits and "
+                    "_ . / : @ %% + = , ? [ ] -, which programs of the stack would misread"
+                    % (secret["variable"], secret["kind"], secret["reference"]),
+                )
+            lines.append("%s=%s\n" % (secret["variable"], value))
+        if lines:
+            files["%s/secrets/%s.env" % (STACK, name)] = "".join(lines).encode()
+    return files
+
+
+def secrets_at(directory: str) -> Dict[str, bytes]:
+    """The secret files of a release on the disk, by their path in it."""
+    found = {}
+    for node in names_in(directory):
+        for name in names_in("%s/%s/secrets" % (directory, node)):
+            path = "%s/secrets/%s" % (node, name)
+            found[path] = read("%s/%s" % (directory, path)) or b""
+    return found
+
+
+def secrets_digest(directory: str) -> str:
+    """The digest of a node's secrets, "-" without any. It never leaves the host."""
+    content = read(directory + "/secrets/secrets.env")
+    return "-" if content is None else hexdigest(content)
+
+
+def variables_in(content: bytes, runtime: str) -> Dict[str, str]:
+    """The variables of an environment file that fleetc wrote."""
+    found = {}
+    short = {"n": "\n", "r": "\r"} if runtime == "docker" else {}
+    for match in re.finditer(r'^([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"$', content.decode(), re.M | re.S):
+        found[match[1]] = re.sub(r"\\(.)", lambda found: short.get(found[1], found[1]), match[2], flags=re.S)
+    return found
+
+
+# --- what there is ----------------------------------------------------------------------------------
+
+
+def is_old_layout() -> bool:
+    """Whether the host was last changed by a fleetc whose link to the current release served all nodes at once."""
+    return os.path.islink(CURRENT)
+
+
+def unit_of(node: str) -> str:
+    """The name of a node's unit, Compose project and container."""
+    return "livepeer-" + node
+
+
+def processes_of_units(nodes: Iterable[str]) -> Dict[str, Json]:
+    """What systemd says of the units of nodes, by node: state, pid, and whether its own copy of the unit is stale."""
+    nodes = list(nodes)
+    if not nodes:
+        return {}
+    wanted = "--property=Id,ActiveState,MainPID,NRestarts,NeedDaemonReload,DropInPaths"
+    done = run("systemctl", "show", wanted, *(unit_of(node) + ".service" for node in nodes))
+    found = {}
+    for block in done.out.split("\n\n"):
+        facts = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        node = facts.get("Id", "")[len("livepeer-") : -len(".service")]
+        if node:
+            pid = int(facts.get("MainPID") or 0)
+            stale = facts.get("NeedDaemonReload") == "yes"
+            found[node] = {
+                "running": facts.get("ActiveState") == "active" and pid > 0,
+                "pid": pid,
+                "restarts": int(facts.get("NRestarts") or 0),
+                "stale": stale,
+                "dropins": [path for path in facts.get("DropInPaths", "").split() if "/livepeer-" in path],
+            }
+    return found
+
+
+def processes_of_containers(nodes: Iterable[str]) -> Optional[Dict[str, Json]]:
+    """What Docker says of the containers of nodes, by node; None where it does not answer."""
+    nodes = set(nodes)
+    if not nodes:
+        return {}
+    listed = run("docker", "container", "ls", "--all", "--format", "{{.Names}}", "--filter", "name=^/?livepeer-")
+    if listed.status:
+        return None
+    there = [name for name in listed.out.split() if name[len("livepeer-") :] in nodes]
+    if not there:
+        return {}
+    done = run("docker", "container", "inspect", *there)
+    found = {}
+    try:
+        for container in json.loads(done.out):
+            state = container["State"]
+            found[container["Name"].lstrip("/")[len("livepeer-") :]] = {
+                "running": state["Status"] == "running" and state["Pid"] > 0,
+                "pid": state["Pid"],
+                "restarts": container["RestartCount"],
+                "image": container["Image"],
+            }
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found
+
+
+def look() -> Json:
+    """What the host runs: its release, and each node with what differs from what it was started from."""
+    nodes = names_in(MARKERS)
+    in_units = [node for node in nodes if runtime_here(node) == "systemd"]
+    units = processes_of_units(in_units)
+    containers = processes_of_containers(node for node in nodes if node not in in_units)
+    processes = []
+    for node in nodes:
+        runtime = "systemd" if node in in_units else "docker"
+        marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
+        digest = marker[0] if len(marker) == 2 and re.fullmatch("[0-9a-f]{64}", marker[0]) else ""
+        asked = units if runtime == "systemd" else containers
+        facts = {} if asked is None else asked.get(node, {})
+        running = None if asked is None else bool(facts.get("running"))
+        drift = drift_of(node, runtime, marker, facts) if digest and running else []
+        processes.append({"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift})
+    processes += look_at_stack()
+    record = read_json(RECORD) or {}
+    release = digest_in(str(record.get("release", "")))
+    if is_old_layout():
+        target = os.readlink(CURRENT)
+        release = target[len("releases/") :] if target.startswith("releases/") else "not a link"
+    return {
+        "fleet": record.get("fleet", ""),
+        "host": record.get("host", ""),
+        "release": release,
+        "processes": processes,
+        "newest": (read(NEWEST_PLAN) or b"").decode(errors="replace").strip(),
+        "switch": switch_for_people(),
+        "quarantine": (read_json(QUARANTINE) or {}).get("why", ""),
+    }
+
+
+def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[str]:
+    """How a running node differs from what it was started from, in words; nothing is unknown here but is left out."""
+    if is_old_layout():
+        return []
+    release = release_at("%s/%s" % (CURRENT, node))
+    if not release:
+        return ["its link to a release is gone"]
+    directory = "%s/%s/%s" % (RELEASES, release, node)
+    if not os.path.isdir(directory):
+        return ["its release was removed"]
+    found = []
+    if digest_of_files(directory) != marker[0]:
+        found.append("files of its release were changed: %s" % (", ".join(changed_files(release, node)) or "a mode"))
+    if secrets_digest(directory) != marker[1]:
+        found.append("its secrets were changed on the host")
+    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}).get("services", [])
+    service = next((service for service in wanted if service["name"] == node), None)
+    if runtime == "systemd":
+        name = unit_of(node) + ".service"
+        if read("%s/%s" % (UNITS, name)) != read("%s/%s" % (directory, name)):
+            found.append("its unit was changed")
+        if facts.get("dropins"):
+            found.append("its unit has additions: %s" % ", ".join(facts["dropins"]))
+        if facts.get("stale"):
+            found.append("systemd has not read its unit again")
+    elif service is not None and service.get("image_id") and facts.get("image") != service["image_id"]:
+        found.append("its container was made from another image")
+    if service is not None:
+        found += drift_of_process(facts["pid"], service, directory, runtime)
+    return found
+
+
+def changed_files(release: str, node: str) -> List[str]:
+    """Names of a node's files that are not as they were when the release came here."""
+    recorded = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}).get("files", {})
+    there = {name: hexdigest(content) for name, _, content in files_of("%s/%s/%s" % (RELEASES, release, node))}
+    before = {path[len(node) + 1 :]: digest for path, digest in recorded.items() if path.startswith(node + "/")}
+    return sorted(name for name in {*there, *before} if there.get(name) != before.get(name))
+
+
+def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> List[str]:
+    """How the arguments and the environment of a process differ from those of its release."""
+    arguments, environment = read("/proc/%d/cmdline" % pid), read("/proc/%d/environ" % pid)
+    if not arguments or environment is None:
+        return []  # it ended meanwhile: whether it runs is asked elsewhere
+    found = []
+    if service.get("arguments") and hexdigest(arguments.partition(b"\0")[2]) != service["arguments"]:
+        found.append("its process has other arguments")
+    has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
+    wanted: Dict[str, str] = {}
+    for name in ("node.env", "secrets/secrets.env"):
+        wanted.update(variables_in(read("%s/%s" % (directory, name)) or b"", runtime))
+    other = sorted(name for name, value in wanted.items() if has.get(name.encode()) != value.encode())
+    if other:
+        found.append("its process has another %s in its environment" % ", ".join(other))
+    return found
+
+
+# --- the steps from one state to another ------------------------------------------------------------
+# fleetc calls this function too, to say in a plan what a rollout will do: it reads nothing but its arguments.
+
+
+def steps(now: Optional[Json], wanted: Json) -> List[Json]:
+    """What a rollout does on a host, in order: each step has do, node, digest and reason.
+
+    `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
+    start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
+    project, turn, secrets and drift. `do` is copy, keep, ensure, retire, start or restart.
+    """
+    units = [process for process in wanted["processes"] if is_of_stack(process)]
+    nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
+    if now is None:
+        return [
+            step("ensure", "", wanted["release"]),
+            *(step("ensure", p["node"], p["digest"]) for p in (*nodes, *units)),
+        ]
+    found = [step("keep" if now["release"] == wanted["release"] else "copy", "", wanted["release"])]
+    there = [process for process in now["processes"] if not is_of_stack(process)]
+    found += steps_to_retire(there, nodes)
+    for process in nodes:
+        same = (p for p in there if (p["node"], p["runtime"]) == (process["node"], process["runtime"]))
+        found.append(step_to_start(process, next(same, None)))
+    return found + steps_of_stack([process for process in now["processes"] if is_of_stack(process)], units)
+
+
+def step(do: str, node: str, digest: str, reason: str = "") -> Json:
+    """One step."""
+    return {"do": do, "node": node, "digest": digest, "reason": reason}
+
+
+def steps_to_retire(there: List[Json], wanted: List[Json]) -> List[Json]:
+    """Units first, then containers, each by name. What changes its runtime stops as the one and starts as the other."""
+    runtimes = {process["node"]: process["runtime"] for process in wanted}
+    found = []
+    for runtime in ("systemd", "docker"):
+        for process in there:
+            name, kept = process["node"], runtimes.get(process["node"])
+            if process["runtime"] == runtime and kept != runtime:
+                reason = "moves from %s to %s" % (runtime, kept) if kept else "has no place here any more"
+                found.append(step("retire", name, "", reason))
+    return found
+
+
+def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
+    """What it takes to run `wanted` where `there` is what the host has of it."""
+    node, digest = wanted["node"], wanted["digest"]
+    if there is None:
+        return step("start", node, digest, "is new here")
+    if there["running"] is False:
+        return step("start", node, digest, "does not run")
+    if not there["digest"]:
+        return step("restart", node, digest, "its last start was not completed")
+    if there["digest"] != digest:
+        return step("restart", node, digest, "its files change")
+    if there.get("drift"):
+        return step("restart", node, digest, there["drift"][0])
+    if there.get("other_secrets"):
+        return step("restart", node, digest, "its secrets change")
+    was, will = there.get("secrets"), wanted.get("secrets")
+    if was is not None and will is not None and was != will:
+        return step("ensure", node, digest, "its secrets are read elsewhere")
+    return step("keep", node, digest)
+
+
+FIREWALL, HOST, TURN, SLOT = (STACK + "/" + name for name in ("firewall", "host", "turn", "slot-"))
+
+
+def is_of_stack(process: Json) -> bool:
+    """Whether a process is a unit of an avatar stack."""
+    return bool(process["node"].startswith(STACK + "/"))
+
+
+def steps_of_stack(there: List[Json], wanted: List[Json]) -> List[Json]:
+    """The steps for an avatar stack.
+
+    Slots that are gone or moved stop first, so that their ports are free; then come the packet filter, the services of
+    the host, and each slot by its number. A stack without slots is taken down whole.
+    """
+    has = {(process["node"], process.get("project", "")): process for process in there}
+    kept = {(unit["node"], unit.get("project", "")) for unit in wanted}
+    gone = [process for key, process in sorted(has.items()) if key not in kept]
+    found = [
+        step("retire", process["node"], "", why_slot_is_gone(process, wanted))
+        for process in gone
+        if process["node"].startswith(SLOT)
+    ]
+    firewall = [unit for unit in wanted if unit["node"] == FIREWALL]
+    found += [step_of_unit(unit, has) for unit in firewall]
+    for node in (TURN, HOST, FIREWALL):
+        if any(process["node"] == node for process in gone):
+            found.append(step("retire", node, "", "has no place here any more"))
+    rest = [unit for unit in wanted if unit not in firewall]
+    rest.sort(key=lambda unit: (unit["node"].startswith(SLOT), unit["node"]))
+    return found + [step_of_unit(unit, has) for unit in rest]
+
+
+def why_slot_is_gone(process: Json, wanted: List[Json]) -> str:
+    """Where the project of a slot goes, or who gets its ports."""
+    project = process.get("project", "")
+    moved = [unit["node"] for unit in wanted if unit.get("project") == project]
+    taken = [unit.get("project", "") for unit in wanted if unit["node"] == process["node"]]
+    if moved:
+        return "%s moves to %s" % (project, moved[0])
+    return "%s gives way to %s" % (project, taken[0]) if taken else "%s has no place here any more" % project
+
+
+def step_of_unit(unit: Json, has: Dict[Tuple[str, str], Json]) -> Json:
+    """One unit, where `has` is what the host has. One that sleeps counts as running: it is left asleep."""
+    there, host = has.get((unit["node"], unit.get("project", ""))), has.get((HOST, ""))
+    if unit["node"] == TURN and there is None and host is not None and not host["digest"]:
+        return step("restart", TURN, unit["digest"], "its last start was not completed")
+    found = step_to_start(unit, there)
+    if found["do"] in ("keep", "ensure") and there is not None and there.get("turn", "") != unit.get("turn", ""):
+        reason = "the settings of TURN change, which signaling and recorder read"
+        return step("restart", unit["node"], unit["digest"], reason)
+    return found
+
+
+# --- taking over hosts of the old layout ------------------------------------------------------------
+
+
+def take_over_old_layout(owner: str) -> None:
+    """Give each node a link of its own, and put what it runs from behind it. No process is touched; may be repeated."""
+    if not is_old_layout():
+        return
+    old = os.readlink(CURRENT)[len("releases/") :]
+    source, release = "%s/%s" % (RELEASES, old), old.partition(".")[0] + ".0"
+    nodes = [name for name in names_in(source) if name != STACK]
+    note("take-over", release=release)
+    new = RELEASES + "/.new"
+    remove(new)
+    shutil.copytree(source, new)
+    for node in nodes:
+        content = read("%s/%s/secrets.env" % (SECRETS, node))
+        if content is not None:
+            os.mkdir("%s/%s/secrets" % (new, node), 0o700)
+            write("%s/%s/secrets/secrets.env" % (new, node), content, 0o600)
+    services = [
+        {"name": node, "unit": unit_of(node), "digest": digest_of_files("%s/%s" % (new, node)), "secrets": []}
+        for node in nodes
+    ]
+    runtime = "docker" if any(os.path.exists("%s/%s/compose.yaml" % (new, node)) for node in nodes) else "systemd"
+    stack = take_over_stack("%s/%s" % (new, STACK))
+    before = {"services": services, "stack": stack, "leaves_stack": stack is None and bool(names_in(STACK_MARKERS))}
+    write_json(new + "/.wanted.json", {**before, "runtime": runtime, "digest": old})
+    finish_release(new, release)
+    remove(CURRENT + ".new")
+    os.makedirs(CURRENT + ".new")
+    for node in names_in("%s/%s" % (RELEASES, release)):
+        os.symlink("../releases/%s/%s" % (release, node), "%s.new/%s" % (CURRENT, node))
+    os.unlink(CURRENT)
+    os.rename(CURRENT + ".new", CURRENT)
+    sync_directory(ROOT)
+    for node in nodes:
+        link_secrets(node)
+        if runtime == "systemd" and os.path.exists("%s/%s.service" % (UNITS, unit_of(node))):
+            link_unit(node)
+    run("systemctl", "daemon-reload")
+    record = read_json(RECORD) or {}
+    write_json(RECORD, {**record, "release": release, "confirmed": release})
+
+
+def finish_release(new: str, release: str) -> None:
+    """Bring a complete release to the disk and give it its name."""
+    os.chmod(new, 0o755)
+    must(run("sync", "--file-system", new), "the release cannot be brought to the disk")
+    remove("%s/%s" % (RELEASES, release))
+    os.rename(new, "%s/%s" % (RELEASES, release))
+    sync_directory(RELEASES)
+
+
+def link_secrets(node: str) -> None:
+    """Make the place where a node reads its secrets lead through its link; nothing is there for one without any."""
+    path = "%s/%s" % (SECRETS, node)
+    if os.path.isdir(path) and not os.path.islink(path):
+        os.rename(path, "%s/.old-%s" % (SECRETS, node))
+    if os.path.isdir("%s/%s/secrets" % (CURRENT, node)):
+        os.makedirs(SECRETS, mode=0o700, exist_ok=True)
+        link("%s/%s/secrets" % (CURRENT, node), path)
+    else:
+        remove(path)
+    remove("%s/.old-%s" % (SECRETS, node))
+
+
+def link_unit(node: str) -> None:
+    """Make systemd read a node's unit through its link, now and at boot, and put additions to it aside."""
+    name = unit_of(node) + ".service"
+    for place in (UNITS, "/run/systemd/system"):
+        additions = "%s/%s.d" % (place, name)
+        if os.path.lexists(additions):
+            aside = "%s/set-aside/%s.d-%d" % (STATE, name, time.time_ns())
+            os.makedirs(os.path.dirname(aside), mode=0o700, exist_ok=True)
+            shutil.move(additions, aside)
+            note("set-aside", path=additions, to=aside)
+    link("%s/%s/%s" % (CURRENT, node, name), "%s/%s" % (UNITS, name))
+    link("../" + name, "%s/multi-user.target.wants/%s" % (UNITS, name))
+
+
+# --- bringing nodes to a release --------------------------------------------------------------------
+
+
+def stop(node: str, runtime: str) -> None:
+    """Stop a node, so that nobody starts it again before its link has moved: no unit runs, no container is left."""
+    if runtime == "systemd":
+        done = run("systemctl", "stop", unit_of(node) + ".service", seconds=150)
+        if done.status and "not loaded" not in done.err:
+            raise RefusedError("step-failed", "%s does not stop: %s" % (node, done.words))
+        return
+    for words in (("stop", "--time", "60", unit_of(node)), ("rm", "--force", unit_of(node))):
+        done = run("docker", "container", *words, seconds=150)
+        if done.status and "No such" not in done.err:
+            raise RefusedError("step-failed", "%s does not stop: %s" % (node, done.words))
+
+
+def retire(node: str, runtime: str) -> None:
+    """Stop a node and remove what would start it. Its data stays."""
+    stop(node, runtime)
+    if runtime == "systemd":
+        name = unit_of(node) + ".service"
+        remove("%s/multi-user.target.wants/%s" % (UNITS, name))
+        remove("%s/%s" % (UNITS, name))
+        run("systemctl", "daemon-reload")
+        run("systemctl", "reset-failed", name)
+    remove("%s/%s" % (MARKERS, node))
+    remove("%s/%s" % (CURRENT, node))
+    remove("%s/%s" % (SECRETS, node))
+
+
+def start(service: Json, runtime: str) -> None:
+    """Start a node from the release that its link leads to."""
+    node = service["name"]
+    if runtime == "systemd":
+        done = run("systemctl", "start", unit_of(node) + ".service", seconds=150)
+    else:
+        if service.get("image_id"):  # a tag may have moved since this release ran
+            run("docker", "image", "tag", service["image_id"], service["image"])
+        compose = "%s/%s/compose.yaml" % (CURRENT, node)
+        words = ("up", "--detach", "--force-recreate", "--remove-orphans", "--quiet-pull")
+        done = run("docker", "compose", "--project-name", unit_of(node), "--file", compose, *words, seconds=600)
+    if done.status:
+        raise RefusedError("step-failed", "%s does not start: %s" % (node, done.words))
+
+
+def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
+    """Bring all nodes and the avatar stack of the host to a release on the disk. `told` hears of each step before it.
+
+    Only what differs is stopped and started; all links lead to the release afterwards. May be repeated.
+    """
+    runtime = wanted["runtime"]
+    if runtime == "systemd":  # a unit that only has to be read again is no reason to restart its node
+        run("systemctl", "daemon-reload")
+    services = {service["name"]: service for service in wanted["services"]}
+    plan = [one for one in steps(look_with_secrets(release), wanted_state(wanted)) if not is_of_stack(one)]
+    begun = [one["node"] for one in plan if one["do"] in ("start", "restart") and one["node"]]
+    for one in plan:
+        if one["do"] == "retire":
+            told("retire", one["node"])
+            retire(one["node"], runtime_here(one["node"]))
+    for node in begun:
+        told("stop", node)
+        os.makedirs(MARKERS, exist_ok=True)
+        write("%s/%s" % (MARKERS, node), b"starting " + runtime.encode(), 0o600)
+        stop(node, runtime)
+    told("move", "")
+    for name in names_in(CURRENT):
+        if name not in services and name != STACK:  # the stack moves its own link, once it has left what is gone
+            remove("%s/%s" % (CURRENT, name))
+    for node in services:
+        link("../releases/%s/%s" % (release, node), "%s/%s" % (CURRENT, node))
+        link_secrets(node)
+        if runtime == "systemd":
+            link_unit(node)
+    if runtime == "systemd" and services:
+        must(run("systemctl", "daemon-reload"), "systemd does not read its units")
+    write_json(RECORD, {**(read_json(RECORD) or {}), "release": release})
+    for node in begun:
+        told("start", node)
+        start(services[node], runtime)
+    for node in begun:
+        marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
+        write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
+    if not wanted.get("leaves_stack"):
+        bring_stack(release, wanted.get("stack"), told)
+    elif os.path.isdir("%s/%s/%s" % (RELEASES, release, STACK)):
+        link("../releases/%s/%s" % (release, STACK), STACK_FILES)
+
+
+def look_with_secrets(release: str) -> Json:
+    """What the host runs, and which of it was started with other secrets than a release on the disk holds."""
+    return with_other_secrets(look(), secrets_at("%s/%s" % (RELEASES, release)) if release else {})
+
+
+def with_other_secrets(now: Json, files: Dict[str, bytes]) -> Json:
+    """A state in which each process says whether these secrets, by their path in a release, are not those it has."""
+    for process in now["processes"]:
+        node = process["node"]
+        if is_of_stack(process):
+            there = {name: hexdigest(files.get("%s/secrets/%s.env" % (STACK, name), b"")) for name in ("host", "turn")}
+            process["other_secrets"] = any(there[name] != had for name, had in secrets_it_had(process).items())
+            continue
+        marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
+        content = files.get("%s/secrets/secrets.env" % node)
+        will = "-" if content is None else hexdigest(content)
+        process["other_secrets"] = bool(process["digest"]) and marker[1:] != [will]
+    return now
+
+
+def runtime_here(node: str) -> str:
+    """How a node runs here now: whatever has a unit, or was about to get one, has no container."""
+    begun = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
+    has_unit = os.path.lexists("%s/%s.service" % (UNITS, unit_of(node)))
+    return "systemd" if has_unit or begun == ["starting", "systemd"] else "docker"
+
+
+def wanted_state(wanted: Json) -> Json:
+    """What a release wants, in the form in which a state of a host is told."""
+    processes = [
+        {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"]}
+        for service in wanted["services"]
+    ]
+    return {"release": wanted["digest"], "processes": processes + units_of(wanted.get("stack"))}
+
+
+# --- the avatar stack -------------------------------------------------------------------------------
+# A stack is a packet filter, the Compose project of the host's own services, and one Compose project for each slot. A
+# marker says what each was started from, in digests:
+#
+#     firewall          the rules
+#     host              host.env, its secrets, turn.env, its secrets
+#     slot-NN.PROJECT   the slot's environment, its Compose file, the secrets of host.env, turn.env, its secrets
+#
+# While something is being started, its marker says so instead. A digest of secrets never leaves the host. One more
+# marker, reserved, has the ports that are kept free for TURN.
+
+STACK_MARKERS = STATE + "/" + STACK
+STACK_FILES = CURRENT + "/" + STACK
+NFT = "/usr/sbin/nft"
+TABLE = "fleetc_avatar"
+FIREWALL_UNIT = "fleetc-avatar-firewall.service"
+PROFILE = "/etc/profile.d/fleetc-avatar.sh"
+SYSCTL = "/etc/sysctl.d/60-fleetc-avatar.conf"
+RESERVED = "/proc/sys/net/ipv4/ip_local_reserved_ports"
+POWER = "/var/lib/vtuber/power-state"
+
+HOST_PROJECT = "vtuber-host"
+"""The Compose project of the host's own services, TURN among them."""
+
+HOST_FILE = "docker-compose.unreal.yml"
+SLOT_FILE = "docker-compose.unreal.instance.yml"
+HOST_COMPOSE = "host.compose.yaml"
+NETWORK = "vtuber_network"
+TURN_SERVICE = "turn-server"
+ROTATOR = "orchestrator-edge-rotator"
+
+HOST_SERVICES = (TURN_SERVICE, "orchestrator-health", ROTATOR, "vtuber-auto-updater", "orchestrator-registration")
+"""Every service that a stack may have once on a host: those of them that it does not have are removed."""
+
+AWAKE = ("orchestrator-health", ROTATOR)
+"""Those that run while the host sleeps: they wake it."""
+
+READS_TURN = ("unreal-signaling", "recorder-control")
+"""The services of a slot that read the settings of TURN."""
+
+COMPOSE_WITH_TAGS = (2, 24, 4)
+"""The first release of Compose that reads !override and !reset."""
+
+STARTING, SLEEPING = "starting", "asleep"
+"""What a marker says while a part is being started, and that its project slept when that began."""
+
+PULLING_SECONDS = 3600
+"""What starting a project may take: images of the game are large."""
+
+FIREWALL_UNIT_TEXT = (
+    """# Written by fleetc: change the spec, not this file.
+[Unit]
+Description=Who reaches the ports of the avatar slots of this host
+DefaultDependencies=no
+Wants=network-pre.target
+After=local-fs.target
+Before=network-pre.target docker.service shutdown.target
+Conflicts=shutdown.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=%s --file /opt/fleetc/current/avatar/nftables.conf
+
+[Install]
+WantedBy=multi-user.target
+"""
+    % NFT
+)
+
+
+# What there is, and what is wanted.
+
+
+def marker_of(name: str) -> str:
+    """What a part of the stack was started from; "" where nobody knows."""
+    return (read("%s/%s" % (STACK_MARKERS, name)) or b"").decode(errors="replace")
+
+
+def mark(name: str, text: str) -> None:
+    """Write down what a part of the stack was started from, or that it is being started."""
+    write("%s/%s" % (STACK_MARKERS, name), text.encode())
+
+
+def digests_in(name: str, count: int) -> List[str]:
+    """The digests of a marker whose start was completed; else as many empty ones."""
+    words = marker_of(name).split()
+    whole = len(words) == count and all(re.fullmatch("[0-9a-f]{64}", word) for word in words)
+    return words if whole else [""] * count
+
+
+def markers_of(stack: Json, host_secrets: bytes, turn_secrets: bytes) -> Dict[str, str]:
+    """The markers of a stack that was started whole with these secret lines, by name."""
+    digests = stack["digests"]
+    of_host, turn = hexdigest(host_secrets), "%s %s" % (digests["turn"], hexdigest(turn_secrets))
+    found = {"firewall": digests["firewall"], "host": "%s %s %s" % (digests["host"], of_host, turn)}
+    for slot in stack["slots"]:
+        own = (slot["environment"], slot["arguments"], of_host, turn)
+        found["%s.%s" % (slot["name"], slot["project"])] = " ".join(own)
+    return found
+
+
+def unit_of_stack(node: str, digest: str, project: str = "", turn: str = "") -> Json:
+    """One unit of a stack, as a process of a state."""
+    runtime = "systemd" if node == FIREWALL else "docker"
+    return {"node": node, "digest": digest, "runtime": runtime, "project": project, "turn": turn}
+
+
+def units_of_host(host: str, turn: str) -> List[Json]:
+    """The services of the host, and TURN where there is one. A start that was not completed is of the host alone."""
+    found = [unit_of_stack(HOST, host)]
+    return [*found, unit_of_stack(TURN, turn)] if has_turn(turn) else found
+
+
+def has_turn(digest: str) -> bool:
+    """Whether there is a TURN server, by the digest of turn.env: without one, that file is empty."""
+    return digest not in ("", hexdigest(b""))
+
+
+def unit_of_slot(name: str, project: str, own: Iterable[str], turn: str) -> Json:
+    """A slot, such as slot-00; `own` are the digests of its environment and its Compose file."""
+    digests = list(own)
+    digest = hexdigest(" ".join(digests).encode()) if all(digests) else ""
+    return unit_of_stack("%s/%s" % (STACK, name), digest, project, turn)
+
+
+def units_of(stack: Optional[Json]) -> List[Json]:
+    """The units that a stack wants; none without a stack."""
+    if not stack:
+        return []
+    digests = stack["digests"]
+    found = [unit_of_stack(FIREWALL, digests["firewall"]), *units_of_host(digests["host"], digests["turn"])]
+    for slot in stack["slots"]:
+        own = (slot["environment"], slot["arguments"])
+        found.append(unit_of_slot(slot["name"], slot["project"], own, digests["turn"]))
+    return found
+
+
+def look_at_stack() -> List[Json]:
+    """The units that this host has, by their markers, and whether each runs; None of `running` means nobody knows.
+
+    One that sleeps counts as running: it has containers.
+    """
+    names = names_in(STACK_MARKERS)
+    if not names:
+        return []  # asking for tables would load the packet filter into a kernel that has none yet
+    projects: Optional[List[str]] = None
+    with contextlib.suppress(RefusedError):
+        projects = [one["project"] for one in containers_of()]
+    tables = run(NFT, "list", "tables")
+    found: List[Json] = []
+    for name in names:
+        if name == "firewall":
+            runs = "table inet " + TABLE in tables.out.splitlines() if tables.status == 0 else None
+            found.append({**unit_of_stack(FIREWALL, digests_in(name, 1)[0]), "running": runs})
+        elif name == "host":
+            host, _, turn, _ = digests_in(name, 4)
+            runs = None if projects is None else HOST_PROJECT in projects
+            found += [{**unit, "running": runs} for unit in units_of_host(host, turn)]
+        elif name.startswith("slot-"):
+            slot, _, project = name.partition(".")
+            environment, arguments, _, turn, _ = digests_in(name, 5)
+            runs = None if projects is None else project in projects
+            found.append({**unit_of_slot(slot, project, (environment, arguments), turn), "running": runs})
+    drift = drift_of_stack()
+    return [{**unit, "drift": drift.get(unit["node"], []) if unit["digest"] else []} for unit in found]
+
+
+def drift_of_stack() -> Dict[str, List[str]]:
+    """How a host differs from what its stack was brought to, in words by unit. Another bring puts it right."""
+    release = "" if is_old_layout() else release_at(STACK_FILES)
+    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
+    stack = wanted.get("stack")
+    if not stack:
+        return {}
+    of_host = []
+    changed = changed_files(release, STACK) if wanted.get("files") else []
+    if changed:
+        of_host.append("files of its release were changed: %s" % ", ".join(changed))
+    for name in (".env", ".env.turn"):
+        if not os.path.lexists("%s/%s" % (stack["checkout"], name)):
+            of_host.append("%s of the checkout is gone" % name)
+    if read(PROFILE) != read(STACK_FILES + "/profile.sh"):
+        of_host.append("%s was changed" % PROFILE)
+    return {HOST: of_host, FIREWALL: [] if firewall_stays() else ["its unit was changed"]}
+
+
+def containers_of(project: str = "") -> List[Json]:
+    """The containers that Compose made for all projects, or for one: name, project, service, state, and so on.
+
+    Those of a command that somebody ran once are left out. Raises where Docker does not answer.
+    """
+    chosen = "label=com.docker.compose.project" + ("=" + project if project else "")
+    what = "Docker does not say which containers there are"
+    listed = must(run("docker", "container", "ls", "--all", "--quiet", "--filter", chosen), what).out.split()
+    if not listed:
+        return []
+    done = run("docker", "container", "inspect", *listed)  # one that went away meanwhile is no failure
+    found = []
+    try:
+        for one in json.loads(done.out):
+            labels, state = one["Config"]["Labels"], one["State"]
+            if labels.get("com.docker.compose.oneoff") == "True":
+                continue
+            facts = {"project": labels["com.docker.compose.project"], "service": labels["com.docker.compose.service"]}
+            facts.update(name=one["Name"].lstrip("/"), state=state["Status"], code=state["ExitCode"], pid=state["Pid"])
+            found.append({**facts, "running": state["Status"] == "running", "restarts": one["RestartCount"]})
+    except (ValueError, KeyError, TypeError):
+        raise RefusedError("step-failed", "%s: %s" % (what, done.words)) from None
+    return found
+
+
+def is_asleep(containers: List[Json]) -> bool:
+    """Whether a project was put to sleep: it has containers, and none of them runs."""
+    return bool(containers) and not any(one["state"] in ("running", "restarting") for one in containers)
+
+
+def host_sleeps() -> bool:
+    """Whether the host was put to sleep, as the service says that does it."""
+    return bool((read_json(POWER + "/power_state.json") or {}).get("state") == "sleeping")
+
+
+def secrets_it_had(process: Json) -> Dict[str, str]:
+    """The digests of secret files that a unit was started with, by the name of the file; none if that is not known."""
+    node = process["node"]
+    if not process["digest"] or node == FIREWALL:
+        return {}
+    if node.startswith(SLOT):
+        _, _, host, _, turn = digests_in("%s.%s" % (node[len(STACK) + 1 :], process["project"]), 5)
+        return {"host": host, "turn": turn}
+    _, host, _, turn = digests_in("host", 4)
+    return {"host": host} if node == HOST else {"turn": turn}
+
+
+# What a host needs before anything changes.
+
+
+def need_stack(wanted: Json, directory: str = "") -> None:
+    """Refuse a host that lacks what its avatar stack needs. Changes nothing.
+
+    `directory` has the files of the stack once they are on the disk: only they say which Compose can read them.
+    """
+    stack = wanted.get("stack")
+    if not stack:
+        return
+    need_checkout(stack, wanted["host"])
+    if not os.path.exists(NFT):
+        raise RefusedError(
+            "stack-nftables-missing",
+            "%s has no %s, which guards the ports of the slots: install nftables" % (wanted["host"], NFT),
+        )
+    need_docker(stack, wanted["host"], directory)
+    for name in (HOST_FILE, SLOT_FILE):
+        need_brand(stack, wanted["host"], "%s/%s" % (stack["checkout"], name))
+
+
+def need_checkout(stack: Json, host: str) -> None:
+    """Refuse a host without the checkout of the stack, or without the settings files of the game in it."""
+    checkout = stack["checkout"]
+    missing = [name for name in (HOST_FILE, SLOT_FILE) if not os.path.exists("%s/%s" % (checkout, name))]
+    if missing:
+        message = (
+            "%s has no checkout of the avatar stack at %s: %s %s not there. "
+            "Clone it there, or name its directory as project_dir in the spec"
+        )
+        are = "is" if len(missing) == 1 else "are"
+        raise RefusedError("stack-checkout-missing", message % (host, checkout, " and ".join(missing), are))
+    # Docker makes a directory of a file that is to be mounted and does not exist; the game starts without its settings.
+    paths = ["%s/%s" % (checkout, name) for name in stack["checkout_files"]]
+    missing = [path for path in paths if not os.path.isfile(path)]
+    if missing:
+        message = (
+            "%s has no %s, which game_files of the spec names: take a file that the checkout has, or leave the key out"
+        )
+        raise RefusedError("stack-game-files-missing", message % (host, " and no ".join(missing)))
+
+
+def need_docker(stack: Json, host: str, directory: str) -> None:
+    """Refuse a host without an engine that answers, without Compose, or with one too old for the files of slots."""
+    engine = run("docker", "version", "--format", "{{ .Server.Version }}")
+    if engine.status:
+        message = (
+            "%s has no Docker engine that answers, and the avatar stack runs in its containers: "
+            "install Docker Engine with its Compose plugin and start it. docker said: %s"
+        )
+        raise RefusedError("stack-docker-missing", message % (host, engine.err.strip() or "nothing"))
+    compose = run("docker", "compose", "version", "--short")
+    if compose.status:
+        message = (
+            "%s has Docker without its Compose plugin, which starts the avatar stack: "
+            "install the package docker-compose-plugin"
+        )
+        raise RefusedError("stack-compose-missing", message % host)
+    # Such tags stand only in the files of slots without command port and of those beyond the public design. A Compose
+    # that somebody built himself has no number.
+    number = re.search(r"[0-9]+([.][0-9]+)*", compose.out)
+    if number is None or not directory or tuple(map(int, number[0].split("."))) >= COMPOSE_WITH_TAGS:
+        return
+    names = [slot["name"] for slot in stack["slots"]]
+    texts = [(name, read("%s/slots/%s.compose.yaml" % (directory, name)) or b"") for name in names]
+    tagged = [name for name, text in texts if re.search(b": !(override|reset)", text)]
+    if tagged:
+        message = (
+            "%s has Docker Compose %s, and %s %s 2.24.4 or newer to change what the checkout publishes: "
+            "update the package docker-compose-plugin"
+        )
+        need = "needs" if len(tagged) == 1 else "need"
+        raise RefusedError("stack-compose-old", message % (host, number[0], ", ".join(tagged), need))
+
+
+def need_brand(stack: Json, host: str, path: str) -> None:
+    """Refuse a checkout of another brand: a name that no file reads is no error to Compose."""
+    tag = stack["prefix"] + "_SERVICE_IMAGE_TAG"
+    names = re.findall("[A-Z]+_SERVICE_IMAGE_TAG", (read(path) or b"").decode(errors="replace"))
+    if tag in names:
+        return
+    advice = "Set brand to that of this checkout in the spec"
+    if names:
+        advice = "It reads %s: set brand to %s in the spec" % (names[0], names[0].split("_")[0].lower())
+    message = "%s on %s does not read %s, so its services would run latest whatever the spec says. %s"
+    raise RefusedError("stack-brand-differs", message % (path, host, tag, advice))
+
+
+# Bringing it to a release.
+
+
+def bring_stack(release: str, stack: Optional[Json], told: Callable[[str, str], None]) -> None:
+    """Bring the avatar stack to a release on the disk, or take it down where there shall be none. May be repeated.
+
+    Slots that are gone or moved stop first, so that their ports are free. Compose is asked only for what changed. What
+    sleeps goes on sleeping. The link to the files moves once these slots are gone, or goes with the last of the stack.
+    """
+    kept = ["%s.%s" % (slot["name"], slot["project"]) for slot in (stack or {"slots": []})["slots"]]
+    for name in names_in(STACK_MARKERS):
+        if name.startswith("slot-") and name not in kept:
+            retire_slot(name, told)
+    if not stack:
+        take_down_stack(told)
+        remove(STACK_FILES)
+        return
+    link("../releases/%s/%s" % (release, STACK), STACK_FILES)
+    if stack["reserved_ports"] or "reserved" in names_in(STACK_MARKERS):
+        reserve(stack["reserved_ports"])
+    # The command line of the stack reads its switches from its caller's environment: lines of .env do not reach it.
+    profile = read(STACK_FILES + "/profile.sh") or b""
+    if read(PROFILE) != profile:
+        write(PROFILE, profile)
+    wanted = markers_of(stack, secret_lines("host"), secret_lines("turn"))
+    bring_firewall(wanted["firewall"], told)
+    bring_host(stack, wanted["host"], told)
+    for slot in stack["slots"]:
+        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told)
+
+
+def retire_slot(name: str, told: Callable[[str, str], None]) -> None:
+    """Remove the project of a slot that is gone or moved. A marker has the name of the slot and that of its project."""
+    slot, _, project = name.partition(".")
+    told("retire", "%s/%s" % (STACK, slot))
+    down(project)
+    remove("%s/%s" % (STACK_MARKERS, name))
+
+
+def down(project: str) -> None:
+    """Remove the containers and the network of a project; Compose finds them by their labels."""
+    words = ("docker", "compose", "--project-name", project, "down", "--remove-orphans")
+    must(run(*words, seconds=600), "the project %s does not stop" % project)
+
+
+def take_down_stack(told: Callable[[str, str], None]) -> None:
+    """Remove what is left of a stack once its slots are gone. The checkout stays as it is."""
+    found = names_in(STACK_MARKERS)
+    if "host" in found:
+        for node in (TURN, HOST) if has_turn(digests_in("host", 4)[2]) else (HOST,):
+            told("retire", node)
+        down(HOST_PROJECT)
+    if "firewall" in found:
+        told("retire", FIREWALL)
+        run("systemctl", "stop", FIREWALL_UNIT)
+        run(NFT, "delete", "table", "inet", TABLE)  # somebody may have flushed it
+        remove("%s/multi-user.target.wants/%s" % (UNITS, FIREWALL_UNIT))
+        remove("%s/%s" % (UNITS, FIREWALL_UNIT))
+        run("systemctl", "daemon-reload")
+    if "reserved" in found:
+        reserve("")
+    if os.path.isdir(STACK_MARKERS):
+        for path in (SYSCTL, PROFILE, STACK_MARKERS):
+            remove(path)
+
+
+def reserve(ports: str) -> None:
+    """Have the kernel give these ports to nobody but TURN: they lie among those that it hands out by itself.
+
+    The setting is one list: what others put there stays, and of ours only the range is taken out that is written down
+    as reserved by an earlier release. `ports` is such as 49160-49200, or "" for none.
+    """
+    now = [one for one in (read(RESERVED) or b"").decode().strip().split(",") if one]
+    before = marker_of("reserved")
+    wanted = [one for one in now if one != before and one != ports] + ([ports] if ports else [])
+    text = ",".join(wanted)
+    if ports and (set(wanted) != set(now) or not os.path.exists(SYSCTL)):
+        write(SYSCTL, ("net.ipv4.ip_local_reserved_ports=%s\n" % text).encode())
+    if set(wanted) != set(now):
+        with open(RESERVED, "w") as file:
+            file.write(text + "\n")
+    if not ports:  # the file would hold ports of others only, and bring them back at boot after they gave them up
+        remove(SYSCTL)
+    if before != ports or not os.path.exists(STACK_MARKERS + "/reserved"):
+        mark("reserved", ports)
+
+
+def bring_firewall(digest: str, told: Callable[[str, str], None]) -> None:
+    """Have the packet filter guard the ports of slots, now and at boot."""
+    loaded = run(NFT, "list", "table", "inet", TABLE).status == 0  # somebody may have flushed it
+    if loaded and firewall_stays() and marker_of("firewall") == digest:
+        return
+    told("start", FIREWALL)
+    rules = STACK_FILES + "/nftables.conf"
+    must(run(NFT, "--check", "--file", rules), "the rules of the packet filter do not parse")
+    mark("firewall", STARTING)
+    write("%s/%s" % (UNITS, FIREWALL_UNIT), FIREWALL_UNIT_TEXT.encode())
+    link("../" + FIREWALL_UNIT, "%s/multi-user.target.wants/%s" % (UNITS, FIREWALL_UNIT))
+    must(run("systemctl", "daemon-reload"), "systemd does not read its units")
+    must(run("systemctl", "restart", FIREWALL_UNIT), "the rules of the packet filter are not loaded")
+    mark("firewall", digest)
+
+
+def firewall_stays() -> bool:
+    """Whether the unit is there that loads the rules at boot."""
+    wants = "%s/multi-user.target.wants/%s" % (UNITS, FIREWALL_UNIT)
+    return read("%s/%s" % (UNITS, FIREWALL_UNIT)) == FIREWALL_UNIT_TEXT.encode() and os.path.lexists(wants)
+
+
+def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None]) -> None:
+    """Bring the environment files of the checkout and the host's own services to the release.
+
+    `wanted` is the marker that they get then.
+    """
+    before = marker_of("host")
+    there = [one["service"] for one in containers_of(HOST_PROJECT)]
+    due = before != wanted or not there
+    if due:  # before the first file changes: whoever goes back must see that these are not the old ones
+        mark("host", STARTING)
+    gone = [name for name in HOST_SERVICES if name in there and name not in stack["services"]]
+    if gone:
+        if TURN_SERVICE in gone:
+            told("retire", TURN)
+        words = ("docker", "compose", "--project-name", HOST_PROJECT, "rm", "--stop", "--force", *gone)
+        must(run(*words, seconds=600), "%s cannot be removed" % ", ".join(gone))
+    # Services of the stack rewrite lines of these files, so what counts is what was written and not what stands there.
+    for name, file in ((".env", "host"), (".env.turn", "turn")):
+        if before != wanted or not os.path.lexists("%s/%s" % (stack["checkout"], name)):
+            write_environment(stack, name, file)
+    if not stack["steered"]:  # where the checkout's file names it whatever .env says, it would win over the spec's list
+        remove(POWER + "/power_allowed_ips.txt")
+    if not due:
+        return
+    was, will = before.split(), wanted.split()
+    if not there or was[:2] != will[:2]:
+        told("start", HOST)
+    if has_turn(will[2]) and (not there or was[2:] != will[2:]):
+        told("start", TURN)
+    start_host(stack)
+    mark("host", wanted)
+
+
+def write_environment(stack: Json, name: str, file: str) -> None:
+    """Write an environment file of the checkout, settings and secrets, for the owner of the checkout alone.
+
+    A line that the control plane wrote into it stays.
+    """
+    checkout = stack["checkout"]
+    path, there = "%s/%s" % (checkout, name), os.stat("%s/%s" % (checkout, HOST_FILE))
+    parts = [read("%s/%s.env" % (STACK_FILES, file)) or b"", secret_lines(file)]
+    present = read(path)
+    if stack["steered"] and file == "host":
+        parts += re.findall(b"(?m)^SIGNALING_EXTRA_ARGS=.*$", present or b"")
+    content = b"".join(part.strip() + b"\n" for part in parts if part.strip()) or b"\n"
+    owner = (there.st_uid, there.st_gid)
+    if present == content:
+        facts = os.lstat(path)  # a file that is as it should be stays, because it may be mounted into containers
+        if (facts.st_mode, facts.st_uid, facts.st_gid) == (stat.S_IFREG | 0o600, *owner):
+            return
+    new = checkout + "/.fleetc-new"  # the directory of a checkout is not root's: others must not see what is not whole
+    remove(new)
+    os.mkdir(new, 0o700)
+    write(new + "/env", content, 0o600)
+    os.chown(new + "/env", *owner, follow_symlinks=False)
+    os.rename(new + "/env", path)
+    sync_directory(checkout)
+    os.rmdir(new)
+
+
+def secret_lines(file: str) -> bytes:
+    """The secret lines of host.env or turn.env, from the release that the link leads to; empty without any."""
+    return read("%s/secrets/%s.env" % (STACK_FILES, file)) or b""
+
+
+def start_host(stack: Json) -> None:
+    """Start the host's own services. A host that sleeps goes on sleeping: only what wakes it is started."""
+    listed = run("docker", "network", "ls", "--quiet", "--filter", "name=^%s$" % NETWORK)
+    if not must(listed, "Docker does not say which networks there are").out.strip():
+        must(run("docker", "network", "create", NETWORK), "the network %s cannot be made" % NETWORK)
+    others = [name for name in stack["services"] if name not in AWAKE]
+    awake = [name for name in stack["services"] if name in AWAKE]
+    for how, services in (("--no-start" if host_sleeps() else "--detach", others), ("--detach", awake)):
+        if services:  # without a name, Compose would start all that the file of the checkout has
+            up(stack, HOST_PROJECT, HOST_FILE, stack["host_compose"], "host.env", how, "--no-deps", *services)
+
+
+def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None]) -> None:
+    """Bring a slot to the release; `wanted` is the marker that it gets then.
+
+    The first words there are its own files and the tokens that it shares; the others are TURN's, which only two of its
+    services read.
+    """
+    name, project = slot["name"], slot["project"]
+    marker, own = "%s.%s" % (name, project), " ".join(wanted.split()[:3])
+    before, there = marker_of(marker), containers_of(project)
+    if before == wanted and there:
+        return
+    whole = not there or not before.startswith(own)
+    # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
+    sleeps = is_asleep(there) and not before.endswith(STARTING)
+    told("start", "%s/%s" % (STACK, name))
+    for directory in slot["directories"]:
+        make_directory(directory, os.stat("%s/%s" % (stack["checkout"], HOST_FILE)))
+    begun = ([] if whole else [own]) + [STARTING] + ([SLEEPING] if sleeps else [])
+    mark(marker, " ".join(begun))
+    words = ["--no-start" if sleeps else "--detach"]
+    if not whole:
+        words += ["--no-deps", *READS_TURN]
+    up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
+    mark(marker, wanted)
+
+
+def make_directory(path: str, owner: os.stat_result) -> None:
+    """Make a directory of a slot for the owner of the checkout, with those above it; what is above and there stays."""
+    above = os.path.dirname(path)
+    if not os.path.isdir(above):
+        make_directory(above, owner)
+    if not os.path.isdir(path):
+        os.mkdir(path)
+    os.chmod(path, 0o755)
+    os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def up(stack: Json, project: str, file: str, over: str, settings: str, *words: str) -> None:
+    """Have Compose start a project, or create it asleep. It replaces the containers that changed and no others.
+
+    `file` is of the checkout; `over` lies over it and is of the release, as are the settings; "" for none.
+    """
+    checkout = stack["checkout"]
+    own = ("--file", "%s/%s" % (STACK_FILES, over)) if over else ()
+    place = ("--project-directory", checkout, "--env-file", checkout + "/.env", "--file", "%s/%s" % (checkout, file))
+    done = run(
+        *("docker", "compose", "--project-name", project, *place, *own, "up", *words[:1], "--quiet-pull", *words[1:]),
+        seconds=PULLING_SECONDS,
+        environment=settings_in("%s/%s" % (STACK_FILES, settings)),
+    )
+    if done.status:
+        secrets = (secret_lines("host") + secret_lines("turn")).decode().splitlines()
+        said = masked(done.words, (line.partition("=")[2] for line in secrets))
+        raise RefusedError("step-failed", "%s does not start: %s" % (project, said))
+
+
+# Health, and hosts that the role of an older fleetc set up.
+
+
+def watch_stack(stack: Optional[Json]) -> Tuple[str, Dict[str, Json]]:
+    """What is wrong with a stack, in words, and what Docker says of each of its containers, by name."""
+    if not stack:
+        return "", {}
+    try:
+        there = [one for one in containers_of() if one["project"] in projects_of(stack)]
+    except RefusedError as failure:
+        return str(failure), {}
+    return ill_of_stack(stack, there), {one["name"]: one for one in there}
+
+
+def ill_of_stack(stack: Json, containers: List[Json]) -> str:
+    """What is wrong with a stack that has these containers; "" where those of projects that do not sleep run.
+
+    One that ended by itself without a fault is well.
+    """
+    there = {project: [one for one in containers if one["project"] == project] for project in projects_of(stack)}
+    wanted = [name for name in stack["services"] if name in AWAKE or not host_sleeps()]
+    states = {one["service"]: one for one in there[HOST_PROJECT]}
+    for service in wanted:
+        if service not in states:
+            return "%s has no container" % service
+    for project, found in there.items():
+        if not found:
+            return "%s has no containers" % project
+        if project != HOST_PROJECT and is_asleep(found):
+            continue
+        for one in found:
+            ended = one["state"] == "exited" and one["code"] == 0
+            if one["state"] != "running" and not ended and (project != HOST_PROJECT or one["service"] in wanted):
+                return "%s of %s is %s" % (one["service"], project, one["state"])
+    return ""
+
+
+def projects_of(stack: Json) -> List[str]:
+    """The Compose projects of a stack: that of the host, and those of its slots."""
+    return [HOST_PROJECT, *(slot["project"] for slot in stack["slots"])]
+
+
+def take_over_stack(directory: str) -> Optional[Json]:
+    """The stack that the role of an older fleetc started from the files in a directory.
+
+    The way back needs it, and the role left nothing but files and markers. The secrets are put beside the files. None
+    where there is no stack, and where what it was started from is not exactly what is found, such as after a start that
+    broke off: it is left as it is then.
+    """
+    markers = {name: marker_of(name) for name in names_in(STACK_MARKERS)}
+    slots = sorted(name for name in markers if name.startswith("slot-"))
+    first = settings_in("%s/slots/%s.env" % (directory, slots[0].partition(".")[0])) if slots else {}
+    checkout = os.path.dirname(first.get("COMPOSE_FILE", "").partition(":")[0])
+    try:
+        there = [one["service"] for one in containers_of(HOST_PROJECT)] if slots else []
+    except RefusedError:
+        return None
+    secrets = {file: secrets_in_checkout(directory, checkout, file) for file in ("host", "turn")}
+    stack = {
+        "checkout": checkout,
+        "steered": "EDGE_CONFIG_URL" in settings_in(directory + "/host.env"),
+        "services": [name for name in HOST_SERVICES if name in there],
+        "host_compose": HOST_COMPOSE if os.path.exists("%s/%s" % (directory, HOST_COMPOSE)) else "",
+        "digests": digests_of_stack(directory),
+        "reserved_ports": markers.pop("reserved", ""),
+        "slots": [slot_at(directory, name) for name in slots],
+    }
+    known = len(slots) == len([name for name in names_in(directory + "/slots") if name.endswith(".env")])
+    if not slots or not known or markers_of(stack, secrets["host"], secrets["turn"]) != markers:
+        return None
+    for file, lines in secrets.items():
+        if lines:
+            os.makedirs(directory + "/secrets", mode=0o700, exist_ok=True)
+            write("%s/secrets/%s.env" % (directory, file), lines, 0o600)
+    return stack
+
+
+def slot_at(directory: str, marker: str) -> Json:
+    """A slot of the role as its files say; its directories are there since it was started."""
+    name, _, project = marker.partition(".")
+    files = {"environment": "env", "arguments": "compose.yaml"}
+    found = {part: hexdigest(read("%s/slots/%s.%s" % (directory, name, end)) or b"") for part, end in files.items()}
+    return {"name": name, "project": project, "directories": [], **found}
+
+
+def digests_of_stack(directory: str) -> Dict[str, str]:
+    """The digests of the parts of a stack that change independently, as the compiler computes them from its files."""
+    files = {"host": "host.env", "turn": "turn.env", "firewall": "nftables.conf"}
+    found = {part: hexdigest(read("%s/%s" % (directory, name)) or b"") for part, name in files.items()}
+    own = read("%s/%s" % (directory, HOST_COMPOSE))
+    if own is not None:
+        found["host"] = hexdigest(("%s %s" % (found["host"], hexdigest(own))).encode())
+    return found
+
+
+def secrets_in_checkout(directory: str, checkout: str, file: str) -> bytes:
+    """The secret lines of an environment file of the checkout: those that no file of a release has."""
+    name = {"host": ".env", "turn": ".env.turn"}[file]
+    others = {"SIGNALING_EXTRA_ARGS", *settings_in("%s/%s.env" % (directory, file))}
+    lines = (read("%s/%s" % (checkout, name)) or b"").splitlines(True)
+    return b"".join(
+        line for line in lines if b"=" in line and line.split(b"=")[0].decode(errors="replace") not in others
+    )
+
+
+def settings_in(path: str) -> Dict[str, str]:
+    """The variables of an environment file of the stack; their values stand there as they are."""
+    lines = (read(path) or b"").decode(errors="replace").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+# --- health -----------------------------------------------------------------------------------------
+
+LISTEN = "0A"
+BODY_LIMIT = 4 * 1024 * 1024
+ENDS = 3
+"""How often a node may be started again by itself before nobody waits for it any longer."""
+
+
+def healthy(wanted: Json, deadline: float, stable: float) -> List[str]:
+    """Wait until a release is well for `stable` seconds on end; what is wrong after `deadline` seconds.
+
+    All nodes are asked at once. A node or a container that ends again and again is not waited for.
+    """
+    services, stack, runtime = wanted["services"], wanted.get("stack"), wanted["runtime"]
+    if not services and not stack:
+        return []
+    end, well_since = time.monotonic() + deadline, None
+    before = {**facts_of(services, runtime), **watch_stack(stack)[1]}
+    pids: Dict[str, int] = {}
+    with ThreadPoolExecutor(max_workers=min(16, len(services) + 1)) as pool:
+        while True:
+            asked = time.monotonic()
+            trouble, of_stack = watch_stack(stack)
+            facts = {**facts_of(services, runtime), **of_stack}
+            now = {node: fact["pid"] for node, fact in facts.items() if fact["running"]}
+            asks = [pool.submit(ill, one, runtime, now.get(one["name"], 0)) for one in services]
+            problems = [problem for problem in (*(ask.result() for ask in asks), trouble) if problem]
+            well_since = None if problems or now != pids or well_since is None else well_since
+            if not problems and well_since is None:
+                well_since = asked
+            if well_since is not None and time.monotonic() - well_since >= stable:
+                return []
+            tried = {node: fact["restarts"] - before.get(node, fact)["restarts"] for node, fact in facts.items()}
+            ended = [node for node, times in tried.items() if times >= ENDS]
+            if ended or time.monotonic() >= end + (0 if problems else stable):
+                again = ["%s ended %d times" % (node, tried[node]) for node in ended]
+                return problems + again or ["its processes are not the same for %d seconds on end" % stable]
+            pids = now
+            time.sleep(min(1.0, max(0.1, stable / 4)))
+
+
+def facts_of(services: List[Json], runtime: str) -> Dict[str, Json]:
+    """What systemd or Docker says of the nodes that it knows."""
+    nodes = [service["name"] for service in services]
+    return (processes_of_units(nodes) if runtime == "systemd" else processes_of_containers(nodes)) or {}
+
+
+def ill(service: Json, runtime: str, pid: int) -> str:
+    """What is wrong with a node, in words; "" where it is well."""
+    node = service["name"]
+    if not pid:
+        return "%s does not run" % node
+    directory = os.path.realpath("%s/%s" % (CURRENT, node))
+    drift = drift_of_process(pid, service, directory, runtime)
+    if drift:
+        return "%s: %s" % (node, drift[0])
+    health = service.get("health") or {}
+    listening = listening_ports(pid)
+    for port in health.get("ports", []):
+        if port not in listening:
+            return "%s does not listen on port %d" % (node, port)
+    for ask in (ill_by_healthz, ill_by_status, ill_by_caps):
+        problem = ask(health)
+        if problem:
+            return "%s %s" % (node, problem)
+    return ""
+
+
+def listening_ports(pid: int) -> List[int]:
+    """The TCP ports on which a process itself listens."""
+    sockets = set()
+    try:
+        for name in os.listdir("/proc/%d/fd" % pid):
+            with contextlib.suppress(OSError):
+                sockets.add(os.readlink("/proc/%d/fd/%s" % (pid, name)))
+    except OSError:
+        return []
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in (read("/proc/%d/net/%s" % (pid, table)) or b"").decode().splitlines()[1:]:
+            words = line.split()
+            if words[3] == LISTEN and "socket:[%s]" % words[9] in sockets:
+                found.add(int(words[1].rpartition(":")[2], 16))
+    return sorted(found)
+
+
+def ill_by_healthz(health: Json) -> str:
+    """What /healthz says; nothing of nodes that have none."""
+    where = health.get("healthz")
+    if not where:
+        return ""
+    status, _ = get(where, "/healthz")
+    return "" if status == 200 else "answers %s to /healthz" % (status or "nothing")
+
+
+def ill_by_status(health: Json) -> str:
+    """What /status says: the release, and the prices that an orchestrator asks."""
+    where = health.get("status")
+    if not where:
+        return ""
+    status, body = get(where, "/status")
+    if status != 200 or not isinstance(body, dict):
+        return "answers %s to /status" % (status or "nothing")
+    wanted, version = health.get("version", ""), str(body.get("Version", ""))[:80]
+    if wanted and version != wanted and not version.startswith(wanted + "-"):
+        return "is of release %s instead of %s" % (version or "unknown", wanted)
+    prices = body.get("BroadcasterPrices")
+    for who, price in health.get("prices", {}).items():
+        asked = prices.get(who) if isinstance(prices, dict) else None
+        if not same_number(asked, price):
+            return "asks %s wei a pixel of %s instead of %s" % (str(asked)[:40], who, price)
+    return ""
+
+
+def ill_by_caps(health: Json) -> str:
+    """What a gateway says that it pays at most."""
+    if not health.get("max_price"):
+        return ""
+    status, body = get(health["status"], "/getBroadcastConfig")
+    if status != 200 or not isinstance(body, dict):
+        return "answers %s to /getBroadcastConfig" % (status or "nothing")
+    cap = body.get("MaxPrice")
+    return (
+        ""
+        if same_number(cap, health["max_price"])
+        else "pays at most %s wei a pixel instead of %s"
+        % (
+            str(cap)[:40],
+            health["max_price"],
+        )
+    )
+
+
+def same_number(said: object, wanted: str) -> bool:
+    """Whether a node's rational, such as 3/2, is the one that is wanted."""
+    try:
+        return Fraction(str(said)) == Fraction(wanted)
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def get(where: str, path: str, seconds: float = 5) -> Tuple[int, Any]:
+    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer.
+
+    `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
+    sent.
+    """
+    scheme, _, address = where.partition("://")
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    if scheme == "https":
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            host, int(port), timeout=seconds, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    try:
+        connection.request("GET", path, headers={"Connection": "close"})
+        answer = connection.getresponse()
+        body = answer.read(BODY_LIMIT)
+    except (OSError, http.client.HTTPException, ValueError):
+        return 0, None
+    finally:
+        connection.close()
+    try:
+        return answer.status, json.loads(body)
+    except ValueError:
+        return answer.status, None
+
+
+LOG_LINES = 30
+
+
+def last_words(wanted: Json, since: float) -> List[str]:
+    """The last log lines of the nodes that were just started, with known secrets and all addresses masked."""
+    begun = "%d" % since
+    found = []
+    for service in wanted["services"]:
+        node = service["name"]
+        if wanted["runtime"] == "docker":
+            done = run("docker", "container", "logs", "--since", begun, "--tail", str(LOG_LINES), unit_of(node))
+        else:
+            words = ("--no-pager", "--output=cat", "--since=@" + begun, "--lines=%d" % LOG_LINES)
+            done = run("journalctl", *words, "--unit=%s.service" % unit_of(node))
+        content = read("%s/%s/secrets/secrets.env" % (CURRENT, node)) or b""
+        text = masked(done.out + done.err, variables_in(content, wanted["runtime"]).values())
+        found += ["%s: %s" % (node, line) for line in text.splitlines()[-LOG_LINES:] if line.strip()]
+    return found[-4 * LOG_LINES :]
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """Text of a node without secrets, and without addresses but for their scheme: they may have keys in them."""
+    for value in sorted((value for value in secrets if len(value) > 3), key=len, reverse=True):
+        text = text.replace(value, "***")
+    return re.sub(r'([A-Za-z][A-Za-z0-9+.-]*://)[^\s"]+', r"\1***", text)
+
+
+# --- one switch, from its intention to its end ------------------------------------------------------
+
+ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
+    "armed",
+    "switching",
+    "watching",
+    "healthy",
+    "reverting",
+    "reverted",
+    "quarantined",
+)
+OPEN = (ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING)
+"""Phases that somebody has to end. A switch that is confirmed has no file any more."""
+
+STARTING_SECONDS = 15
+"""How long the process that carries out a switch may take to begin."""
+
+STOPPING_SECONDS = 90
+"""What stopping may take before the deadline of the start begins to count."""
+
+
+def boot_id() -> str:
+    """Which boot of the host this is."""
+    return (read("/proc/sys/kernel/random/boot_id") or b"").decode().strip()
+
+
+def open_switch() -> Optional[Json]:
+    """The switch that has not ended, if there is one."""
+    switch = read_json(SWITCH)
+    return switch if switch is not None and switch.get("phase") in OPEN else None
+
+
+def switch_for_people() -> Optional[Json]:
+    """What is said of the switch that has not ended."""
+    switch = open_switch()
+    if switch is None:
+        return None
+    return {key: switch.get(key) for key in ("id", "phase", "from", "to", "owner", "begun")}
+
+
+def enter(switch: Json, phase: str, **facts: Any) -> None:
+    """Write down which phase begins, before it begins."""
+    switch.update(facts, phase=phase)
+    write_json(SWITCH, switch)
+    note(phase, switch=switch["id"], source=switch["from"], target=switch["to"])
+
+
+def arm(switch: Json, seconds: float) -> None:
+    """Have the host revert by itself after so many seconds. They are counted by the kernel, whatever the clock says."""
+    disarm(switch)
+    switch["armed"] = switch.get("armed", 0) + 1
+    switch["until"] = time.monotonic() + seconds
+    write_json(SWITCH, switch)
+    unit = "%s-%s-%d" % (TIMER, switch["id"], switch["armed"])
+    options = ("--on-active=%d" % max(1, round(seconds)), "--timer-property=AccuracySec=100ms")
+    start_apart(unit, options, "resume", "--after", str(seconds))
+
+
+def disarm(switch: Json) -> None:
+    """Stop the timer of a switch; one that is missed finds out by itself that it is out of date."""
+    if switch.get("armed"):
+        run("systemctl", "stop", "%s-%s-%d.timer" % (TIMER, switch["id"], switch["armed"]))
+
+
+def start_apart(unit: str, options: Tuple[str, ...], *words: str) -> None:
+    """Run this program apart from the session that asked for it: by systemd, or without it in a session of its own."""
+    command = [sys.executable or "python3", PROGRAM]
+    on_time = any(option.startswith("--on-active") for option in options)
+    own = list(words[:1] if on_time else words)
+    if run("systemd-run", "--quiet", "--collect", "--unit=" + unit, *options, *command, *own).status == 0:
+        return
+    with open(os.devnull, "r+b") as nowhere:
+        subprocess.Popen([*command, *words], stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+
+
+def begin_switch(target: str, request: Json) -> Json:
+    """Write down a switch to a release on the disk, arm the way back, and start who carries it out."""
+    record = read_json(RECORD) or {}
+    wanted = wanted_of(target)
+    switch: Json = {
+        "id": os.urandom(4).hex(),
+        "from": record.get("release", ""),
+        "to": target,
+        "owner": request.get("owner", {}),
+        "begun": time.time(),
+        "boot": boot_id(),
+        "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
+        "restarted": [],
+        "reasons": [],
+        "words": [],
+    }
+    enter(switch, ARMED)
+    seconds = switch["seconds"]
+    arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"] + seconds["confirm"])
+    start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")
+    return switch
+
+
+def carry_out(switch: Json) -> None:
+    """Bring the host forward; back where that fails. The caller holds the lock."""
+    seconds = switch["seconds"]
+    enter(switch, SWITCHING)
+    try:
+        wanted = wanted_of(switch["to"])
+        bring(switch["to"], wanted, telling(switch))
+        enter(switch, WATCHING)
+        problems = healthy(wanted, seconds["deadline"], seconds["stable"])
+    except (RefusedError, OSError) as failure:
+        problems = [str(failure)]
+    if problems:
+        back(switch, problems, words_of(switch))
+        return
+    enter(switch, HEALTHY)
+    arm(switch, seconds["confirm"])
+
+
+def words_of(switch: Json) -> List[str]:
+    """The last log lines of the nodes that a switch started; none where its release is gone."""
+    try:
+        wanted = wanted_of(switch["to"])
+    except RefusedError:
+        return []
+    begun = [service for service in wanted["services"] if service["name"] in switch["restarted"]]
+    return last_words({**wanted, "services": begun}, switch["begun"])
+
+
+def telling(switch: Json) -> Callable[[str, str], None]:
+    """Writes each step of a switch down before it is taken."""
+
+    def told(do: str, node: str) -> None:
+        if do == "start" and node not in switch["restarted"]:
+            switch["restarted"].append(node)
+        switch["step"] = [do, node]
+        write_json(SWITCH, switch)
+        note("step", switch=switch["id"], do=do, node=node)
+
+    return told
+
+
+def back(switch: Json, reasons: List[str], words: Iterable[str] = ()) -> None:
+    """Bring the host back to where a switch began, and ask the same health. The caller holds the lock."""
+    seconds = switch["seconds"]
+    enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
+    arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
+    try:
+        wanted = wanted_of(switch["from"])
+        bring(switch["from"], wanted, telling(switch))
+        problems = healthy(wanted, seconds["deadline"], seconds["stable"])
+    except (RefusedError, OSError) as failure:
+        problems = [str(failure)]
+    disarm(switch)
+    if problems:
+        why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
+        write_json(QUARANTINE, {"why": why, "switch": switch["id"], "at": time.time()})
+        enter(switch, QUARANTINED, reasons=[*switch["reasons"], why])
+        return
+    enter(switch, REVERTED)
+
+
+def resume(at_boot: bool) -> None:
+    """End a switch that nobody else ends any more: its process died, the host was switched off, nobody confirmed it."""
+    with locked(3600):
+        switch = open_switch()
+        if switch is None:
+            return
+        here = switch.get("boot") == boot_id()
+        if not at_boot and here and time.monotonic() < switch.get("until", 0):
+            return  # a later timer of the same switch is armed
+        died = "nobody confirmed the release in time" if here else "the host was switched off in the middle"
+        if switch["phase"] != HEALTHY and here:
+            died = "the switch broke off in the phase %s" % switch["phase"]
+        switch["boot"] = boot_id()
+        back(switch, [] if switch["phase"] == REVERTING else [died])
+
+
+def wait_for_end(identity: str) -> Json:
+    """Wait until a switch is healthy, reverted or in quarantine; go back where the process that carries it out died."""
+    begun = time.monotonic()
+    while True:
+        switch = read_json(SWITCH)
+        if switch is None or switch["id"] != identity:
+            raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
+        if switch["phase"] in (HEALTHY, REVERTED, QUARANTINED):
+            return switch
+        if switch["phase"] != ARMED or time.monotonic() - begun > STARTING_SECONDS:
+            with contextlib.suppress(RefusedError), locked(0):
+                switch = read_json(SWITCH) or {}
+                if switch.get("id") == identity and switch["phase"] in OPEN and switch["phase"] != HEALTHY:
+                    back(switch, ["the switch broke off in the phase %s" % switch["phase"]])
+        time.sleep(0.2)
+
+
+# --- requests ---------------------------------------------------------------------------------------
+
+
+def do_observe(request: Json) -> Json:
+    """What the host runs, and with `wanted` the steps to it. Changes nothing."""
+    now = look()
+    answer: Json = {"state": now, "changed": False}
+    if "wanted" in request:
+        files = secret_files(request["wanted"], request.get("values", {}))
+        answer["steps"] = steps(with_other_secrets(now, files), wanted_state(request["wanted"]))
+    return answer
+
+
+def do_begin(request: Json) -> Json:
+    """What there is to do on the host in a rollout. It keeps the plan as the newest one, and refuses an older one."""
+    do_record(request)
+    wanted = request["wanted"]
+    found = read_json(QUARANTINE)
+    if found is not None and not request.get("clear"):
+        raise RefusedError(
+            "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found["why"], wanted["host"])
+        )
+    if found is not None and not request.get("check"):
+        remove(QUARANTINE)
+        note("cleared", why=found["why"])
+    answer = do_observe(request)
+    need_stack(wanted)
+    begun = answer["state"]["switch"] is not None or is_old_layout()
+    answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
+    return answer
+
+
+def do_record(request: Json) -> Json:
+    """Keep the plan of a rollout as the newest one that this host was given; refuse an older one."""
+    plan = request["plan"]
+    need_own_release(request["wanted"], request)
+    given = (read(NEWEST_PLAN) or b"").decode(errors="replace")
+    match = re.fullmatch(r"([0-9TZ:-]{20}) ([0-9a-f]{64}|-)\n?", given)
+    newest = match[1] if match else ""
+    if plan["seal"] != "-" and given and not match:
+        raise RefusedError("plan-record-damaged", "%s makes no sense; look at it, then remove it" % NEWEST_PLAN)
+    own = given.strip() == "%s %s" % (plan["created"], plan["seal"])
+    if plan["seal"] != "-" and not own and newest >= plan["created"]:
+        message = "a newer plan was rolled out here, made at %s; make a new plan and have it approved" % newest
+        raise RefusedError("plan-superseded", message)
+    if not request.get("check"):
+        line = "%s %s\n" % (max(plan["created"], newest), plan["seal"])
+        if given != line:
+            write(NEWEST_PLAN, line.encode())
+        record, name = read_json(RECORD) or {}, {key: request["wanted"][key] for key in ("fleet", "host")}
+        if not record.items() >= name.items():
+            with locked(30):
+                write_json(RECORD, {**(read_json(RECORD) or {}), **name})
+    return {"changed": False}
+
+
+def need_own_release(wanted: Json, request: Json) -> None:
+    """Refuse a release for another host: a wrong address, or the wrong name in a pull."""
+    record = read_json(RECORD) or {}
+    before = (record.get("fleet") or wanted["fleet"], record.get("host") or wanted["host"])
+    if before != (wanted["fleet"], wanted["host"]) and not request.get("renamed"):
+        message = (
+            "this machine is the host %s of the fleet %s, and the release is for %s of %s: correct the address"
+            % (
+                before[1],
+                before[0],
+                wanted["host"],
+                wanted["fleet"],
+            )
+        )
+        raise RefusedError("other-host", message)
+
+
+def do_stage(request: Json) -> Json:
+    """Bring a release and its secrets to the disk, whole. What runs is not touched, but for what broke off before."""
+    wanted = request["wanted"]
+    need_own_release(wanted, request)
+    with locked(30):
+        switch = open_switch()
+        if switch is not None:
+            end_before(switch, request)
+        install_program(request["program"])
+        make_places(wanted)
+        take_over_old_layout(wanted["owner"])
+        files = secret_files(wanted, request.get("values", {}))
+        need_programs(wanted)
+        release = staged(wanted, files) or stage(wanted, files, request)
+        need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
+        note("staged", release=release)
+        return {"release": release, "changed": True}
+
+
+def end_before(switch: Json, request: Json) -> None:
+    """End a switch that broke off before a new one begins; one that is still on its way is somebody else's."""
+    owner = switch.get("owner", {})
+    waits = switch["phase"] == HEALTHY and switch.get("boot") == boot_id() and time.monotonic() < switch.get("until", 0)
+    if waits and owner.get("id") != request.get("owner", {}).get("id") and not request.get("take_over"):
+        raise RefusedError(
+            "switch-open", "a release of %s waits for its confirmation here" % (owner.get("who") or "somebody else")
+        )
+    switch["boot"] = boot_id()
+    back(switch, ["the next rollout found it unfinished"])
+    if (read_json(SWITCH) or {}).get("phase") == QUARANTINED:
+        raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
+
+
+def install_program(program: str) -> None:
+    """Keep this program on the host, with the unit that ends at boot what a reboot broke off."""
+    if read(PROGRAM) != program.encode():
+        write(PROGRAM, program.encode(), 0o755)
+    unit = "%s/%s" % (UNITS, BOOT_UNIT)
+    if read(unit) != BOOT_UNIT_TEXT.encode():
+        write(unit, BOOT_UNIT_TEXT.encode())
+        link("../" + BOOT_UNIT, "%s/multi-user.target.wants/%s" % (UNITS, BOOT_UNIT))
+        run("systemctl", "daemon-reload")
+
+
+BOOT_UNIT_TEXT = """# Written by fleetc.
+[Unit]
+Description=Finish or take back a release that a reboot broke off
+ConditionPathExists=%s
+After=local-fs.target docker.service
+
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/env python3 %s resume --boot
+TimeoutStartSec=infinity
+
+[Install]
+WantedBy=multi-user.target
+""" % (SWITCH, PROGRAM)
+
+
+def make_places(wanted: Json) -> None:
+    """Make the user and the directories that nodes need. What is there is left as it is."""
+    owner = wanted["owner"]
+    try:
+        user = pwd.getpwnam(owner)
+    except KeyError:
+        must(run("useradd", "--system", "--no-create-home", owner), "the user %s cannot be made" % owner)
+        user = pwd.getpwnam(owner)
+    for path, mode in ((RELEASES, 0o755), (SECRETS, 0o700), (MARKERS, 0o755)):
+        os.makedirs(path, exist_ok=True)
+        os.chmod(path, mode)
+    if not os.path.lexists(CURRENT):
+        os.mkdir(CURRENT)
+    for service in wanted["services"]:
+        path = service["data_dir"]
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if not os.path.isdir(path):
+            os.mkdir(path)
+        os.chmod(path, 0o700)
+        os.chown(path, user.pw_uid, user.pw_gid)
+
+
+def need_programs(wanted: Json) -> None:
+    """Refuse a host that lacks what its nodes are started with. Images that are missing are pulled."""
+    if wanted["runtime"] == "systemd":
+        binary = wanted.get("binary", "")
+        if wanted["services"] and not os.access(binary, os.X_OK):
+            raise RefusedError("program-missing", "there is no program at %s: install the node there" % binary)
+        return
+    for service in wanted["services"]:
+        asked = ("docker", "image", "inspect", "--format", "{{.Id}}", service["image"])
+        found = run(*asked)
+        if found.status and "No such image" in found.err:
+            must(run("docker", "image", "pull", "--quiet", service["image"], seconds=1800), service["image"])
+            found = run(*asked)
+        service["image_id"] = must(found, "Docker does not have the image %s" % service["image"]).out.strip()
+
+
+def staged(wanted: Json, files: Dict[str, bytes]) -> str:
+    """A release on the disk with exactly these files and secrets; "" where there is none."""
+    for release in kept_releases():
+        directory = "%s/%s" % (RELEASES, release)
+        if digest_in(release) != wanted["digest"] or release.endswith(".0"):
+            continue
+        before = wanted_of(release)
+        images = [service.get("image_id") for service in before["services"]]
+        if images != [service.get("image_id") for service in wanted["services"]]:
+            continue  # a tag moved: the old release goes on meaning the old image
+        if digest_of_release(directory) == wanted["digest"] and secrets_at(directory) == files:
+            write_json(directory + "/.wanted.json", {**wanted, "files": before.get("files", {})})
+            return release
+    return ""
+
+
+def stage(wanted: Json, secrets: Dict[str, bytes], request: Json) -> str:
+    """A new release on the disk, from the archive of a request. Raises where its digest is another one."""
+    new = RELEASES + "/.new"
+    remove(new)
+    os.makedirs(new)
+    unpack(base64.b64decode(request["archive"]), new)
+    if digest_of_release(new) != wanted["digest"]:
+        raise RefusedError("release-damaged", "the files that arrived are not those that were compiled; try again")
+    files = {}
+    for name in names_in(new):
+        files.update(
+            {"%s/%s" % (name, path): hexdigest(content) for path, _, content in files_of("%s/%s" % (new, name))}
+        )
+    for path, content in secrets.items():
+        directory = "%s/%s" % (new, os.path.dirname(path))
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        os.chmod(directory, 0o700)
+        write("%s/%s" % (new, path), content, 0o600)
+    write_json(new + "/.wanted.json", {**wanted, "files": files})
+    release = new_name(wanted["digest"])
+    finish_release(new, release)
+    return release
+
+
+def new_name(digest: str) -> str:
+    """The name of a new release. One that was removed while nodes run it comes back under its own name."""
+    linked = [release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)]
+    for release in linked:
+        if digest_in(release) == digest and not os.path.lexists("%s/%s" % (RELEASES, release)):
+            return release
+    numbers = [int(name.partition(".")[2] or 0) for name in names_in(RELEASES) if digest_in(name) == digest]
+    return "%s.%d" % (digest, max([0, *numbers]) + 1)
+
+
+def do_activate(request: Json) -> Json:
+    """Switch to a release on the disk and wait until it is healthy; the host goes back by itself where it is not."""
+    with locked(30):
+        if open_switch() is not None:
+            raise RefusedError("switch-open", "another switch has not ended; ask for it again")
+        if read_json(QUARANTINE) is not None:
+            raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
+        switch = begin_switch(request["release"], request)
+    return ended(wait_for_end(switch["id"]))
+
+
+def ended(switch: Json) -> Json:
+    """What is said of a switch that has come to its end, or to its confirmation."""
+    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted")}
+    return {"changed": True, "switch": facts, "seconds": round(time.time() - switch["begun"], 1)}
+
+
+def do_confirm(request: Json) -> Json:
+    """End a healthy switch for good, and forget the releases that nobody keeps."""
+    with locked(30):
+        switch = read_json(SWITCH)
+        record = read_json(RECORD) or {}
+        if record.get("confirmed_switch") == request["id"]:
+            return {"changed": False}
+        if switch is None or switch["id"] != request["id"] or switch["phase"] != HEALTHY:
+            phase = "gone" if switch is None or switch["id"] != request["id"] else switch["phase"]
+            raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
+        record = {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]}
+        write_json(RECORD, record)
+        remove(SWITCH)
+        disarm(switch)
+        note("confirmed", switch=switch["id"], release=switch["to"])
+        prune(int(wanted_of(switch["to"]).get("keep", 3)))
+    return {"changed": True}
+
+
+def do_revert(request: Json) -> Json:
+    """Take back a switch that is not confirmed, and wait for the end."""
+    with locked(600):
+        switch = read_json(SWITCH)
+        if switch is None or switch["id"] != request["id"]:
+            raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])
+        if switch["phase"] in OPEN:
+            enter(
+                switch, REVERTING, reasons=[*switch["reasons"], request.get("why", "another host of its batch failed")]
+            )
+            arm(switch, STOPPING_SECONDS + switch["seconds"]["deadline"] + switch["seconds"]["stable"])
+            start_apart("%s-%s-back" % (WORKER, switch["id"]), (), "carry-out")
+    return ended(wait_for_end(request["id"]))
+
+
+def prune(keep: int) -> None:
+    """Remove old releases; those in use, and the newest `keep` ones, stay."""
+    used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
+    record = read_json(RECORD) or {}
+    used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
+    kept = set(kept_releases()[-max(keep, 1) :]) | used
+    for name in os.listdir(RELEASES):
+        if name not in kept:
+            remove("%s/%s" % (RELEASES, name))
+
+
+REQUESTS = {
+    "observe": do_observe,
+    "record": do_record,
+    "begin": do_begin,
+    "stage": do_stage,
+    "activate": do_activate,
+    "confirm": do_confirm,
+    "revert": do_revert,
+}
+
+
+def answer(request: Json) -> Json:
+    """Carry out one request. What goes wrong is an answer too: a code, and a message for people."""
+    os.umask(0o022)
+    try:
+        if request.get("format") != FORMAT:
+            raise RefusedError(
+                "other-format", "the request has format %r, and this program reads %d" % (request.get("format"), FORMAT)
+            )
+        return {"format": FORMAT, "ok": True, **REQUESTS[request["do"]](request)}
+    except RefusedError as refusal:
+        return {"format": FORMAT, "ok": False, "code": refusal.code, "message": str(refusal), "changed": False}
+    except OSError as failure:
+        message = "%s: %s" % (failure.filename or "the host", failure.strerror)
+        return {"format": FORMAT, "ok": False, "code": "host-failed", "message": message, "changed": False}
+
+
+def main() -> None:
+    """Called with a word by a timer, by systemd at boot, or by the request that began a switch."""
+    words = sys.argv[1:]
+    os.umask(0o022)
+    if words[:1] == ["resume"]:
+        if "--after" in words:
+            time.sleep(float(words[words.index("--after") + 1]))
+        resume("--boot" in words)
+    elif words == ["carry-out"]:
+        with locked(60):
+            switch = open_switch()
+            if switch is not None and switch["phase"] == REVERTING:
+                back(switch, [])
+            elif switch is not None and switch["phase"] == ARMED:
+                carry_out(switch)
+    else:
+        sys.exit("fleetc_host.py resume [--boot] | carry-out")
+
+
+if __name__ == "__main__":
+    main()
