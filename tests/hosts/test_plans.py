@@ -16,7 +16,7 @@ import pytest
 from fleetc.rollout.plan.data import Process, SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
-from tests.hosts.test_deploy import CANARY, SECRET, Rollout, toml_text
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout, bare, toml_text
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -90,13 +90,13 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flee
             host.run("systemctl", "disable", "--now", f"{service.unit}.service")
             host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
     for host in farm.hosts.values():
-        host.run("rm", "-rf", "/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc", "/var/lib/livepeer", "/etc/livepeer")
+        bare(host)
 
 
 def test_first_rollout_from_bare_hosts(fleet: Fleet) -> None:
     plan = fleet.make("--observe", FARM_RPC_URL="", FLEETC_VAULT_FILE="")
     assert {(s.known, s.release, s.processes) for s in plan.baseline.hosts} == {("observed", "", ())}
-    assert plan.batches == (("one",), ("three", "two"))
+    assert plan.batches == (("one",), ("three",), ("two",)), "never all gateways at once"
     assert steps(plan) == {
         "one": ["copy", "start orch-a"],
         "three": ["copy", "start edge"],
@@ -106,7 +106,7 @@ def test_first_rollout_from_bare_hosts(fleet: Fleet) -> None:
         assert host.run("test", "-e", "/opt/fleetc").returncode == 1, "making a plan changed a host"
     done = fleet.carry_out()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 hosts deployed" in done.stdout
+    assert "3 hosts: 3 deployed" in done.stdout
     assert sorted(fleet.pids()) == begun(plan)
 
 
@@ -125,6 +125,7 @@ def test_what_the_hosts_say_is_what_was_rolled_out(fleet: Fleet) -> None:
     assert one.release == plan.steps[0].actions[0].digest
     assert one.processes == (Process("orch-a", plan.steps[0].actions[1].digest, "systemd", True),)
     assert {p.runtime for s in plan.baseline.hosts for p in s.processes} == {"systemd", "docker"}
+    assert fleet.hosts["one"].run("stat", "-c", "%a", f"{MARKERS}/orch-a").stdout == "600\n"
     secret_part = fleet.hosts["one"].read(f"{MARKERS}/orch-a").decode().split()[1]
     assert len(secret_part) == 64
     assert secret_part not in fleet.file.read_text(encoding="utf-8")
@@ -185,24 +186,29 @@ def test_a_plan_from_the_recorded_tree_is_held_against_the_hosts(fleet: Fleet) -
     assert fleet.carried_out() == ["gate", "orch-a"]
 
 
-def test_hosts_that_were_moved_by_hand_are_refused(fleet: Fleet) -> None:
+def test_hosts_that_were_changed_by_hand_are_refused(fleet: Fleet) -> None:
     fleet.write(price=1270)
     fleet.compile()
-    plan = fleet.make("--observe")
-    one, release = fleet.hosts["one"], plan.baseline.hosts[0].release
-    one.run("ln", "-sfn", "releases/elsewhere", "/opt/fleetc/current")
+    fleet.make("--observe")
+    one = fleet.hosts["one"]
+    state = one.read("/var/lib/fleetc/state.json")
+    one.write("/var/lib/fleetc/state.json", b'{"release": "elsewhere.1"}', 0o600)
     assert "its current release was" in fleet.refused("plan-baseline-moved")
-    one.run("ln", "-sfn", f"releases/{release}", "/opt/fleetc/current")
+    one.write("/var/lib/fleetc/state.json", state, 0o600)
     marker = one.read(f"{MARKERS}/orch-a")
-    one.write(f"{MARKERS}/orch-a", b"starting")
+    one.write(f"{MARKERS}/orch-a", b"starting systemd", 0o600)
     assert "orch-a (systemd) was started from" in fleet.refused("plan-baseline-moved")
-    one.write(f"{MARKERS}/orch-a", marker)
-    one.write(f"{MARKERS}/stranger", b"0" * 64 + b" -")
+    one.write(f"{MARKERS}/orch-a", marker, 0o600)
+    one.write(f"{MARKERS}/stranger", b"0" * 64 + b" -", 0o600)
     assert "stranger (docker) is new" in fleet.refused("plan-baseline-moved", "--check")
     one.run("rm", f"{MARKERS}/stranger")
+    unit = "/etc/systemd/system/livepeer-orch-a.service"
+    one.run("sed", "-i.bak", "s/pricePerUnit=1250/pricePerUnit=1/", unit)
+    assert "orch-a (systemd): its unit was changed" in fleet.refused("plan-baseline-moved")
+    fleet.make("--observe")
     checked = fleet.carry_out("--check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "would change" in checked.stdout
+    assert "one: would restart orch-a: its files change" in checked.stdout
     assert fleet.carried_out() == ["orch-a"]
 
 

@@ -1,0 +1,399 @@
+"""What breaks in a rollout, on real hosts: afterwards every host is wholly of one release, and the next run heals it.
+
+The tests run in their order on one fleet; each leaves all hosts at the release of the spec. Times are short. The node
+is a stand-in that can be ill; sshd, systemd, Docker, Ansible and the command are real.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.farm import Farm, Host
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout, bare, process_of, toml_text
+from tests.support import ROOT
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+STATE = "/var/lib/fleetc"
+UNIT = "livepeer-orch-a.service"
+
+
+class Faulty(Rollout):
+    """The fleet of the deploy tests, whose first orchestrator gets another price, and illnesses, in each release."""
+
+    price = 1200
+
+    def release(self, ill: str = "") -> int:
+        """Compile another release of the canary host; its price."""
+        self.price += 1
+        self.write(self.price, f'environment = {{ STANDIN_ILL = "{ill}" }}' if ill else "")
+        self.compile()
+        return self.price
+
+    def begin(self, *options: str, **environment: str) -> subprocess.Popen[str]:
+        """A rollout that goes on while the test does something to it."""
+        settings = {
+            "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
+            "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
+            "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
+            "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
+            "FLEETC_CONNECT_TIMEOUT": "4",
+        }
+        inside = ["nsenter", f"--net=/run/netns/{self.farm.namespace}", "--"]
+        return subprocess.Popen(
+            [*inside, sys.executable, "-m", "fleetc", "deploy", str(self.directory), *options],
+            cwd=ROOT, env={**os.environ, **settings, **environment}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def runs(self) -> int:
+        """The price of the release that the canary runs, wholly: arguments, unit, files, links and records agree."""
+        host = self.hosts["one"]
+        service = self.service("orch-a")
+        prices = {int(re.search(rb"-pricePerUnit=(\d+)", b" ".join(process_of(host, service).argv))[1])}  # type: ignore[index]
+        for path in (f"/etc/systemd/system/{UNIT}", "/opt/fleetc/current/orch-a/launch.flags"):
+            prices.add(int(re.search(rb"-pricePerUnit=(\d+)", host.read(path))[1]))  # type: ignore[index]
+        assert len(prices) == 1, prices
+        link = host.run("readlink", "/opt/fleetc/current/orch-a").stdout.strip().split("/")[2]
+        assert state_of(host)["release"] == link
+        lines = [
+            f"{name} 0644 {hashlib.sha256(host.read(f'/opt/fleetc/current/orch-a/{name}')).hexdigest()}\n"
+            for name in ("launch.flags", UNIT, "node.env")
+        ]
+        marker = host.read(f"{STATE}/running/orch-a").decode().split()
+        assert marker[0] == hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+        assert marker[1] == hashlib.sha256(host.read("/etc/fleetc/orch-a/secrets.env")).hexdigest()
+        return prices.pop()
+
+    def heals(self) -> None:
+        """A rollout without illness brings every host to its release, and the one after that has nothing to do."""
+        price = self.release()
+        done = self.deploy()
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert self.runs() == price
+        again = self.deploy()
+        assert "3 hosts: 3 unchanged" in again.stdout
+
+
+def state_of(host: Host) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(host.read(f"{STATE}/state.json"))
+    return found
+
+
+def switch_of(host: Host) -> dict[str, Any]:
+    """The switch that a host has written down, or nothing."""
+    try:
+        found: dict[str, Any] = json.loads(host.read(f"{STATE}/switch.json"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found
+
+
+def wait(until: Callable[[], bool], seconds: float, what: str) -> None:
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def in_phase(host: Host, *phases: str, seconds: float = 60) -> None:
+    """Wait for a phase of the switch; "" is none that is open."""
+    wait(lambda: switch_of(host).get("phase", "") in phases, seconds, f"not {phases}: {switch_of(host)}")
+
+
+@pytest.fixture(scope="module")
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
+    """The fleet deployed once; the hosts are bare again afterwards."""
+    made = Faulty(farm, tmp_path_factory.mktemp("fleet"))
+    vault = f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n"
+    (made.directory / "vault.yml").write_text(vault, encoding="utf-8")
+    for host in farm.hosts.values():
+        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
+        host.write("/etc/livepeer/password", b"hunter2", 0o600)
+        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.release()
+    done = made.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    yield made
+    for _, service, host in made.services():
+        if host.docker:
+            host.run("docker", "rm", "--force", service.unit)
+        else:
+            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
+            host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
+    for host in farm.hosts.values():
+        bare(host)
+
+
+ILLNESSES = {
+    "exit=1": "orch-a does not run",
+    "exit=0": "orch-a does not run",
+    "version=0.8.0": "orch-a is of release 0.8.0 instead of 0.9.1",
+    "price=1": "orch-a asks 1 wei a pixel of default instead of",
+    "hang": "orch-a answers nothing to /healthz",
+    "unwell": "orch-a answers 503 to /healthz",
+}
+
+
+@pytest.mark.parametrize("ill", ILLNESSES)
+def test_release_whose_node_is_ill_is_taken_back_and_no_later_batch_begins(fleet: Faulty, ill: str) -> None:
+    before, pids = fleet.runs(), fleet.pids()
+    fleet.release(ill)
+    done = fleet.deploy()
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert f"one: {ILLNESSES[ill]}" in done.stdout
+    assert fleet.runs() == before
+    after = fleet.pids()
+    assert {name for name in pids if pids[name] != after[name]} == {"orch-a"}
+
+
+def test_node_that_starts_slowly_is_waited_for(fleet: Faulty) -> None:
+    price = fleet.release("slow=5")
+    done = fleet.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert fleet.runs() == price
+    fleet.heals()
+
+
+def test_unreachable_canary_stops_all(fleet: Faulty) -> None:
+    before, pids = fleet.runs(), fleet.pids()
+    fleet.release()
+    fleet.hosts["one"].cut_network()
+    try:
+        done = fleet.deploy(FLEETC_CONNECT_TIMEOUT="4")
+    finally:
+        fleet.hosts["one"].restore_network()
+    assert done.returncode == 1
+    assert "one: could not be reached" in done.stdout
+    assert (fleet.runs(), fleet.pids()) == (before, pids)
+    fleet.heals()
+
+
+def stock(fleet: Faulty, *options: str) -> subprocess.CompletedProcess[str]:
+    """The playbook as it lies in the tree, run by ansible-playbook alone."""
+    ssh = f"-o UserKnownHostsFile={fleet.farm.known_hosts} -o GlobalKnownHostsFile=/dev/null"
+    given = {"ANSIBLE_SSH_EXTRA_ARGS": ssh, "ANSIBLE_PRIVATE_KEY_FILE": str(fleet.farm.ssh_private_key)}
+    given |= {"ANSIBLE_TIMEOUT": "4", "ANSIBLE_NOCOLOR": "1", "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}"}
+    ansible = Path(sys.executable).with_name("ansible-playbook")
+    command = [str(ansible), "-e", f"@{fleet.directory / 'vault.yml'}", "site.yml", *options]
+    done = fleet.farm.controller(
+        command, env={**os.environ, **given}, cwd=fleet.directory / "rendered/ansible", timeout=300
+    )
+    assert CANARY not in done.stdout + done.stderr
+    return done
+
+
+def test_ansible_alone_keeps_the_same_promises(fleet: Faulty) -> None:
+    before, pids = fleet.runs(), fleet.pids()
+    price = fleet.release()
+    fleet.hosts["one"].cut_network()
+    try:
+        cut = stock(fleet)
+    finally:
+        fleet.hosts["one"].restore_network()
+    assert cut.returncode != 0
+    assert (fleet.runs(), fleet.pids()) == (before, pids)
+    done = stock(fleet)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert fleet.runs() == price
+    fleet.release("unwell")
+    ill = stock(fleet)
+    assert ill.returncode != 0
+    assert fleet.runs() == price
+    fleet.heals()
+
+
+def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Faulty) -> None:
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=2")
+    rollout = fleet.begin()
+    in_phase(one, "switching", "watching")
+    one.cut_network()
+    try:
+        said = rollout.communicate(timeout=120)[0]
+        assert rollout.returncode == 5, said
+        assert "without a confirmation it goes back by itself" in said and "UNKNOWN" in said
+        in_phase(one, "reverted", seconds=90)
+    finally:
+        one.restore_network()
+    assert fleet.runs() == before
+    fleet.heals()
+
+
+@pytest.mark.parametrize("phase", ["switching", "healthy"])
+def test_host_whose_power_is_cut_goes_back_when_it_boots(fleet: Faulty, phase: str) -> None:
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=2" if phase == "switching" else "")
+    rollout = fleet.begin()
+    in_phase(one, *(["switching", "watching"] if phase == "switching" else ["healthy"]))
+    rollout.send_signal(signal.SIGKILL) if phase == "healthy" else None
+    one.power_cut()
+    try:
+        rollout.communicate(timeout=120)
+    finally:
+        one.power_on()
+    if switch_of(one):
+        in_phase(one, "reverted", seconds=60)
+        assert fleet.runs() == before
+    fleet.heals()
+
+
+def test_killed_rollout_leaves_no_ansible_and_the_next_one_takes_over_at_once(fleet: Faulty) -> None:
+    one = fleet.hosts["one"]
+    fleet.release("slow=2")
+    rollout = fleet.begin()
+    in_phase(one, "switching", "watching")
+    subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
+    rollout.communicate(timeout=60)
+    left = ["pgrep", "-f", f"ansible-playbook.*{fleet.farm.ssh_private_key}"]
+    wait(lambda: subprocess.run(left, check=False, capture_output=True).stdout == b"", 5, "Ansible goes on")
+    fleet.heals()
+
+
+@pytest.mark.parametrize("moment", [0.0, 0.3, 1.0])
+def test_host_program_that_is_killed_goes_back(fleet: Faulty, moment: float) -> None:
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=3")
+    rollout = fleet.begin()
+    in_phase(one, "switching", "watching")
+    time.sleep(moment)
+    one.run("pkill", "-KILL", "-f", "fleetc_host.py carry-out")
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 4, said
+    assert "the switch broke off in the phase" in said
+    assert fleet.runs() == before
+    fleet.heals()
+
+
+def test_two_rollouts_at_once(fleet: Faulty) -> None:
+    one = fleet.hosts["one"]
+    price = fleet.release("slow=4")
+    first = fleet.begin()
+    in_phase(one, "switching", "watching")
+    second = fleet.deploy()
+    said = first.communicate(timeout=120)[0]
+    assert first.returncode == 0, said
+    assert second.returncode in (0, 1), second.stdout
+    assert fleet.runs() == price
+    fleet.heals()
+
+
+def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty) -> None:
+    """The old release is ill too: nobody knows what would be well."""
+    one, pids = fleet.hosts["one"], fleet.pids()
+    fleet.release()
+    one.write("/var/lib/livepeer/orch-a/standin-ill", b"unwell")
+    try:
+        done = fleet.deploy()
+        assert done.returncode == 5, done.stdout
+        assert "QUARANTINED" in done.stdout and "it could not go back to" in done.stdout
+        refused = fleet.deploy()
+        assert refused.returncode == 1
+        assert "deploy with --clear one" in refused.stdout
+        assert {name: pid for name, pid in fleet.pids().items() if name != "orch-a"} == {
+            name: pid for name, pid in pids.items() if name != "orch-a"
+        }
+    finally:
+        one.run("rm", "/var/lib/livepeer/orch-a/standin-ill")
+    assert fleet.deploy("--clear", "one").returncode == 0
+    fleet.heals()
+
+
+DRIFT = {
+    "the unit": f"sed -i 's/pricePerUnit=[0-9]*/pricePerUnit=1/' /etc/systemd/system/{UNIT}",
+    "an addition to the unit": f"mkdir -p /etc/systemd/system/{UNIT}.d && "
+    f"printf '[Service]\\nEnvironment=LP_ETHURL=x\\n' > /etc/systemd/system/{UNIT}.d/own.conf",
+    "a file": "echo LP_V=6 >> /opt/fleetc/current/orch-a/node.env",
+    "secrets": "echo 'LP_ETHURL=\"https://else.example.net\"' > /etc/fleetc/orch-a/secrets.env",
+    "the process": f"systemctl stop {UNIT}",
+}
+
+
+@pytest.mark.parametrize("what", DRIFT)
+def test_what_was_changed_by_hand_is_named_and_mended(fleet: Faulty, what: str) -> None:
+    """The process is started anew by hand too: it runs with what was changed."""
+    one, price = fleet.hosts["one"], fleet.price
+    assert one.run("sh", "-c", f"{DRIFT[what]}; systemctl daemon-reload").returncode == 0
+    if what != "the process":
+        one.run("systemctl", "restart", UNIT)
+    told = fleet.deploy("--check")
+    assert "one: would " in told.stdout and "orch-a: " in told.stdout
+    done = fleet.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 hosts: 1 deployed, 2 unchanged" in done.stdout
+    assert fleet.runs() == price
+    environ = process_of(one, fleet.service("orch-a")).environ
+    assert environ[b"LP_ETHURL"] == f"https://rpc.example.net/{CANARY}".encode()
+    assert b"LP_V" not in environ
+    assert "3 hosts: 3 unchanged" in fleet.deploy().stdout
+
+
+def test_removed_releases_come_back_without_a_restart(fleet: Faulty) -> None:
+    pids = fleet.pids()
+    fleet.hosts["one"].run("sh", "-c", "rm -r /opt/fleetc/releases/*")
+    done = fleet.deploy()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert fleet.pids() == pids
+    assert fleet.runs() == fleet.price
+
+
+def test_full_disk_changes_nothing(fleet: Faulty) -> None:
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release()
+    one.run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/opt/fleetc/releases/.full")
+    one.run("sh", "-c", "mkdir -p /mnt/kept && cp -a /opt/fleetc/releases/. /mnt/kept/")
+    one.run("mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", "/opt/fleetc/releases")
+    one.run("sh", "-c", "cp -a /mnt/kept/. /opt/fleetc/releases/; cat /dev/zero > /opt/fleetc/releases/filler")
+    try:
+        done = fleet.deploy()
+        assert done.returncode == 1, done.stdout
+        assert "No space left on device" in done.stdout
+    finally:
+        one.run("umount", "/opt/fleetc/releases")
+        one.run("rm", "-rf", "/mnt/kept")
+    assert fleet.runs() == before
+    fleet.heals()
+
+
+def test_release_of_another_host_is_refused(fleet: Faulty) -> None:
+    """Two hosts changed their addresses with one another, by a mistake in the spec."""
+    before, pids = fleet.runs(), fleet.pids()
+    spec = fleet.directory / "fleet.toml"
+    text = spec.read_text(encoding="utf-8")
+    one, two = (fleet.hosts[name].address for name in ("one", "two"))
+    spec.write_text(text.replace(one, "ONE").replace(two, one).replace("ONE", two), encoding="utf-8")
+    fleet.compile()
+    done = fleet.deploy()
+    spec.write_text(text, encoding="utf-8")
+    fleet.compile()
+    assert done.returncode == 1
+    assert "this machine is the host two of the fleet farm, and the release is for one of farm" in done.stdout
+    assert (fleet.runs(), fleet.pids()) == (before, pids)
+
+
+def test_host_keeps_releases_to_go_back_to_and_no_more(fleet: Faulty) -> None:
+    for _ in range(3):
+        fleet.heals()
+    names = fleet.hosts["one"].run("ls", "/opt/fleetc/releases").stdout.split()
+    assert len(names) == 3
+    assert state_of(fleet.hosts["one"])["confirmed"] in names
+
+
+def test_journal_and_records_hold_no_secret(fleet: Faulty) -> None:
+    for host in fleet.hosts.values():
+        found = host.run("grep", "-rlE", f"{CANARY}|s3cret", STATE, "/etc/systemd/system", "/var/log")
+        assert found.stdout == ""
+        lines = [json.loads(line) for line in host.read(f"{STATE}/journal.jsonl").splitlines()]
+        assert {"staged", "switching", "confirmed"} <= {line["what"] for line in lines}
