@@ -80,7 +80,8 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[str, 
         while hosts:
             batch = _batch(hosts, settings.canary if settings.canary and not batches else size, apart)
             batches.append(batch)
-            hosts = [name for name in hosts if name not in set(batch)]
+            taken = frozenset(batch)
+            hosts = [name for name in hosts if name not in taken]
     return tuple(batches)
 
 
@@ -102,16 +103,21 @@ def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozense
     work.
     """
     sellers = {name: Node("orchestrators", name, settings) for name, settings in fleet.orchestrators.items()}
-    used: dict[str, set[str]] = {}
+    named: dict[str, list[str]] = {}
+    finders: list[Node] = []
     for edge in edges:
-        if edge.kind in ("pays", "finds") and edge.source in fleet.gateways:
-            used.setdefault(edge.source, set()).update([edge.target] if edge.kind == "pays" else sellers)
+        if edge.kind == "pays":
+            named.setdefault(edge.source, []).append(edge.target)
+        elif edge.kind == "finds" and edge.source in fleet.gateways:
+            finders.append(Node("gateways", edge.source, fleet.gateways[edge.source]))
     groups = {frozenset(gateway.host for gateway in fleet.gateways.values())}
-    for name, names in used.items():
-        buyer = Node("gateways", name, fleet.gateways[name])
-        for serves in (effective.serves_video, effective.serves_ai):
-            if serves(buyer):
-                groups.add(frozenset(sellers[one].settings.host for one in names if serves(sellers[one])))
+    for serves in (effective.serves_video, effective.serves_ai):
+        homes = {name: node.settings.host for name, node in sellers.items() if serves(node)}
+        if any(serves(finder) for finder in finders):
+            groups.add(frozenset(homes.values()))
+        for name, names in named.items():
+            if serves(Node("gateways", name, fleet.gateways[name])):
+                groups.add(frozenset(homes[one] for one in names if one in homes))
     found: dict[str, list[frozenset[str]]] = {}
     for group in groups:
         for name in group if len(group) > 1 else ():
