@@ -60,6 +60,7 @@ def test_record_before_and_after(name: str, tmp_path: Path) -> None:
     assert answer["ok"] == (not case.refused)
     assert re.search(case.refused, answer.get("message", ""))
     assert answer["changed"] is False, "a rollout that changes nothing says so"
+    assert answer.get("needed") is (None if case.refused else False), "nothing else is to be done"
 
 
 @pytest.mark.parametrize("name", ["first", "superseded", "without a plan"])

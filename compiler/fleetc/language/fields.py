@@ -189,7 +189,7 @@ def _variable_name(text: str) -> str:
 def _whole_seconds(value: Any) -> q.Duration:
     duration = q.parse_duration(value)
     if duration.microseconds < 1_000_000 or duration.microseconds % 1_000_000:
-        raise q.QuantityError("the node needs whole seconds here, 1 or more", 'write it like "20s"')
+        raise q.QuantityError("this takes whole seconds, 1 or more", 'write it like "20s"')
     return duration
 
 

@@ -32,6 +32,7 @@ LOST = "Failed to connect to the host via ssh: ssh: Connection timed out"
 CASES: dict[str, tuple[Answers, tuple[Event, ...], str, str]] = {
     "confirmed": (CONFIRMED, (), "new", ""),
     "nothing to do": ({BEGIN: said(**STATE, needed=False)}, (), "unchanged", ""),
+    "only the plan was written down": ({BEGIN: said(needed=False)}, (), "unchanged", ""),
     "refused": ({BEGIN: {"format": 1, "ok": False}}, (Event("failed", "h", BEGIN, "no"),), "old", "no"),
     "no disk": ({BEGIN: said(**STATE)}, (Event("failed", "h", STAGE, "disk full"),), "old", "disk full"),
     "cut before": (

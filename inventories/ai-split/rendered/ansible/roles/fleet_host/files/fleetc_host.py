@@ -1991,7 +1991,7 @@ def do_record(request: Json) -> Json:
         if not record.items() >= name.items():
             with locked(30):
                 write_json(RECORD, {**(read_json(RECORD) or {}), **name})
-    return {"changed": False}
+    return {"changed": False, "needed": False}
 
 
 def need_own_release(wanted: Json, request: Json) -> None:
