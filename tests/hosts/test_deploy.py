@@ -155,14 +155,42 @@ class Rollout:
     def fleetc(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return self.run([sys.executable, "-m", "fleetc", *arguments], **environment)
 
-    def run(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
-        settings = {
+    def provide(self) -> None:
+        """Put on the hosts what their owner provides, and write the vault."""
+        vault = f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n"
+        (self.directory / "vault.yml").write_text(vault, encoding="utf-8")
+        for host in self.farm.hosts.values():
+            host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
+            host.write("/etc/livepeer/password", b"hunter2", 0o600)
+            host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+
+    def clear(self) -> None:
+        """Stop what runs, and remove all that rollouts and the owner left on the hosts."""
+        for _, service, host in self.services():
+            if host.docker:
+                host.run("docker", "rm", "--force", service.unit)
+            else:
+                host.run("systemctl", "disable", "--now", f"{service.unit}.service")
+                host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
+        for host in self.farm.hosts.values():
+            host.run("systemctl", "disable", "fleetc-host.service")
+            host.run("rm", "-rf", "/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc", "/var/lib/livepeer", "/etc/livepeer")
+            host.run("rm", "-f", "/etc/systemd/system/fleetc-host.service")
+            host.run("systemctl", "daemon-reload")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of whoever rolls out."""
+        return {
+            **os.environ,
             "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
             "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
             "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
             "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
         }
-        done = self.farm.controller(command, env={**os.environ, **settings, **environment}, cwd=ROOT, timeout=600)
+
+    def run(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+        done = self.farm.controller(command, env={**self.environment, **environment}, cwd=ROOT, timeout=600)
         return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
 
     def compile(self) -> None:
@@ -202,38 +230,17 @@ def process_of(host: Host, service: Service) -> Process:
     return found[0]
 
 
-def bare(host: Host) -> None:
-    """Remove all that a rollout leaves on a host, and what its owner provided."""
-    host.run("systemctl", "disable", "fleetc-host.service")
-    host.run("rm", "-rf", "/opt/fleetc", "/etc/fleetc", "/var/lib/fleetc", "/var/lib/livepeer", "/etc/livepeer")
-    host.run("rm", "-f", "/etc/systemd/system/fleetc-host.service")
-    host.run("systemctl", "daemon-reload")
-
-
 @pytest.fixture(scope="module")
 def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
     """The fleet deployed once, with what its owner provides on the hosts; the hosts are bare again afterwards."""
     made = Rollout(farm, tmp_path_factory.mktemp("fleet"))
-    (made.directory / "vault.yml").write_text(
-        f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n", encoding="utf-8"
-    )
-    for host in farm.hosts.values():
-        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
-        host.write("/etc/livepeer/password", b"hunter2", 0o600)
-        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.provide()
     made.compile()
     done = made.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert CANARY not in done.stdout + done.stderr
     yield made
-    for _, service, host in made.services():
-        if host.docker:
-            host.run("docker", "rm", "--force", service.unit)
-        else:
-            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
-            host.run("rm", f"/etc/systemd/system/{service.unit}.service")
-    for host in farm.hosts.values():
-        bare(host)
+    made.clear()
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.farm import Farm, Host
-from tests.hosts.test_deploy import CANARY, SECRET, Rollout, bare, process_of, toml_text
+from tests.hosts.test_deploy import CANARY, Rollout, process_of
 from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -44,17 +44,10 @@ class Faulty(Rollout):
 
     def begin(self, *options: str, **environment: str) -> subprocess.Popen[str]:
         """A rollout that goes on while the test does something to it."""
-        settings = {
-            "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
-            "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
-            "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
-            "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
-            "FLEETC_CONNECT_TIMEOUT": "4",
-        }
         inside = ["nsenter", f"--net=/run/netns/{self.farm.namespace}", "--"]
         return subprocess.Popen(
             [*inside, sys.executable, "-m", "fleetc", "deploy", str(self.directory), *options],
-            cwd=ROOT, env={**os.environ, **settings, **environment}, text=True,
+            cwd=ROOT, env={**self.environment, "FLEETC_CONNECT_TIMEOUT": "4", **environment}, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
@@ -117,24 +110,12 @@ def in_phase(host: Host, *phases: str, seconds: float = 60) -> None:
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     """The fleet deployed once; the hosts are bare again afterwards."""
     made = Faulty(farm, tmp_path_factory.mktemp("fleet"))
-    vault = f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n"
-    (made.directory / "vault.yml").write_text(vault, encoding="utf-8")
-    for host in farm.hosts.values():
-        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
-        host.write("/etc/livepeer/password", b"hunter2", 0o600)
-        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.provide()
     made.release()
     done = made.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     yield made
-    for _, service, host in made.services():
-        if host.docker:
-            host.run("docker", "rm", "--force", service.unit)
-        else:
-            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
-            host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
-    for host in farm.hosts.values():
-        bare(host)
+    made.clear()
 
 
 ILLNESSES = {

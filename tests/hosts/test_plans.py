@@ -16,7 +16,7 @@ import pytest
 from fleetc.rollout.plan.data import Process, SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
-from tests.hosts.test_deploy import CANARY, SECRET, Rollout, bare, toml_text
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -75,22 +75,10 @@ def begun(plan: SealedPlan) -> list[str]:
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     """A compiled fleet on bare hosts, with what its owner provides there; the hosts are bare again afterwards."""
     made = Fleet(farm, tmp_path_factory.mktemp("fleet"))
-    vault = f"fleet_vault:\n  kafka_password: {toml_text(SECRET)}\n"
-    (made.directory / "vault.yml").write_text(vault, encoding="utf-8")
-    for host in farm.hosts.values():
-        host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
-        host.write("/etc/livepeer/password", b"hunter2", 0o600)
-        host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
+    made.provide()
     made.compile()
     yield made
-    for _, service, host in made.services():
-        if host.docker:
-            host.run("docker", "rm", "--force", service.unit)
-        else:
-            host.run("systemctl", "disable", "--now", f"{service.unit}.service")
-            host.run("rm", "-f", f"/etc/systemd/system/{service.unit}.service")
-    for host in farm.hosts.values():
-        bare(host)
+    made.clear()
 
 
 def test_first_rollout_from_bare_hosts(fleet: Fleet) -> None:

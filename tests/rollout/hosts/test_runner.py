@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.rollout.hosts.runner import RunOptions, _environment
+from fleetc.rollout.hosts.runner import RunOptions, _environment, _Notes
 
 NAMES = ["known_hosts", "known hosts", 'kn"own', "kno'wn", "known%h", "back\\slash", "two  spaces #1"]
 
@@ -26,3 +26,14 @@ def test_known_hosts_file_of_any_name_reaches_ssh(name: str, tmp_path: Path) -> 
     shown = subprocess.run(["ssh", "-G", *words, "host.example"], capture_output=True, text=True, check=True).stdout
     (line,) = [line for line in shown.splitlines() if line.startswith("userknownhostsfile ")]
     assert line.removeprefix("userknownhostsfile ").replace("%%", "%") == str(hosts)
+
+
+def test_values_stay_until_ansible_has_read_them(tmp_path: Path) -> None:
+    """A warning that Ansible prints while it starts comes before it reads its variables."""
+    values = tmp_path / "values.json"
+    values.touch()
+    notes = _Notes(lambda _: None, (), values)
+    notes.take({"event": "verbose", "stdout": "[WARNING]: something"})
+    assert values.exists()
+    notes.take({"event": "playbook_on_start", "event_data": {}})
+    assert not values.exists()

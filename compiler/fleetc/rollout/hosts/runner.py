@@ -212,7 +212,8 @@ class _Notes:
 
     def take(self, data: dict[str, Any]) -> bool:
         """Take note, and keep the runner from writing the event to disk."""
-        self._values.unlink(missing_ok=True)  # Ansible speaks once it has read its variables
+        if data.get("event") != "verbose":  # a printed line: Ansible may warn before it reads its variables
+            self._values.unlink(missing_ok=True)
         if data.get("event") == "playbook_on_stats":
             self.stats.update({kind: hosts for kind, hosts in data["event_data"].items() if isinstance(hosts, dict)})
         event = _event(data)
