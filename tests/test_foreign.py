@@ -18,6 +18,7 @@ from fleetc.cli.app import app
 from fleetc.disk import files
 from fleetc.emit.tree import is_rolled_out
 from fleetc.rollout.hosts.deploy import deploy_tree
+from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.observe import observe
 from fleetc.settings import Settings
 from tests.emit.programs import program
@@ -295,7 +296,8 @@ def test_rollout_of_fleetc_reads_nothing_beside_or_above_the_tree(
     assert compiled.tree is not None and compiled.blueprint is not None
     settings = Settings(connect_timeout=1)
     observe(compiled.tree, ["studio"], settings, lambda _: None)
-    outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, (), True, lambda _: None)
+    journal = to_read(tmp_path / "none", "demo")
+    outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, (), True, lambda _: None, journal)
     assert outcome.hosts[0].reason.startswith("could not be reached")  # Ansible came to the end of its play
     assert not mark.exists()
 

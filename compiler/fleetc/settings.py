@@ -53,6 +53,7 @@ WHERE: Mapping[str, Where] = {
     "connect_timeout": Where(False, "concerns the machine that deploys"),
     "allowed_signers": Where(False, "says whose plans are trusted"),
     "signer": Where(False, "says whose plans are trusted"),
+    "journal": Where(False, "says what runs where"),
 }
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
@@ -106,6 +107,9 @@ class Settings(BaseSettings):
         None, description="File of the people who may sign plans; if set, only plans they signed are rolled out."
     )
     signer: str | None = Field(None, description="Who must have signed a plan; by default anybody in that file.")
+    journal: Path | None = Field(
+        None, description="Directory with the journals of rollouts; by default ~/.local/state/fleetc."
+    )
 
     _from_checkout: tuple[FromCheckout, ...] = PrivateAttr(())
     _layers: _Layers = PrivateAttr(_Layers({}, {}))
@@ -252,7 +256,7 @@ def _beside(name: str, value: Any, file: Path) -> Any:
     return whole(value) if name in _PATHS else value
 
 
-_PATHS = ("output", "ssh_key", "ssh_known_hosts", "vault_file", "vault_password_file", "allowed_signers")
+_PATHS = ("output", "ssh_key", "ssh_known_hosts", "vault_file", "vault_password_file", "allowed_signers", "journal")
 
 
 def _need_outside(file: Path, top: Path) -> None:
@@ -265,6 +269,24 @@ def _need_outside(file: Path, top: Path) -> None:
             )
             advice = "set XDG_CONFIG_HOME to a directory elsewhere, or run fleetc in a directory with only the fleet"
             raise FilesError("configuration-in-checkout", message, path=str(file), advice=advice, exit_code=_USAGE)
+
+
+def journals(settings: Settings, spec: Path) -> Path:
+    """The directory with the journals of rollouts. Raises `FilesError` journal-in-checkout.
+
+    A journal says where hosts are that left the spec, and a rollout logs in there: no checkout may contain it.
+    """
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    usual = (base if base.is_absolute() else _expanded("~/.local/state")) / "fleetc"
+    found = settings.journal.expanduser().absolute() if settings.journal else usual
+    for place in (Path.cwd(), spec.parent):
+        top = repository_top(place)
+        for inner, outer in ((found, top.absolute()), (Path(os.path.realpath(found)), Path(os.path.realpath(top)))):
+            if inner.is_relative_to(outer):
+                message = f"the journal {shown(str(found))} would be inside the checkout {shown(str(outer))}"
+                advice = "name a directory elsewhere with --journal, FLEETC_JOURNAL or XDG_STATE_HOME"
+                raise FilesError("journal-in-checkout", message, path=str(found), advice=advice, exit_code=_USAGE)
+    return found
 
 
 # --- reading --------------------------------------------------------------------------------------

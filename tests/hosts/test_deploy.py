@@ -179,6 +179,11 @@ class Rollout:
             host.run("systemctl", "daemon-reload")
 
     @property
+    def journal(self) -> Path:
+        """The directory of the journal: beside the spec, because it must not be part of a checkout."""
+        return self.directory.with_name(f"{self.directory.name}-journal")
+
+    @property
     def environment(self) -> dict[str, str]:
         """The environment of whoever rolls out."""
         return {
@@ -186,6 +191,7 @@ class Rollout:
             "FLEETC_SSH_KEY": str(self.farm.ssh_private_key),
             "FLEETC_SSH_KNOWN_HOSTS": str(self.farm.known_hosts),
             "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
+            "FLEETC_JOURNAL": str(self.journal),
             "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}",
         }
 

@@ -136,6 +136,8 @@ class Service:
     monitored: bool
     prices: tuple[PriceLine, ...] = ()
     health: Health = _NO_HEALTH
+    exclusive: tuple[str, ...] = ()
+    """What it does that only one process of the fleet may do at a time, in words that stay the same."""
 
     @property
     def unit(self) -> str:

@@ -20,6 +20,7 @@ from fleetc.cli import (
     init,
     merge_file,
     plan,
+    rollback,
     schema,
     show,
     streams,
@@ -61,4 +62,5 @@ app.command()(schema.schema)
 app.command()(streams.streams)
 app.command()(plan.plan)
 app.command()(deploy.deploy)
+app.command()(rollback.rollback)
 app.command("merge-file")(merge_file.merge_file)

@@ -14,21 +14,25 @@ import typer
 from fleetc.cli.options import (
     HERE,
     USAGE,
+    AssumeDeadOption,
+    JournalOption,
     LimitOption,
     OutputOption,
     OverlayOption,
     SignerOption,
     SignersOption,
     SpecArgument,
+    TakeOverOption,
 )
 from fleetc.cli.output import files_failure, message, plain
 from fleetc.cli.planned import around, count, refusals
+from fleetc.cli.rolling import failures, opened_journal, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
-    from fleetc.rollout.hosts.deploy import Outcome, Stated
     from fleetc.rollout.hosts.plans import Verified
+    from fleetc.rollout.hosts.rolling import Stated
     from fleetc.settings import Settings
 
 
@@ -54,6 +58,12 @@ def deploy(
             help="This host, or its fleet, had another name in the last rollout; repeatable.",
         ),
     ] = None,
+    assume_dead: AssumeDeadOption = None,
+    take_over: TakeOverOption = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
+    ] = False,
+    journal: JournalOption = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
@@ -63,15 +73,19 @@ def deploy(
 
     The tree must be up to date with the spec.
     """
-    from fleetc.disk import files
-    from fleetc.rollout.hosts.deploy import DeployError, Stated, deploy_tree
+    from fleetc.rollout.hosts.deploy import deploy_tree, resumed
     from fleetc.rollout.hosts.progress import progress
+    from fleetc.rollout.hosts.rolling import Stated
 
-    settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
+    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal}
+    settings = load_settings(spec, overlay=overlay, output=output, **options)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
         raise typer.Exit(USAGE)
-    stated = Stated(tuple(clear or ()), tuple(renamed or ()))
+    stated = Stated(*(tuple(names or ()) for names in (clear, renamed, assume_dead, take_over)))
+    if resume and (limit or check or plan):
+        message("error: --resume goes on with the rollout that broke off, so it takes no --limit, --check or --plan")
+        raise typer.Exit(USAGE)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated)
         return
@@ -80,25 +94,12 @@ def deploy(
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
-    try:
+    tree, blueprint = compiled.tree, compiled.blueprint
+    with failures(), opened_journal(spec, settings, blueprint.fleet, check) as own:
+        hosts = resumed(own, tree) if resume else tuple(limit or ())
         with progress(sys.stderr) as show:
-            hosts = tuple(limit or ())
-            outcome = deploy_tree(compiled.tree, compiled.blueprint, settings, hosts, check, show, stated=stated)
-    except files.FilesError as failure:
-        files_failure(failure, Format.text)
-    except DeployError as failure:
-        message(f"error: {failure}")
-        raise typer.Exit(failure.exit_code) from None
-    _report(outcome)
-
-
-def _report(outcome: Outcome) -> None:
-    from fleetc.rollout.hosts import report
-
-    for line in report.lines(outcome):
-        typer.echo(line)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+            outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, stated=stated)
+    tell(outcome)
 
 
 def deploy_planned(
@@ -108,6 +109,7 @@ def deploy_planned(
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.deploy import deploy_tree
     from fleetc.rollout.hosts.progress import progress
+    from fleetc.rollout.hosts.rolling import Goal
 
     with refusals(path):
         verified = plans.verify(path, around(spec, settings), settings, limit, plans.clock())
@@ -123,10 +125,10 @@ def deploy_planned(
         if verdict.reached:
             message(f"{count(verdict.reached)} already at the end of the plan")
         inputs, limited = verified.inputs, () if verified.plan.whole else hosts
-        with progress(sys.stderr) as show:
-            mark = verified.mark
-            outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, mark, stated)
-    _report(outcome)
+        with opened_journal(spec, settings, inputs.blueprint.fleet, check) as own, progress(sys.stderr) as show:
+            goal = Goal(sealed=verified.mark)
+            outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, own, goal, stated)
+    tell(outcome)
 
 
 def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
@@ -140,7 +142,7 @@ def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) 
     with progress(sys.stderr) as show:
         outcome = record_plan(inputs.tree, inputs.blueprint, settings, hosts, show, verified.mark)
     if outcome.exit_code:
-        _report(outcome)
+        tell(outcome)
     message(f"{count(hosts)} recorded this as the newest plan")
 
 

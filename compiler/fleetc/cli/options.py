@@ -42,6 +42,26 @@ ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output for
 LimitOption = Annotated[list[str] | None, typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.")]
 
 
+JournalOption = Annotated[
+    Path | None,
+    typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),
+]
+
+
+AssumeDeadOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--assume-dead", metavar="HOST", help="State that this host is gone for good and runs nothing; repeatable."
+    ),
+]
+
+
+TakeOverOption = Annotated[
+    list[str] | None,
+    typer.Option("--take-over", metavar="ID", help="State that the rollout with this id is dead; repeatable."),
+]
+
+
 SignersOption = Annotated[
     Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
 ]

@@ -43,7 +43,7 @@ def made(settings: Settings) -> tuple[SettingMade, ...]:
 def refusals(path: Path) -> Iterator[None]:
     """Print why a plan is refused, or what is wrong with a file, and exit."""
     from fleetc.disk.files import FilesError
-    from fleetc.rollout.hosts.deploy import DeployError
+    from fleetc.rollout.hosts.secrets import DeployError
     from fleetc.rollout.plan.data import PlanRefusedError
     from fleetc.text.encoders import visible
 

@@ -123,6 +123,8 @@ def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, ob
     }
     if host.runtime == "docker":
         found["image"] = ansible_unsafe(service.image)
+    if service.exclusive:
+        found["exclusive"] = [ansible_unsafe(text) for text in service.exclusive]
     return found | {"health": _health(service.health)}  # last: reviews leave it out, as it follows from other files
 
 

@@ -12,6 +12,7 @@ from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Rol
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.host import Rollout
+from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.worker import AiWorker, Transcoder
@@ -23,6 +24,7 @@ from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
+from fleetc.lower.scope import reward_caller
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
 
@@ -78,7 +80,15 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
-    return replace(service, health=health(fleet, node, service.ports))
+    return replace(service, health=health(fleet, node, service.ports), exclusive=_exclusive(fleet, node))
+
+
+def _exclusive(fleet: Fleet, node: Node) -> tuple[str, ...]:
+    """What a node does that no two may do at once: a rollout stops the one before it starts the other."""
+    settings = node.settings
+    if not isinstance(settings, ChainSettings) or settings.wallet is None or reward_caller(fleet, node) is None:
+        return ()
+    return (f"calls reward for {fleet.wallets[settings.wallet].address}",)
 
 
 def _service(fleet: Fleet, node: Node) -> Service:

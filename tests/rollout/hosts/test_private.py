@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from fleetc.rollout.hosts import private
-from fleetc.rollout.hosts.deploy import DeployError, vault_password
 from fleetc.rollout.hosts.private import memory_place, private_directory, sweep, write_private
+from fleetc.rollout.hosts.secrets import DeployError, vault_password
 
 MEMORY = Path("/dev/shm")
 

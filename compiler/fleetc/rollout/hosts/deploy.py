@@ -1,47 +1,49 @@
-"""Rolls a compiled tree out to its hosts, batch by batch.
+"""Rolls a fleet out, batch by batch: to a compiled tree, or back to releases that its hosts keep.
 
-In: the tree and the blueprint it was made from, and the tool's settings. Out: an `Outcome` that says for each host what
-happened. First every host says what there is to do there; hosts where that is nothing are left out of the batches. Each
-batch is one run of Ansible, and the next one begins when all hosts of the last one have confirmed their release.
+In: the tree and the blueprint it was made from, the journal of the fleet, and how to reach hosts. Out: an `Outcome`
+that says for each host what happened. First every host says what there is to do there; hosts where that is nothing are
+left out of the batches. Each batch is one run of Ansible, and the next one begins when all hosts of the last one have
+confirmed their release. The journal has a line before each step and after it.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Literal
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.emit.tree import Tree
-from fleetc.rollout.hosts.gate import BEGIN, TASKS, HostOutcome, outcomes
-from fleetc.rollout.hosts.owner import is_dead, this_run
-from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, reaching, run_playbook
+from fleetc.emit.tree import MANIFEST, Tree
+from fleetc.rollout.hosts.begun import Begun, Step
+from fleetc.rollout.hosts.gate import TASKS, HostOutcome, outcomes
+from fleetc.rollout.hosts.journal import Journal
+from fleetc.rollout.hosts.leaving import left_hosts, with_left
+from fleetc.rollout.hosts.ordering import arrivals, order_of
+from fleetc.rollout.hosts.owner import this_run
+from fleetc.rollout.hosts.rolling import (
+    BEGIN_PLAYBOOK,
+    NOTHING_STATED,
+    Goal,
+    Rollout,
+    Stated,
+    Watch,
+    claimed,
+    options_of,
+)
+from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, run_playbook
+from fleetc.rollout.hosts.secrets import DeployError, secret_variables
+from fleetc.rollout.journal.history import facts_of
+from fleetc.rollout.moves import Move, moves_of
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
+from fleetc.text.encoders import visible
 
 SITE_PLAYBOOK = "site.yml"
-BEGIN_PLAYBOOK = "begin.yml"
+ROLLBACK_PLAYBOOK = "rollback.yml"
+END_PLAYBOOK = "end.yml"
 
-
-class DeployError(Exception):
-    """The rollout could not start. `exit_code` is 2 for wrong usage, 1 for a missing secret."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step that a host takes, or would take: `do` and `node` are those of a plan's `Action`."""
-
-    host: str
-    do: str
-    node: str
-    reason: str
+_KNOWN_DEAD = 100
+"""How many earlier rollouts of the journal are named to hosts as dead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Outcome:
     steps: tuple[Step, ...]
     check: bool
     last_words: tuple[str, ...] = ()
+    moves: tuple[Move, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -61,38 +64,7 @@ class Outcome:
             return 5
         if "reverted" in results:
             return 4
-        return 0 if results <= {"new", "unchanged"} else 1
-
-
-class Stated(NamedTuple):
-    """What a person states about hosts: those in quarantine that are tried again, and those that had another name."""
-
-    clear: tuple[str, ...] = ()
-    renamed: tuple[str, ...] = ()
-
-
-_NOTHING_STATED = Stated()
-
-Watch = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """Everything that the runs of one rollout share."""
-
-    tree: Tree
-    options: RunOptions
-    values: Mapping[str, str]
-    on_event: Watch
-
-    def run(self, playbook: str, hosts: Sequence[str], **variables: Any) -> RunResult:
-        """One run over some hosts."""
-        given = {**self.options.variables, "fleet_batches": [list(hosts)], **variables}
-        options = replace(self.options, limit=tuple(hosts), variables=given)
-        try:
-            return run_playbook(self.tree, playbook, options, self.values, self.on_event, TASKS)
-        except InterruptedRunError:
-            return RunResult("canceled", None, None)
+        return 0 if results <= {"new", "unchanged", "retired", "dead"} else 1
 
 
 def deploy_tree(
@@ -102,150 +74,240 @@ def deploy_tree(
     limit: tuple[str, ...],
     check: bool,
     on_event: Watch,
-    sealed: NewestPlan | None = None,
-    stated: Stated = _NOTHING_STATED,
+    journal: Journal,
+    goal: Goal | None = None,
+    stated: Stated = NOTHING_STATED,
 ) -> Outcome:
-    """Bring all hosts, or those in `limit`, to the tree's releases.
+    """Bring all hosts, or those in `limit`, to the goal. Hosts that left the spec are retired, unless there is a limit.
 
-    Each host writes down that it was given the plan `sealed`, or a rollout without one. Raises DeployError before any
-    host is touched.
+    Raises DeployError before any host is touched, and FilesError where the journal cannot be written.
     """
-    hosts = _hosts(blueprint, limit)
-    values = _secret_variables(blueprint, hosts)
-    _hosts(blueprint, (*stated.clear, *stated.renamed))
-    rollout = Rollout(tree, options_of(settings, check, sealed, stated), values, on_event)
-    begun = rollout.run(BEGIN_PLAYBOOK, hosts)
-    found = {outcome.host: outcome for outcome in outcomes(hosts, begun)}
-    steps = tuple(step for host in hosts for step in _steps(host, begun))
-    ready = all(_answered(host, begun) for host in hosts)
-    if check or not ready:
-        told = tuple(_begun(found[host], ready, _answered(host, begun)) for host in hosts)
-        return Outcome(told, steps, check, begun.last_words)
+    goal = goal or Goal()
+    chosen = _hosts(blueprint, limit)
+    left = {} if limit or goal.back_to else left_hosts(journal.history.hosts, blueprint)
+    every = [host.name for host in blueprint.hosts]
+    _known((*stated.clear, *stated.renamed), every)
+    _known(stated.dead, (*every, *left))
+    hosts = tuple(host for host in chosen if host not in stated.dead)
+    asked = {name: given for name, given in left.items() if name not in stated.dead}
+    values = {} if goal.back_to else secret_variables(blueprint, hosts)
+    options = options_of(settings, check, goal.sealed, stated)
+    dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
+    rollout = Rollout(
+        with_left(tree, blueprint, asked), blueprint, options, values, on_event, goal, journal, dead, asked
+    )
+    if check:
+        return _dry_run(rollout, hosts)
+    manifest = tree.as_mapping()[MANIFEST].sha256
+    journal.write(
+        "begin",
+        kind=goal.kind,
+        who=this_run()["who"],
+        manifest=manifest,
+        seal=goal.sealed.seal if goal.sealed else "-",
+        hosts=list(limit),
+        stated={name: list(value) for name, value in stated._asdict().items()},
+    )
+    outcome: Outcome | None = None
+    try:
+        outcome = _roll_out(rollout, hosts, stated)
+        return outcome
+    finally:
+        journal.write("end", exit_code=outcome.exit_code if outcome else 1)
+
+
+def resumed(journal: Journal, tree: Tree) -> tuple[str, ...]:
+    """The hosts of the rollout that broke off, () for all. Raises DeployError where it cannot be gone on with."""
+    run = journal.history.broken_off
+    if run is None:
+        raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
+    if run.kind != "deploy":
+        raise DeployError("what broke off was a rollback; run fleetc rollback again", 1)
+    if run.manifest != tree.as_mapping()[MANIFEST].sha256:
+        message = "the rollout that broke off was of another tree: check that one out and run this again"
+        raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
+    return run.hosts
+
+
+def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
+    asked = (*hosts, *rollout.left)
+    begun, run = rollout.ask(asked)
+    ready = all(begun[host].answered for host in hosts)
+    moves = moves_of({host: one.runs for host, one in begun.items()}, {host: one.wants for host, one in begun.items()})
+    told = tuple(_not_begun(rollout, begun[host], ready, "new") for host in asked)
+    return Outcome(told, _steps(begun), True, run.last_words, moves)
+
+
+def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
+    asked = (*hosts, *rollout.left)
+    begun, run = claimed(rollout, asked)
+    to_end = [host for host in asked if begun[host].answered and begun[host].needed]
+    try:
+        return _in_batches(rollout, hosts, begun, run, stated)
+    finally:
+        if to_end:
+            rollout.run(END_PLAYBOOK, to_end)
+
+
+def _in_batches(
+    rollout: Rollout, hosts: tuple[str, ...], begun: dict[str, Begun], run: RunResult, stated: Stated
+) -> Outcome:
+    """All batches, once every host has said what there is to do."""
+    asked, journal = (*hosts, *rollout.left), rollout.journal
+    steps = _steps(begun)
+    moves, batches, refused = order_of(rollout, begun, stated)
+    ready = all(begun[host].answered for host in hosts) and not refused
+    found = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in asked}
+    for host in stated.dead:
+        found[host] = _assumed_dead(rollout, host)
+    told = (*asked, *stated.dead)
+    if not ready:
+        return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves)
+    _note_unchanged(rollout, begun)
     last_words: tuple[str, ...] = ()
     halted = ""
-    dead = [host for host in hosts if is_dead(_owner(host, begun))]
-    for batch in blueprint.batches:
-        changing = [host for host in batch if host in found and found[host].result != "unchanged"]
+    for batch in batches:
+        changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
         if not changing:
             continue
         if halted:
             found |= {host: found[host]._replace(result="old", reason=halted) for host in changing}
             continue
-        done = rollout.run(SITE_PLAYBOOK, changing, fleet_host_take_over=dead)
+        given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
+        journal.write("batch", hosts=given, moves=[move for move in moves if move.target in changing])
+        done = rollout.run(
+            ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
+            changing,
+            fleet_host_back_to=dict(rollout.goal.back_to),
+            fleet_host_claimed=True,
+            fleet_host_arrivals=arrivals(moves, changing),
+        )
         last_words = done.last_words
-        found |= {outcome.host: outcome for outcome in outcomes(changing, done)}
-        bad = [host for host in changing if found[host].result not in ("new", "unchanged")]
+        found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done)}
+        bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
+        found |= _brought_back(rollout, moves, begun, found) if bad else {}
+        for host in changing:
+            _write_host(journal, found[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
-    return Outcome(tuple(found[host] for host in hosts), steps, check, last_words)
+    return Outcome(tuple(found[host] for host in told), steps, False, last_words, moves)
+
+
+def _brought_back(
+    rollout: Rollout, moves: Sequence[Move], begun: Mapping[str, Begun], found: Mapping[str, HostOutcome]
+) -> dict[str, HostOutcome]:
+    """Start nodes again where they were, whose new host went back; what became of these hosts.
+
+    A node whose new host is unknown stays stopped: it may run there.
+    """
+    sources: dict[str, list[str]] = {}
+    for move in moves:
+        if found[move.target].result in ("old", "reverted") and found[move.source].result not in ("new", "retired"):
+            sources.setdefault(move.source, []).append(move.node)
+    back_to = {host: begun[host].release for host in sources}
+    if not back_to:
+        return {}
+    run = rollout.run(ROLLBACK_PLAYBOOK, list(back_to), fleet_host_back_to=back_to, fleet_host_claimed=True)
+    changed = {}
+    for outcome in outcomes(list(back_to), run):
+        nodes = ", ".join(sources[outcome.host])
+        if outcome.result == "new":
+            changed[outcome.host] = outcome._replace(result="reverted", reason=f"{nodes} came back from its new host")
+        elif outcome.result != "unchanged":
+            reason = f"{nodes} did not come back: {outcome.reason}"
+            changed[outcome.host] = outcome._replace(reason=reason)
+        if outcome.host in changed:
+            _write_host(rollout.journal, changed[outcome.host])
+    return changed
+
+
+def _not_begun(
+    rollout: Rollout, begun: Begun, ready: bool, ready_result: Literal["new", "old"], refused: str = ""
+) -> HostOutcome:
+    """A host of a rollout that has not changed it: a dry run, or one that cannot begin, or has not yet."""
+    outcome = begun.outcome
+    if begun.host in rollout.left and not begun.answered:
+        return outcome._replace(result="orphan", reason=f"left the spec and {outcome.reason or 'does not answer'}")
+    if outcome.result == "unchanged":
+        return _retired(rollout, outcome)
+    if not begun.answered:
+        return outcome._replace(result="old")
+    if ready:
+        return outcome._replace(result=ready_result, reason="")
+    why = refused or "another host cannot take part"
+    return outcome._replace(result="old", reason=f"not begun: {why}" if refused else f"not begun, because {why}")
+
+
+def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:
+    """A host that left the spec and runs nothing any more is retired."""
+    if outcome.host in rollout.left and outcome.result in ("new", "unchanged"):
+        return outcome._replace(result="retired")
+    return outcome
+
+
+def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
+    """A host that a person states to be dead. One of the spec is still unknown; one that left it is forgotten."""
+    in_spec = any(one.name == host for one in rollout.blueprint.hosts)
+    found = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
+    if not in_spec:
+        _write_host(rollout.journal, found)
+    return found
+
+
+def _write_host(journal: Journal, outcome: HostOutcome) -> None:
+    journal.write(
+        "host",
+        host=outcome.host,
+        result=outcome.result,
+        before=outcome.before,
+        after=outcome.after,
+        restarted=list(outcome.restarted),
+        seconds=round(outcome.seconds),
+        reason=outcome.reason,
+    )
+
+
+def _note_unchanged(rollout: Rollout, begun: Mapping[str, Begun]) -> None:
+    """Have the journal know hosts that already run what they shall; and which of those that left are retired."""
+    known, journal = rollout.journal.history.hosts, rollout.journal
+    seen = {}
+    for host, one in begun.items():
+        if not one.answered or one.needed:
+            continue
+        if host in rollout.left:
+            _write_host(journal, _retired(rollout, one.outcome))
+        elif known.get(host) != rollout.given(host, one):
+            seen[host] = facts_of(rollout.given(host, one))
+    if seen:
+        journal.write("seen", hosts=seen)
 
 
 def record_plan(
     tree: Tree, blueprint: Blueprint, settings: Settings, hosts: tuple[str, ...], on_event: Watch, sealed: NewestPlan
 ) -> Outcome:
     """Have hosts write down that a plan is the newest one they were given, though there is nothing to do."""
-    rollout = Rollout(tree, options_of(settings, False, sealed), {}, on_event)
-    done = rollout.run(BEGIN_PLAYBOOK, _hosts(blueprint, hosts), fleet_host_beginning="record")
-    return Outcome(outcomes(hosts, done), (), False, done.last_words)
+    names = _hosts(blueprint, hosts)
+    options = replace(options_of(settings, False, sealed), limit=names)
+    options = replace(options, variables={**options.variables, "fleet_host_beginning": "record"})
+    try:
+        done = run_playbook(tree, BEGIN_PLAYBOOK, options, {}, on_event, TASKS)
+    except InterruptedRunError:
+        done = RunResult("canceled", None, None)
+    return Outcome(outcomes(names, done), (), False, done.last_words)
 
 
-def options_of(
-    settings: Settings, check: bool, sealed: NewestPlan | None, stated: Stated = _NOTHING_STATED
-) -> RunOptions:
-    """How to reach the hosts, as the settings say. Raises DeployError where the vault's password cannot be had."""
-    password_file, password = vault_password(_absolute(settings.vault_password_file))
-    variables: dict[str, Any] = {
-        "fleet_host_run": this_run(),
-        "fleet_host_clear": list(stated.clear),
-        "fleet_host_renamed": list(stated.renamed),
-    }
-    if sealed:
-        variables |= {"fleet_host_plan_created": sealed.created, "fleet_host_plan_seal": sealed.seal}
-    return replace(
-        reaching(settings),
-        check=check,
-        vault_file=_absolute(settings.vault_file),
-        vault_password_file=password_file,
-        vault_password=password,
-        variables=variables,
-    )
-
-
-def _owner(host: str, begun: RunResult) -> object:
-    """Who began the switch that has not ended on a host."""
-    state = begun.answers.get(host, {}).get(BEGIN, {}).get("state")
-    switch = state.get("switch") if isinstance(state, dict) else None
-    return switch.get("owner") if isinstance(switch, dict) else None
-
-
-def _answered(host: str, begun: RunResult) -> bool:
-    """Whether a host said what there is to do."""
-    answer = begun.answers.get(host, {}).get(BEGIN, {})
-    return answer.get("format") == 1 and answer.get("ok") is True
-
-
-def _begun(outcome: HostOutcome, ready: bool, answered: bool) -> HostOutcome:
-    """A host of a rollout that changed nothing: a dry run, or one in which a host could not take part."""
-    if outcome.result == "unchanged" or not answered:
-        return outcome if outcome.result == "unchanged" else outcome._replace(result="old")
-    if ready:
-        return outcome._replace(result="new", reason="")
-    return outcome._replace(result="old", reason="not begun, because another host cannot take part")
-
-
-def _steps(host: str, begun: RunResult) -> list[Step]:
-    answer = begun.answers.get(host, {}).get(BEGIN, {})
-    found = []
-    for step in answer.get("steps") or ():
-        if isinstance(step, dict) and step.get("do") != "keep":
-            found.append(Step(host, *(str(step.get(key, ""))[:200] for key in ("do", "node", "reason"))))
-    return found
+def _steps(begun: Mapping[str, Begun]) -> tuple[Step, ...]:
+    return tuple(step for one in begun.values() for step in one.steps)
 
 
 def _hosts(blueprint: Blueprint, limit: tuple[str, ...]) -> tuple[str, ...]:
     known = tuple(host.name for host in blueprint.in_order)
-    for name in limit:
-        if name not in known:
-            from fleetc.text.suggestions import did_you_mean
-
-            raise DeployError(f'there is no host "{name}"; {did_you_mean(name, known)}', 2)
+    _known(limit, known)
     return tuple(name for name in known if name in limit) if limit else known
 
 
-def _secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, str]:
-    """The environment variables that secrets refer to. Their values are handed on and never looked at."""
-    needed = {
-        secret.reference: f"{host.name}/{owner}"
-        for host in blueprint.hosts
-        if host.name in hosts
-        for owner, secrets in host.secrets()
-        for secret in secrets
-        if secret.kind == "env"
-    }
-    missing = sorted(name for name in needed if not os.environ.get(name))
-    if missing:
-        names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
-        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
-    return {name: os.environ[name] for name in sorted(needed)}
+def _known(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            from fleetc.text.suggestions import did_you_mean
 
-
-def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
-    """The file with the vault's password; or, where it is a program, what that says.
-
-    A program runs here rather than below Ansible, because it may need variables that nobody else gets. Raises
-    DeployError where it fails.
-    """
-    if path is None or not (path.is_file() and os.access(path, os.X_OK)):
-        return path, None
-    asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
-    program = f"the vault password program {path}"
-    try:
-        done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
-    except OSError as failure:
-        raise DeployError(f"{program} cannot be run: {failure.strerror}", 1) from None
-    if done.returncode:
-        raise DeployError(f"{program} ended with exit code {done.returncode}", 1)
-    return None, done.stdout.strip(b"\r\n")
-
-
-def _absolute(path: Path | None) -> Path | None:
-    return None if path is None else path.expanduser().absolute()
+            raise DeployError(f'there is no host "{visible(name)}"; {did_you_mean(name, known)}', 2)

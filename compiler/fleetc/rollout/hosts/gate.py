@@ -20,9 +20,10 @@ END = "Keep the release, or take it back if another host of the batch failed"
 TASKS = (BEGIN, STAGE, ACTIVATE, END)
 """The tasks of the role fleet_host that the program on the host answers."""
 
-Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown"]
+Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "retired", "orphan", "dead"]
 """What a host runs after a rollout: the release it was given; that one already; what it ran before, untouched; what it
-ran before, after it went back; nobody knows what, as it could not go back; nobody knows."""
+ran before, after it went back; nobody knows what, as it could not go back; nobody knows. And hosts that left the spec:
+nothing any more; nobody knows, because it cannot be asked; nothing, because a person says so."""
 
 _LIMIT = 300  # characters of a text that a host says
 _WORDS = 120  # log lines of one host
@@ -52,15 +53,15 @@ def _outcome(host: str, run: RunResult) -> HostOutcome:
     reason = "; ".join(dict.fromkeys(_reason(event.kind, event.message) for event in failed))
     ended, active = answers.get(END, {}), answers.get(ACTIVATE, {})
     begun = answers.get(BEGIN, {})
-    before = _text(_mapping(begun.get("state")).get("release"))
-    switch = _mapping(ended.get("switch")) or _mapping(active.get("switch"))
+    before = as_text(as_mapping(begun.get("state")).get("release"))
+    switch = as_mapping(ended.get("switch")) or as_mapping(active.get("switch"))
     found = HostOutcome(host, "unknown", reason, before, before)
     if switch:
-        target = _text(switch.get("to")).partition(".")[0]
-        restarted = tuple(_text(node) for node in _list(switch.get("restarted")))
+        target = as_text(switch.get("to")).partition(".")[0]
+        restarted = tuple(as_text(node) for node in as_list(switch.get("restarted")))
         seconds = ended.get("seconds") or active.get("seconds")
-        words = tuple(_text(line) for line in _list(switch.get("words")))[-_WORDS:]
-        own = "; ".join(_text(line) for line in _list(switch.get("reasons")))
+        words = tuple(as_text(line) for line in as_list(switch.get("words")))[-_WORDS:]
+        own = "; ".join(as_text(line) for line in as_list(switch.get("reasons")))
         found = found._replace(
             after=target,
             restarted=restarted,
@@ -105,13 +106,16 @@ def _plain(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     return answer if isinstance(answer, Mapping) and answer.get("format") == 1 else {}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def as_mapping(value: object) -> Mapping[str, Any]:
+    """What a host says, if it is an object; else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: object) -> Iterator[object]:
+def as_list(value: object) -> Iterator[object]:
+    """What a host says, if it is a list; else nothing."""
     return iter(value) if isinstance(value, list) else iter(())
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
+    """What a host says, if it is text: of bearable length, and visible."""
     return visible(value)[:_LIMIT] if isinstance(value, str) else ""

@@ -22,6 +22,9 @@ _WORDS = {
     "reverted": "reverted",
     "quarantined": "QUARANTINED",
     "unknown": "UNKNOWN",
+    "retired": "retired",
+    "orphan": "ORPHAN",
+    "dead": "assumed dead",
 }
 
 
@@ -29,7 +32,7 @@ def lines(outcome: Outcome) -> list[str]:
     """The report."""
     found = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
     for host in outcome.hosts:
-        if host.reason and host.result not in ("new", "unchanged"):
+        if host.reason and host.result not in ("new", "unchanged", "retired", "dead"):
             found.append(f"{host.host}: {host.reason}")
         found += [f"    {line}" for line in host.words if host.result != "new"]
     found += [f"    {line}" for line in outcome.last_words]

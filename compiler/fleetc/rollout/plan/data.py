@@ -156,8 +156,8 @@ class SealedPlan:
     `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out.
     `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
     them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
-    hosts. `left` names hosts of the recorded tree that the fleet no longer has: nothing is stopped there. `effects`
-    concern the whole fleet.
+    hosts. `left` names hosts of the recorded tree that the fleet no longer has: a rollout retires those that its
+    journal knows. `effects` concern the whole fleet.
     """
 
     format: int

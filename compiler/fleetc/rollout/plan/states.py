@@ -38,6 +38,12 @@ def recorded_places(tree: Tree) -> dict[str, tuple[str, int]]:
     return {_host_of(artifact): _recorded_place(artifact) for artifact in _host_files(tree)}
 
 
+def release_in(tree: Tree, host: str) -> str:
+    """The digest of the release that a compiled tree has for a host."""
+    content = tree.as_mapping()[f"{_HOST_FILES}{host}.json"].content
+    return str(json.loads(content)["fleet_host_digest"])
+
+
 def _host_files(tree: Tree) -> Iterator[Artifact]:
     digests = _manifest_digests(tree)
     for artifact in tree.artifacts:

@@ -34,7 +34,9 @@ def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     found += [f"the fleet: {text}" for text in map(_effect, plan.effects)]
     found.append(f"processes: {_totals(plan)}")
     if plan.left:
-        found.append(f"not touched: {_names(plan.left)}: no longer in the fleet, but nothing is stopped there")
+        found.append(
+            f"not part of the plan: {_names(plan.left)}: no longer in the fleet; deploy retires hosts its journal knows"
+        )
     if plan.secrets:
         names = sorted({f"{secret.kind} {secret.reference}" for secret in plan.secrets})
         found.append(f"secrets read at the rollout: {_names(names)}")

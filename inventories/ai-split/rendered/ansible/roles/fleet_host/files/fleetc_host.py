@@ -53,6 +53,7 @@ SWITCH = STATE + "/switch.json"
 JOURNAL = STATE + "/journal.jsonl"
 RECORD = STATE + "/state.json"
 QUARANTINE = STATE + "/quarantine.json"
+CLAIM = STATE + "/claim.json"
 NEWEST_PLAN = STATE + "/newest-plan"
 
 STACK = "avatar"
@@ -66,11 +67,11 @@ Json = Dict[str, Any]
 
 
 class RefusedError(Exception):
-    """A request that is not carried out. `code` is stable; the message says what to do."""
+    """A request that is not carried out. `code` is stable; the message says what to do; `facts` are for the asker."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, **facts: Any) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.facts = code, facts
 
 
 # --- the system -------------------------------------------------------------------------------------
@@ -292,6 +293,23 @@ def wanted_of(release: str) -> Json:
     return found
 
 
+def wanted_here(release: str) -> Json:
+    """What a release wants of the host, without the nodes that moved away since: they may run elsewhere now."""
+    wanted = wanted_of(release)
+    left = (read_json(RECORD) or {}).get("left", [])
+    return {**wanted, "services": [service for service in wanted["services"] if service["name"] not in left]}
+
+
+def kept_release(digest: str) -> str:
+    """The newest release on the disk with a digest."""
+    kept = [release for release in kept_releases() if digest_in(release) == digest]
+    if not kept:
+        there = ", ".join(sorted({digest_in(release)[:12] for release in kept_releases()})) or "none"
+        message = "this host does not keep the release %s; it has %s" % (digest[:12], there)
+        raise RefusedError("release-not-kept", message)
+    return kept[-1]
+
+
 def unpack(archive: bytes, directory: str) -> None:
     """Put the files of an archive into a new directory. Only plain files below it are taken."""
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:*") as tar:
@@ -470,7 +488,8 @@ def look() -> Json:
         facts = {} if asked is None else asked.get(node, {})
         running = None if asked is None else bool(facts.get("running"))
         drift = drift_of(node, runtime, marker, facts) if digest and running else []
-        processes.append({"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift})
+        process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift}
+        processes.append({**process, "exclusive": exclusive_of(node)})
     processes += look_at_stack()
     record = read_json(RECORD) or {}
     release = digest_in(str(record.get("release", "")))
@@ -486,6 +505,14 @@ def look() -> Json:
         "switch": switch_for_people(),
         "quarantine": (read_json(QUARANTINE) or {}).get("why", ""),
     }
+
+
+def exclusive_of(node: str) -> List[str]:
+    """What a node does that only one process of the fleet may do, such as calling rewards for a wallet."""
+    release = "" if is_old_layout() else release_at("%s/%s" % (CURRENT, node))
+    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
+    found = [service.get("exclusive", []) for service in wanted.get("services", []) if service["name"] == node]
+    return list(found[0]) if found else []
 
 
 def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[str]:
@@ -774,6 +801,9 @@ def retire(node: str, runtime: str) -> None:
     remove("%s/%s" % (MARKERS, node))
     remove("%s/%s" % (CURRENT, node))
     remove("%s/%s" % (SECRETS, node))
+    for place in (UNITS, UNITS + "/multi-user.target.wants", MARKERS, CURRENT):  # it must not come back by a power cut
+        if os.path.isdir(place):
+            sync_directory(place)
 
 
 def start(service: Json, runtime: str) -> None:
@@ -1828,6 +1858,7 @@ def begin_switch(target: str, request: Json) -> Json:
     switch: Json = {
         "id": os.urandom(4).hex(),
         "from": record.get("release", ""),
+        "left": record.get("left", []),
         "to": target,
         "owner": request.get("owner", {}),
         "begun": time.time(),
@@ -1838,10 +1869,19 @@ def begin_switch(target: str, request: Json) -> Json:
         "words": [],
     }
     enter(switch, ARMED)
+    arrived = [service["name"] for service in wanted["services"]]
+    keep_away([node for node in switch["left"] if node not in arrived])
     seconds = switch["seconds"]
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"] + seconds["confirm"])
     start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")
     return switch
+
+
+def keep_away(nodes: List[str]) -> None:
+    """Write down which nodes moved away: no way back, no boot and no timer starts them here again."""
+    record = read_json(RECORD) or {}
+    if record.get("left", []) != nodes:
+        write_json(RECORD, {**record, "left": nodes})
 
 
 def carry_out(switch: Json) -> None:
@@ -1849,7 +1889,7 @@ def carry_out(switch: Json) -> None:
     seconds = switch["seconds"]
     enter(switch, SWITCHING)
     try:
-        wanted = wanted_of(switch["to"])
+        wanted = wanted_here(switch["to"])
         bring(switch["to"], wanted, telling(switch))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
@@ -1890,8 +1930,9 @@ def back(switch: Json, reasons: List[str], words: Iterable[str] = ()) -> None:
     seconds = switch["seconds"]
     enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
+    keep_away(switch.get("left", []))
     try:
-        wanted = wanted_of(switch["from"])
+        wanted = wanted_here(switch["from"])
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
     except (RefusedError, OSError) as failure:
@@ -1941,18 +1982,93 @@ def wait_for_end(identity: str) -> Json:
 # --- requests ---------------------------------------------------------------------------------------
 
 
+def asked_for(request: Json) -> Tuple[Json, Dict[str, bytes]]:
+    """What a request wants of the host, and the secrets with it: its own release, or one that the host keeps."""
+    if request.get("back_to"):
+        release = kept_release(request["back_to"])
+        return wanted_of(release), secrets_at("%s/%s" % (RELEASES, release))
+    return request["wanted"], secret_files(request["wanted"], request.get("values", {}))
+
+
 def do_observe(request: Json) -> Json:
-    """What the host runs, and with `wanted` the steps to it. Changes nothing."""
+    """What the host runs, and with `wanted` the steps to it and what will run then. Changes nothing."""
     now = look()
     answer: Json = {"state": now, "changed": False}
     if "wanted" in request:
-        files = secret_files(request["wanted"], request.get("values", {}))
-        answer["steps"] = steps(with_other_secrets(now, files), wanted_state(request["wanted"]))
+        wanted, files = asked_for(request)
+        answer["steps"] = steps(with_other_secrets(now, files), wanted_state(wanted))
+        answer["wants"] = [
+            {"node": service["name"], "exclusive": service.get("exclusive", [])} for service in wanted["services"]
+        ]
     return answer
+
+
+# A rollout claims each host that it is going to change, until it ends: two never mix. Whether the owner of a claim
+# still lives only the machine can tell on which it rolls out, so a claim has no end of its own; whoever knows that its
+# owner is dead names it in `dead`.
+
+
+def need_claim(request: Json) -> None:
+    """Refuse a request of a rollout while another one has claimed this host, and one that was pushed aside."""
+    found, own = read_json(CLAIM), request.get("owner", {}).get("id", "")
+    holder = (found or {}).get("owner", {})
+    if found is not None and holder.get("id", "") not in (own, *request.get("dead", [])):
+        minutes = max(0, round((time.time() - found["at"]) / 60))
+        message = "the rollout %s of %s has claimed this host since %d min; wait for its end" % (
+            holder.get("id"),
+            holder.get("who"),
+            minutes,
+        )
+        raise RefusedError("host-claimed", message, owner=holder)
+    if request.get("claimed") and (found is None or holder.get("id", "") != own):
+        raise RefusedError("claim-lost", "another rollout has taken this host over meanwhile")
+
+
+def claim(request: Json) -> None:
+    """Keep other rollouts away from this host. Stock ansible-playbook has no id, so it claims nothing."""
+    if not request.get("owner", {}).get("id"):
+        return
+    with locked(30):
+        need_claim(request)
+        found, own = read_json(CLAIM), request.get("owner", {})
+        if found is None or found["owner"] != own:
+            write_json(CLAIM, {"owner": own, "seal": request["plan"]["seal"], "at": time.time()})
+            note("claimed", owner=own.get("id", ""), who=own.get("who", ""))
+
+
+def do_end(request: Json) -> Json:
+    """Let other rollouts at this host: this one has ended."""
+    with locked(30):
+        found = read_json(CLAIM)
+        if found is not None and found["owner"].get("id", "") == request.get("owner", {}).get("id", ""):
+            remove(CLAIM)
+            note("released", owner=found["owner"].get("id", ""))
+            prune(request["keep"])
+    return {"changed": False}
+
+
+def do_retire(request: Json) -> Json:
+    """Stop nodes that move to another host, for good: whatever happens, they do not start here again by themselves."""
+    need_own_release(request, request)
+    with locked(30):
+        need_claim(request)
+        if open_switch() is not None:
+            raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
+        left = (read_json(RECORD) or {}).get("left", [])
+        keep_away(sorted({*left, *request["nodes"]}))
+        for node in request["nodes"]:
+            note("step", do="retire", node=node)
+            retire(node, runtime_here(node))
+        still = [one["node"] for one in look()["processes"] if one["node"] in request["nodes"]]
+        if still:
+            raise RefusedError("step-failed", "%s does not leave this host" % ", ".join(still))
+    return {"changed": True, "stopped": request["nodes"]}
 
 
 def do_begin(request: Json) -> Json:
     """What there is to do on the host in a rollout. It keeps the plan as the newest one, and refuses an older one."""
+    if not request.get("check"):
+        need_claim(request)
     do_record(request)
     wanted = request["wanted"]
     found = read_json(QUARANTINE)
@@ -1967,6 +2083,8 @@ def do_begin(request: Json) -> Json:
     need_stack(wanted)
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
+    if answer["needed"] and not request.get("check"):
+        claim(request)
     return answer
 
 
@@ -2016,10 +2134,13 @@ def do_stage(request: Json) -> Json:
     wanted = request["wanted"]
     need_own_release(wanted, request)
     with locked(30):
+        need_claim(request)
         switch = open_switch()
         if switch is not None:
             end_before(switch, request)
         install_program(request["program"])
+        if request.get("back_to"):
+            return {"release": whole(kept_release(request["back_to"])), "changed": True}
         make_places(wanted)
         take_over_old_layout(wanted["owner"])
         files = secret_files(wanted, request.get("values", {}))
@@ -2030,11 +2151,19 @@ def do_stage(request: Json) -> Json:
         return {"release": release, "changed": True}
 
 
+def whole(release: str) -> str:
+    """A kept release, if it still is what its name says."""
+    if not release.endswith(".0") and digest_of_release("%s/%s" % (RELEASES, release)) != digest_in(release):
+        message = "files of the release %s were changed on this host; deploy it again instead" % release[:12]
+        raise RefusedError("release-damaged", message)
+    return release
+
+
 def end_before(switch: Json, request: Json) -> None:
     """End a switch that broke off before a new one begins; one that is still on its way is somebody else's."""
     owner = switch.get("owner", {})
     waits = switch["phase"] == HEALTHY and switch.get("boot") == boot_id() and time.monotonic() < switch.get("until", 0)
-    if waits and owner.get("id") != request.get("owner", {}).get("id") and not request.get("take_over"):
+    if waits and owner.get("id") not in (request.get("owner", {}).get("id"), *request.get("dead", [])):
         raise RefusedError(
             "switch-open", "a release of %s waits for its confirmation here" % (owner.get("who") or "somebody else")
         )
@@ -2162,6 +2291,7 @@ def new_name(digest: str) -> str:
 def do_activate(request: Json) -> Json:
     """Switch to a release on the disk and wait until it is healthy; the host goes back by itself where it is not."""
     with locked(30):
+        need_claim(request)
         if open_switch() is not None:
             raise RefusedError("switch-open", "another switch has not ended; ask for it again")
         if read_json(QUARANTINE) is not None:
@@ -2179,6 +2309,7 @@ def ended(switch: Json) -> Json:
 def do_confirm(request: Json) -> Json:
     """End a healthy switch for good, and forget the releases that nobody keeps."""
     with locked(30):
+        need_claim(request)
         switch = read_json(SWITCH)
         record = read_json(RECORD) or {}
         if record.get("confirmed_switch") == request["id"]:
@@ -2216,7 +2347,7 @@ def prune(keep: int) -> None:
     record = read_json(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
     kept = set(kept_releases()[-max(keep, 1) :]) | used
-    for name in os.listdir(RELEASES):
+    for name in os.listdir(RELEASES) if os.path.isdir(RELEASES) else ():
         if name not in kept:
             remove("%s/%s" % (RELEASES, name))
 
@@ -2229,6 +2360,8 @@ REQUESTS = {
     "activate": do_activate,
     "confirm": do_confirm,
     "revert": do_revert,
+    "retire": do_retire,
+    "end": do_end,
 }
 
 
@@ -2242,7 +2375,8 @@ def answer(request: Json) -> Json:
             )
         return {"format": FORMAT, "ok": True, **REQUESTS[request["do"]](request)}
     except RefusedError as refusal:
-        return {"format": FORMAT, "ok": False, "code": refusal.code, "message": str(refusal), "changed": False}
+        told = {"code": refusal.code, "message": str(refusal), **refusal.facts}
+        return {"format": FORMAT, "ok": False, "changed": False, **told}
     except OSError as failure:
         message = "%s: %s" % (failure.filename or "the host", failure.strerror)
         return {"format": FORMAT, "ok": False, "code": "host-failed", "message": message, "changed": False}

@@ -1,0 +1,86 @@
+"""What each host said at the beginning of a rollout: what it runs, and what there is to do.
+
+In: a run of Ansible. Out: a `Begun` for each host. What a host says is data: values of wrong types count as not said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_text, outcomes
+from fleetc.rollout.hosts.runner import RunResult
+
+CLAIMED = "host-claimed"
+_FORMAT = 1
+
+
+class Step(NamedTuple):
+    """One step that a host takes, or would take: `do` and `node` are those of a plan's `Action`."""
+
+    host: str
+    do: str
+    node: str
+    reason: str
+
+
+class Begun(NamedTuple):
+    """What one host said. `runs` and `wants` are nodes, each with what only one process of the fleet may do at a time.
+
+    `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
+    `switched_by` is the owner of a switch that has not ended there.
+    """
+
+    host: str
+    answered: bool
+    needed: bool
+    outcome: HostOutcome
+    steps: tuple[Step, ...]
+    release: str
+    runs: Mapping[str, tuple[str, ...]]
+    wants: Mapping[str, tuple[str, ...]]
+    claimed_by: Mapping[str, Any] | None
+    switched_by: Mapping[str, Any]
+
+
+def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
+    """What hosts said, by host."""
+    return {outcome.host: _begun(outcome, run, task) for outcome in outcomes(hosts, run)}
+
+
+def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
+    answer = run.answers.get(outcome.host, {}).get(task, {})
+    answered = answer.get("format") == _FORMAT and answer.get("ok") is True
+    state = as_mapping(answer.get("state"))
+    claimed = answer.get("code") == CLAIMED
+    return Begun(
+        outcome.host,
+        answered,
+        answer.get("needed") is not False,
+        outcome,
+        tuple(_steps(outcome.host, answer)),
+        as_text(state.get("release")),
+        _nodes(state.get("processes")),
+        _nodes(answer.get("wants")),
+        as_mapping(answer.get("owner")) if claimed else None,
+        as_mapping(as_mapping(state.get("switch")).get("owner")),
+    )
+
+
+def _steps(host: str, answer: Mapping[str, Any]) -> list[Step]:
+    found = []
+    for told in as_list(answer.get("steps")):
+        step = as_mapping(told)
+        if step and step.get("do") != "keep":
+            found.append(Step(host, *(as_text(step.get(key)) for key in ("do", "node", "reason"))))
+    return found
+
+
+def _nodes(told: object) -> dict[str, tuple[str, ...]]:
+    """Nodes by name; the units of an avatar stack are none, because they never move by themselves."""
+    found = {}
+    for one in map(as_mapping, as_list(told)):
+        node = as_text(one.get("node"))
+        if node and "/" not in node:
+            found[node] = tuple(as_text(text) for text in as_list(one.get("exclusive")))
+    return found

@@ -1,0 +1,81 @@
+"""The order of a rollout in which nothing ever runs twice, and why it may not begin.
+
+In: a rollout, and what its hosts said. Out: moves, batches, or a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fleetc.rollout.hosts.begun import Begun
+from fleetc.rollout.hosts.rolling import Rollout, Stated, place_of
+from fleetc.rollout.moves import CircleError, Move, arranged, handovers_of, moves_of
+
+
+def order_of(
+    rollout: Rollout, begun: Mapping[str, Begun], stated: Stated
+) -> tuple[tuple[Move, ...], Sequence[tuple[str, ...]], str]:
+    """The moves of this rollout, its batches, and why it cannot begin; "" where it can.
+
+    Hosts that left the spec come last, but for those that hand over what only one process may do.
+    """
+    runs = {host: one.runs for host, one in begun.items()}
+    wants = {host: one.wants for host, one in begun.items()}
+    moves, usual = moves_of(runs, wants), rollout.blueprint.batches
+    handovers = handovers_of(runs, wants, moves)
+    blocked = _blocked(rollout, begun, stated)
+    if blocked:
+        return moves, usual, blocked
+    stays = [one for one in handovers if not begun[one.source].needed]
+    if stays:
+        return moves, usual, f"{stays[0].source} {stays[0].what}, and nothing that is rolled out would end that"
+    try:
+        batches = arranged(usual, moves, handovers)
+    except CircleError as problem:
+        return moves, usual, str(problem)
+    sources = {one.source for one in handovers}
+    first = [(host,) for host in rollout.left if host in sources]
+    last = [(host,) for host in rollout.left if host not in sources]
+    return moves, (*first, *batches, *last), ""
+
+
+def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
+    """Why something that comes to a host may still run elsewhere; "" where it cannot.
+
+    The journal knows where it was last. A host that answered has said itself what it runs.
+    """
+    machines = {place_of(host)[:2] for host in rollout.blueprint.hosts if host.name in begun}
+    silent = [
+        (host, given)
+        for host, given in rollout.journal.history.hosts.items()
+        if not (host in begun and begun[host].answered) and host not in stated.dead and given.place[:2] not in machines
+    ]
+    for target, one in begun.items():
+        for node, does in one.wants.items():
+            for host, given in silent:
+                if node not in one.runs and node in given.nodes:
+                    return _may_still_run(rollout, f"{node} was last on {host}", host)
+                done = {what for others in given.nodes.values() for what in others}
+                coming = [what for what in does if what in done and what not in one.runs.get(node, ())]
+                if coming and host != target:
+                    return _may_still_run(rollout, f"{host} was the last that {coming[0]}", host)
+    return ""
+
+
+def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
+    if host in rollout.left:
+        return f"{what}, which cannot be asked; if it is gone for good, state it with --assume-dead {host}"
+    return f"{what}, which --limit leaves out: name both hosts, or leave --limit out"
+
+
+def arrivals(moves: Sequence[Move], hosts: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """By host, what the role is told of nodes that come there."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for move in moves:
+        if move.target in hosts:
+            found.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)
+    return {
+        target: [{"host": source, "nodes": nodes} for source, nodes in sources.items()]
+        for target, sources in found.items()
+    }

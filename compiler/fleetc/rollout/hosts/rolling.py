@@ -1,0 +1,148 @@
+"""One rollout: what its runs of Ansible share, and how it claims its hosts.
+
+In: a tree, a goal, what people state, how hosts are reached. Out: runs over some of the hosts, and what each host says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.begun import Begun, begun_of
+from fleetc.rollout.hosts.gate import TASKS
+from fleetc.rollout.hosts.journal import Journal
+from fleetc.rollout.hosts.leaving import NOTHING
+from fleetc.rollout.hosts.owner import is_dead, this_run
+from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, reaching, run_playbook
+from fleetc.rollout.hosts.secrets import absolute, vault_password
+from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.plan.data import NewestPlan
+from fleetc.rollout.plan.states import release_in
+from fleetc.settings import Settings
+
+BEGIN_PLAYBOOK = "begin.yml"
+
+_WAIT_SECONDS = 30.0
+"""How long the rollout that claimed the first host waits for another one to give way."""
+_ASK_SECONDS = 3.0
+
+Watch = Callable[[Event], None]
+
+
+class Stated(NamedTuple):
+    """What a person states: hosts in quarantine that are tried again, hosts that had another name, hosts that are dead
+    for good, and rollouts that are dead, by their ids."""
+
+    clear: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
+    dead: tuple[str, ...] = ()
+    dead_runs: tuple[str, ...] = ()
+
+
+NOTHING_STATED = Stated()
+
+
+class Goal(NamedTuple):
+    """Where a rollout leads: to the tree, or with `back_to` to releases that hosts keep, by host."""
+
+    kind: Literal["deploy", "rollback"] = "deploy"
+    back_to: Mapping[str, str] = {}
+    sealed: NewestPlan | None = None
+
+
+@dataclass(slots=True)
+class Rollout:
+    """Everything that the runs of one rollout share."""
+
+    tree: Tree
+    blueprint: Blueprint
+    options: RunOptions
+    values: Mapping[str, str]
+    on_event: Watch
+    goal: Goal
+    journal: Journal
+    dead: set[str]
+    left: Mapping[str, Given] = field(default_factory=dict)
+
+    def run(self, playbook: str, hosts: Sequence[str], **variables: Any) -> RunResult:
+        """One run over some hosts."""
+        own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
+        given = {**self.options.variables, **own, **variables}
+        options = replace(self.options, limit=tuple(hosts), variables=given)
+        try:
+            return run_playbook(self.tree, playbook, options, self.values, self.on_event, TASKS)
+        except InterruptedRunError:
+            return RunResult("canceled", None, None)
+
+    def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
+        """What each host says that there is to do; those with something to do are claimed from then on."""
+        run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
+        return begun_of(hosts, run), run
+
+    def given(self, host: str, begun: Begun) -> Given:
+        """What a host is given, for the journal."""
+        if host in self.left:
+            return self.left[host]._replace(release=NOTHING, nodes={})
+        return Given(
+            place_of(next(one for one in self.blueprint.hosts if one.name == host)),
+            self.goal.back_to.get(host) or release_in(self.tree, host),
+            dict(begun.wants),
+        )
+
+
+def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
+    """What hosts say, once no other rollout has claimed one of them; else, after a while, with their refusals.
+
+    Rollouts that are known to be dead are taken over. Of two that claimed different hosts, the one goes on that has the
+    first host; the other one gives way.
+    """
+    begun, run = rollout.ask(hosts)
+    dead = {_id(owner) for one in begun.values() for owner in (one.claimed_by, one.switched_by) if is_dead(owner)}
+    if dead - rollout.dead:
+        rollout.dead |= dead
+        again, run = rollout.ask(hosts)
+        begun |= again
+    end = time.monotonic() + _WAIT_SECONDS
+    while time.monotonic() < end:
+        refused = [host for host in hosts if begun[host].claimed_by is not None]
+        mine = [host for host in hosts if begun[host].answered and begun[host].needed]
+        if not refused or not mine or list(hosts).index(mine[0]) > list(hosts).index(refused[0]):
+            break
+        time.sleep(_ASK_SECONDS)
+        again, run = rollout.ask(refused)
+        begun |= again
+    return begun, run
+
+
+def _id(owner: Mapping[str, Any] | None) -> str:
+    return str((owner or {}).get("id", ""))
+
+
+def options_of(
+    settings: Settings, check: bool, sealed: NewestPlan | None, stated: Stated = NOTHING_STATED
+) -> RunOptions:
+    """How to reach the hosts, as the settings say. Raises DeployError where the vault's password cannot be had."""
+    password_file, password = vault_password(absolute(settings.vault_password_file))
+    variables: dict[str, Any] = {
+        "fleet_host_run": this_run(),
+        "fleet_host_clear": list(stated.clear),
+        "fleet_host_renamed": list(stated.renamed),
+    }
+    if sealed:
+        variables |= {"fleet_host_plan_created": sealed.created, "fleet_host_plan_seal": sealed.seal}
+    return replace(
+        reaching(settings),
+        check=check,
+        vault_file=absolute(settings.vault_file),
+        vault_password_file=password_file,
+        vault_password=password,
+        variables=variables,
+    )
+
+
+def place_of(host: HostBlueprint) -> Place:
+    return Place(host.address, host.ssh_port, host.ssh_user, host.become)

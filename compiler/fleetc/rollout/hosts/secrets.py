@@ -1,0 +1,61 @@
+"""Secrets of a rollout: variables of whoever rolls out, and the password of the vault.
+
+In: a blueprint, names of hosts, paths. Out: values, which are handed on and never looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from fleetc.blueprint.blueprint import Blueprint
+
+
+class DeployError(Exception):
+    """The rollout could not start. `exit_code` is 2 for wrong usage, 1 for a missing secret."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, str]:
+    """The environment variables that secrets refer to. Their values are handed on and never looked at."""
+    needed = {
+        secret.reference: f"{host.name}/{owner}"
+        for host in blueprint.hosts
+        if host.name in hosts
+        for owner, secrets in host.secrets()
+        for secret in secrets
+        if secret.kind == "env"
+    }
+    missing = sorted(name for name in needed if not os.environ.get(name))
+    if missing:
+        names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
+        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
+    return {name: os.environ[name] for name in sorted(needed)}
+
+
+def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:
+    """The file with the vault's password; or, where it is a program, what that says.
+
+    A program runs here rather than below Ansible, because it may need variables that nobody else gets. Raises
+    DeployError where it fails.
+    """
+    if path is None or not (path.is_file() and os.access(path, os.X_OK)):
+        return path, None
+    asked = ["--vault-id", "default"] if path.stem.endswith("-client") else []  # as Ansible asks such programs
+    program = f"the vault password program {path}"
+    try:
+        done = subprocess.run([str(path), *asked], stdout=subprocess.PIPE, check=False)
+    except OSError as failure:
+        raise DeployError(f"{program} cannot be run: {failure.strerror}", 1) from None
+    if done.returncode:
+        raise DeployError(f"{program} ended with exit code {done.returncode}", 1)
+    return None, done.stdout.strip(b"\r\n")
+
+
+def absolute(path: Path | None) -> Path | None:
+    """A path with the home directory filled in, from the working directory of now."""
+    return None if path is None else path.expanduser().absolute()

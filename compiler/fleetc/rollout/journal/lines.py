@@ -1,0 +1,84 @@
+"""The lines of a journal: one JSON object each, bound to the line before by a digest.
+
+In: entries, or the bytes of a journal. Out: bytes, or entries. The digest of a line is that of the digest before it and
+of its own text, so a line that was changed, removed or moved is noticed. Only the last line can be torn, by a machine
+that stopped while it was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+FORMAT = 1
+_START = "0" * 64
+_OWN = ("format", "fleet", "at", "run", "what", "chain")
+
+
+class Entry(NamedTuple):
+    """One thing that happened: when (UTC), in which run, what, and facts about it. No value of a secret."""
+
+    at: str
+    run: str
+    what: str
+    facts: Mapping[str, Any]
+
+
+class Decoded(NamedTuple):
+    """What a journal says. `size` is how many bytes are whole lines; what follows them is a torn one."""
+
+    entries: tuple[Entry, ...]
+    chain: str
+    size: int
+
+
+class JournalLineError(Exception):
+    """A line that no rollout of this fleet wrote: `code` is one of journal-damaged, -newer and -other-fleet."""
+
+    def __init__(self, code: str, line: int, message: str) -> None:
+        super().__init__(message)
+        self.code, self.line = code, line
+
+
+def encode(entry: Entry, fleet: str, chain: str) -> tuple[bytes, str]:
+    """The line of an entry, with its line feed, and the digest that the next line is bound to."""
+    own = {"format": FORMAT, "fleet": fleet, "at": entry.at, "run": entry.run, "what": entry.what}
+    text = _text({**entry.facts, **own})
+    digest = _chained(chain, text)
+    return (_text({**entry.facts, **own, "chain": digest}) + "\n").encode(), digest
+
+
+def decode(content: bytes, fleet: str) -> Decoded:
+    """All entries of a journal. Raises JournalLineError."""
+    entries: list[Entry] = []
+    chain, size = _START, 0
+    lines = content.split(b"\n")
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise JournalLineError("journal-damaged", number, "it is no line of a journal")
+        if found.get("format") != FORMAT:
+            raise JournalLineError("journal-newer", number, "another version of fleetc wrote it")
+        if found.get("fleet") != fleet:
+            raise JournalLineError("journal-other-fleet", number, "it is of another fleet")
+        said = found.pop("chain", None)
+        chain = _chained(chain, _text(found))
+        if said != chain or not all(isinstance(found.get(key), str) for key in ("at", "run", "what")):
+            raise JournalLineError("journal-damaged", number, "it, or a line before it, was changed")
+        facts = {key: value for key, value in found.items() if key not in _OWN}
+        entries.append(Entry(found["at"], found["run"], found["what"], facts))
+        size += len(line) + 1
+    return Decoded(tuple(entries), chain, size)
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+
+
+def _chained(chain: str, text: str) -> str:
+    return hashlib.sha256(f"{chain}\n{text}".encode()).hexdigest()
