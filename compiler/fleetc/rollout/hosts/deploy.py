@@ -166,12 +166,15 @@ def _in_batches(
     _note_unchanged(rollout, begun)
     last_words: tuple[str, ...] = ()
     halted = ""
+    brought_back: dict[str, HostOutcome] = {}
     for batch in batches:
         changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
         if not changing:
             continue
         if halted:
-            found |= {host: found[host]._replace(result="old", reason=halted) for host in changing}
+            found |= {
+                host: found[host]._replace(result="old", reason=halted) for host in changing if host not in brought_back
+            }
             continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         journal.write("batch", hosts=given, moves=[move for move in moves if move.target in changing])
@@ -185,7 +188,8 @@ def _in_batches(
         last_words = done.last_words
         found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done)}
         bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
-        found |= _brought_back(rollout, moves, begun, found) if bad else {}
+        brought_back = _brought_back(rollout, moves, begun, found) if bad else {}
+        found |= brought_back
         for host in changing:
             _write_host(journal, found[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""

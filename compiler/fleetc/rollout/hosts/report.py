@@ -31,6 +31,7 @@ _WORDS = {
 def lines(outcome: Outcome) -> list[str]:
     """The report."""
     found = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
+    found += [f"{move.node} moves from {move.source} to {move.target}" for move in outcome.moves]
     for host in outcome.hosts:
         if host.reason and host.result not in ("new", "unchanged", "retired", "dead"):
             found.append(f"{host.host}: {host.reason}")

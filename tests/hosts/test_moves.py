@@ -1,0 +1,303 @@
+"""Nodes that change their host, hosts that leave the fleet, and the way back, on real hosts: nothing ever runs twice.
+
+The tests run in their order on one fleet; each leaves all hosts at the spec of the beginning. The node is a stand-in.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.farm import Farm
+from tests.hosts.test_faults import Faulty, in_phase, wait
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+GATE_MOVES = ('[gateways.gate]\nhost = "two"', '[gateways.gate]\nhost = "one"')
+REWARD_MOVES = ('reward_by = "orch-a"', 'reward_by = "orch-b"')
+
+
+class Moving(Faulty):
+    """The fleet of the deploy tests, with changes of its spec."""
+
+    changes: tuple[tuple[str, str], ...] = ()
+
+    def write(self, price: int, orch_a: str = "") -> None:
+        super().write(price, orch_a)
+        spec = self.directory / "fleet.toml"
+        text = spec.read_text(encoding="utf-8")
+        for old, new in self.changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        spec.write_text(text, encoding="utf-8")
+
+    def change(self, *changes: tuple[str, str], ill: str = "") -> None:
+        """Compile the spec of the beginning with these changes."""
+        self.changes = changes
+        self.release(ill)
+
+    def homes(self, node: str) -> list[str]:
+        """The hosts on which a node runs."""
+        mark = f"-dataDir=/var/lib/livepeer/{node}".encode()
+        return [
+            name for name, host in self.hosts.items() for process in host.processes("livepeer") if mark in process.argv
+        ]
+
+    def deployed(self, *options: str) -> str:
+        done = self.deploy(*options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    @contextmanager
+    def sampled(self, *words: bytes) -> Iterator[list[int]]:
+        """How many processes had all these words in their command line, again and again."""
+        found: list[int] = []
+        end = threading.Event()
+
+        def sample() -> None:
+            while not end.wait(0.02):
+                found.append(sum(_has(path, words) for path in Path("/proc").glob("[0-9]*/cmdline")))
+
+        sampler = threading.Thread(target=sample)
+        sampler.start()
+        try:
+            yield found
+        finally:
+            end.set()
+            sampler.join()
+
+
+def _has(path: Path, words: tuple[bytes, ...]) -> bool:
+    try:
+        return set(words) <= set(path.read_bytes().split(b"\0"))
+    except OSError:
+        return False
+
+
+GATE = b"-dataDir=/var/lib/livepeer/gate"
+
+
+@pytest.fixture(scope="module")
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moving]:
+    """The fleet deployed once; the hosts are bare again afterwards."""
+    made = Moving(farm, tmp_path_factory.mktemp("fleet"))
+    made.provide()
+    made.release()
+    made.deployed()
+    yield made
+    made.changes = ()
+    made.clear()
+
+
+def test_node_that_moves_never_runs_twice(fleet: Moving) -> None:
+    fleet.change(GATE_MOVES)
+    with fleet.sampled(GATE) as counts:
+        said = fleet.deployed()
+    assert fleet.homes("gate") == ["one"]
+    assert max(counts) == 1 and min(counts) == 0 and len(counts) > 50
+    assert "gate moves from two to one" in said
+    assert "3 hosts: 3 unchanged" in fleet.deployed()
+
+
+def test_move_whose_new_host_fails_comes_back(fleet: Moving) -> None:
+    """Back to the host of the beginning, whose release is ill there."""
+    assert fleet.homes("gate") == ["one"]
+    fleet.hosts["two"].run("mkdir", "-p", "/var/lib/livepeer/gate")
+    fleet.hosts["two"].write("/var/lib/livepeer/gate/standin-ill", b"unwell")
+    fleet.change()
+    try:
+        with fleet.sampled(GATE) as counts:
+            done = fleet.deploy()
+    finally:
+        fleet.hosts["two"].run("rm", "/var/lib/livepeer/gate/standin-ill")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert max(counts) == 1
+    assert fleet.homes("gate") == ["one"], done.stdout
+    assert "gate came back from its new host" in done.stdout
+    fleet.deployed()
+    assert fleet.homes("gate") == ["two"]
+
+
+def test_rollout_killed_in_the_middle_of_a_move_is_gone_on_with(fleet: Moving) -> None:
+    fleet.change(GATE_MOVES)
+    with fleet.sampled(GATE) as counts:
+        rollout = fleet.begin()
+        wait(lambda: fleet.homes("gate") == [], 60, "gate does not leave its host")
+        subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
+        rollout.communicate(timeout=60)
+        in_phase(fleet.hosts["one"], "", "reverted", "healthy", seconds=60)
+        said = fleet.deployed("--resume")
+    assert max(counts) == 1
+    assert fleet.homes("gate") == ["one"], said
+    none = fleet.deploy("--resume")
+    assert none.returncode == 1 and "no rollout of this fleet broke off" in none.stderr
+    fleet.change()
+    fleet.deployed()
+
+
+def test_limit_that_splits_a_move_is_refused(fleet: Moving) -> None:
+    fleet.change(GATE_MOVES)
+    done = fleet.deploy("--limit", "one")
+    assert done.returncode == 1, done.stdout
+    assert "gate was last on two, which --limit leaves out" in done.stdout
+    assert fleet.homes("gate") == ["two"]
+    fleet.change()
+    fleet.deployed()
+
+
+def test_reward_is_called_by_one_process(fleet: Moving) -> None:
+    fleet.change(REWARD_MOVES)
+    with fleet.sampled(b"-reward=true") as counts:
+        fleet.deployed()
+    assert max(counts) == 1 and min(counts) == 0
+    assert b"-reward=true" in [word for p in fleet.hosts["two"].processes("livepeer") for word in p.argv]
+    fleet.change()
+    with fleet.sampled(b"-reward=true") as back:
+        fleet.deployed()
+    assert max(back) == 1
+
+
+def without_three(fleet: Moving) -> None:
+    """Compile the spec without the host three and its gateway."""
+    fleet.changes = ()
+    fleet.release()
+    spec = fleet.directory / "fleet.toml"
+    tables = spec.read_text(encoding="utf-8").split("\n[")
+    kept = [table for table in tables if not table.startswith(("hosts.three]", "gateways.edge"))]
+    spec.write_text("\n[".join(kept), encoding="utf-8")
+    fleet.compile()
+
+
+def test_host_that_left_the_spec_is_an_orphan_until_it_is_retired(fleet: Moving) -> None:
+    fleet.change()
+    fleet.deployed()
+    without_three(fleet)
+    three = fleet.hosts["three"]
+    three.cut_network()
+    try:
+        cut = fleet.deploy(FLEETC_CONNECT_TIMEOUT="4")
+    finally:
+        three.restore_network()
+    assert cut.returncode == 1, cut.stdout + cut.stderr
+    assert "ORPHAN" in cut.stdout and "three: left the spec and could not be reached" in cut.stdout
+    assert fleet.homes("edge") == ["three"]
+    assert fleet.homes("orch-a") == ["one"]
+    said = fleet.deployed()
+    assert "retired" in said
+    assert fleet.homes("edge") == []
+    assert "three" not in fleet.deployed()
+    fleet.change()
+    fleet.deployed()
+    assert fleet.homes("edge") == ["three"]
+
+
+def test_node_of_a_host_that_is_gone_moves_only_when_somebody_says_so(fleet: Moving) -> None:
+    without_three(fleet)
+    spec = fleet.directory / "fleet.toml"
+    edge = '\n[gateways.edge]\nhost = "two"\nmode = "video"\nwallet = "payer"\nhttp = "0.0.0.0:8937"\n'
+    edge += (
+        'cli = "127.0.0.1:7999"\nrtmp = "0.0.0.0:1999"\norchestrators = ["orch-a"]\nmax_price = "1500 wei / pixel"\n'
+    )
+    spec.write_text(spec.read_text(encoding="utf-8") + edge, encoding="utf-8")
+    fleet.compile()
+    three = fleet.hosts["three"]
+    three.cut_network()
+    try:
+        blocked = fleet.deploy(FLEETC_CONNECT_TIMEOUT="4")
+        assert blocked.returncode == 1, blocked.stdout
+        assert "edge was last on three, which cannot be asked" in blocked.stdout
+        assert "--assume-dead three" in blocked.stdout
+        assert fleet.homes("edge") == ["three"]
+        three.restore_network()
+        assert three.run("docker", "rm", "--force", "livepeer-edge").returncode == 0
+        three.cut_network()
+        stated = fleet.deployed("--assume-dead", "three")
+        assert "assumed dead" in stated
+        assert fleet.homes("edge") == ["two"]
+    finally:
+        three.restore_network()
+    fleet.change()
+    fleet.deployed()
+    assert fleet.homes("edge") == ["three"]
+
+
+def test_rollback_takes_back_what_the_last_rollout_changed(fleet: Moving) -> None:
+    before = fleet.runs()
+    fleet.change()
+    fleet.deployed()
+    assert fleet.runs() != before
+    back = fleet.fleetc("rollback", str(fleet.directory))
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert fleet.runs() == before
+    assert "the spec still says otherwise" in back.stderr
+
+
+def test_rollback_to_an_earlier_rollout_brings_a_moved_node_back(fleet: Moving) -> None:
+    fleet.change()
+    fleet.deployed()
+    begun = [json.loads(line) for line in (fleet.journal / "farm.jsonl").read_text().splitlines()]
+    manifest = next(line["manifest"] for line in reversed(begun) if line["what"] == "begin")
+    price = fleet.runs()
+    fleet.change(GATE_MOVES)
+    fleet.deployed()
+    assert fleet.homes("gate") == ["one"]
+    with fleet.sampled(GATE) as counts:
+        back = fleet.fleetc("rollback", str(fleet.directory), "--to", manifest[:12])
+    assert back.returncode == 0, back.stdout + back.stderr
+    assert max(counts) == 1
+    assert fleet.homes("gate") == ["two"]
+    assert fleet.runs() == price
+    unknown = fleet.fleetc("rollback", str(fleet.directory), "--to", "0" * 12)
+    assert unknown.returncode == 1 and "no rollout in the journal had" in unknown.stderr
+    fleet.change()
+    fleet.deployed()
+
+
+def test_of_two_rollouts_one_wins(fleet: Moving) -> None:
+    """The second one first shares the journal with the first, then it is another controller."""
+    price = fleet.release("slow=4")
+    first = fleet.begin()
+    in_phase(fleet.hosts["one"], "switching", "watching")
+    same = fleet.deploy()
+    other = fleet.deploy(FLEETC_JOURNAL=str(fleet.journal.with_name("elsewhere")))
+    said = first.communicate(timeout=120)[0]
+    assert first.returncode == 0, said
+    assert same.returncode == 1 and "another rollout of the fleet farm is on its way: that of " in same.stderr
+    assert other.returncode == 1 and "has claimed this host" in other.stdout, other.stdout + other.stderr
+    assert fleet.runs() == price
+    fleet.change()
+    fleet.deployed()
+
+
+def test_claims_of_a_rollout_that_died_elsewhere_are_taken_over_by_statement(fleet: Moving) -> None:
+    """The rollout of another machine: its journal is not here, and its process cannot be looked up."""
+    one = fleet.hosts["one"]
+    claim = {"owner": {"id": "feed", "who": "ci on elsewhere", "boot": "other", "pid": "1", "started": "1"}}
+    fleet.release()
+    one.write("/var/lib/fleetc/claim.json", json.dumps({**claim, "seal": "-", "at": 0}).encode(), 0o600)
+    refused = fleet.deploy()
+    assert refused.returncode == 1
+    assert "the rollout feed of ci on elsewhere has claimed this host" in refused.stdout
+    fleet.deployed("--take-over", "feed")
+    assert "3 hosts: 3 unchanged" in fleet.deployed()
+
+
+def test_interrupted_rollout_lets_go_of_its_hosts(fleet: Moving) -> None:
+    fleet.release("slow=3")
+    rollout = fleet.begin()
+    in_phase(fleet.hosts["one"], "switching", "watching")
+    rollout.send_signal(signal.SIGINT)
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 5, said
+    for host in fleet.hosts.values():
+        assert host.run("test", "-e", "/var/lib/fleetc/claim.json").returncode == 1
+    in_phase(fleet.hosts["one"], "reverted", "healthy", seconds=90)
+    fleet.change()
+    fleet.deployed()
