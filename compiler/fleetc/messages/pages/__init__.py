@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from fleetc.messages.pages.page import Page
 from fleetc.messages.pages.reviews import REVIEW_PAGES
+from fleetc.messages.pages.rollouts import ROLLOUT_PAGES
 from fleetc.messages.pages.specs import SPEC_PAGES
 
 __all__ = ["PAGES", "Page"]
 
-PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES
+PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES
 """The pages by code."""

@@ -1,0 +1,50 @@
+"""Which releases a rollback leads to, as the journal says."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleetc.rollout.hosts.kept import releases_before
+from fleetc.rollout.hosts.secrets import DeployError
+from fleetc.rollout.journal.history import Change, History, Run
+from tests.support import compile_text
+from tests.test_foreign import DEMO
+
+A, B = "a" * 64, "b" * 64
+BLUEPRINT = compile_text(DEMO).blueprint
+
+
+def history(*changes: dict[str, Change], releases: str = A) -> History:
+    runs = [Run(str(n), "ci", "", "deploy", f"{n}" * 64, (), {}, made, 0) for n, made in enumerate(changes, 1)]
+    for run in runs:
+        run.releases = {"studio": releases}
+    return History(runs)
+
+
+def test_hosts_that_the_last_rollout_changed_go_back() -> None:
+    assert BLUEPRINT is not None
+    changed = history({"studio": Change("new", A, B)}, {"studio": Change("unchanged", B, B)})
+    assert releases_before(changed, BLUEPRINT, "", ()) == {"studio": A}
+
+
+@pytest.mark.parametrize("to", ["1" * 12, "a" * 8])
+def test_manifest_or_release_that_is_named(to: str) -> None:
+    assert BLUEPRINT is not None
+    assert releases_before(history({"studio": Change("new", "", A)}), BLUEPRINT, to, ()) == {"studio": A}
+
+
+@pytest.mark.parametrize(
+    ("to", "limit", "words"),
+    [
+        ("", (), "no rollout in the journal changed a host that had a release before"),
+        ("f" * 12, (), "no rollout in the journal had ffffffffffff"),
+        ("abc", (), "at least 8 characters"),
+        ("../../etc", (), "at least 8 characters"),
+        ("", ("stu\x1bdio",), r"there is no host"),
+    ],
+)
+def test_nothing_to_go_back_to(to: str, limit: tuple[str, ...], words: str) -> None:
+    assert BLUEPRINT is not None
+    with pytest.raises(DeployError, match=words) as failure:
+        releases_before(history({"studio": Change("new", "", A)}), BLUEPRINT, to, limit)
+    assert "\x1b" not in str(failure.value)
