@@ -11,7 +11,7 @@ import pytest
 
 from tests.host_program.program import loaded
 
-WANTED = {
+WANTED: dict[str, Any] = {
     "fleet": "aurora", "host": "edge", "digest": "d" * 64, "services": [], "stack": None, "runtime": "systemd",
 }  # fmt: skip
 PLAN = {"created": "2026-03-01T12:00:00Z", "seal": "-"}

@@ -9,33 +9,35 @@ import pytest
 from fleetc.rollout.moves import CircleError, Handover, Move, arranged, handovers_of, moves_of
 
 REWARD = "calls reward for 0x1"
+Hosts = dict[str, dict[str, tuple[str, ...]]]
 
 
 def test_node_that_runs_elsewhere_moves() -> None:
-    runs = {"one": {"gate": (), "orch": ()}, "two": {"edge": ()}}
-    wants = {"one": {"orch": ()}, "two": {"edge": (), "gate": ()}, "three": {"new": ()}}
+    runs: Hosts = {"one": {"gate": (), "orch": ()}, "two": {"edge": ()}}
+    wants: Hosts = {"one": {"orch": ()}, "two": {"edge": (), "gate": ()}, "three": {"new": ()}}
     assert moves_of(runs, wants) == (Move("gate", "one", "two"),)
 
 
 def test_node_that_runs_on_both_hosts_only_leaves() -> None:
-    runs: dict[str, dict[str, tuple[str, ...]]] = {"one": {"gate": ()}, "two": {"gate": ()}}
+    runs: Hosts = {"one": {"gate": ()}, "two": {"gate": ()}}
     assert moves_of(runs, {"one": {}, "two": {"gate": ()}}) == ()
 
 
 def test_reward_is_handed_over_between_nodes_that_stay() -> None:
-    runs = {"one": {"orch": (REWARD,)}, "two": {"caller": ()}}
-    wants = {"one": {"orch": ()}, "two": {"caller": (REWARD,)}}
+    runs: Hosts = {"one": {"orch": (REWARD,)}, "two": {"caller": ()}}
+    wants: Hosts = {"one": {"orch": ()}, "two": {"caller": (REWARD,)}}
     assert handovers_of(runs, wants, moves_of(runs, wants)) == (Handover(REWARD, "one", "two"),)
 
 
 def test_reward_that_goes_with_its_node_is_no_handover() -> None:
-    runs, wants = {"one": {"orch": (REWARD,)}, "two": {}}, {"one": {}, "two": {"orch": (REWARD,)}}
+    runs: Hosts = {"one": {"orch": (REWARD,)}, "two": {}}
+    wants: Hosts = {"one": {}, "two": {"orch": (REWARD,)}}
     assert handovers_of(runs, wants, moves_of(runs, wants)) == ()
 
 
 def test_reward_within_a_host_is_no_handover() -> None:
-    runs = {"one": {"orch": (REWARD,), "caller": ()}}
-    wants = {"one": {"orch": (), "caller": (REWARD,)}}
+    runs: Hosts = {"one": {"orch": (REWARD,), "caller": ()}}
+    wants: Hosts = {"one": {"orch": (), "caller": (REWARD,)}}
     assert handovers_of(runs, wants, moves_of(runs, wants)) == ()
 
 

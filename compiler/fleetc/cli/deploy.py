@@ -19,6 +19,7 @@ from fleetc.cli.options import (
     LimitOption,
     OutputOption,
     OverlayOption,
+    RolloutFormatOption,
     SignerOption,
     SignersOption,
     SpecArgument,
@@ -28,7 +29,7 @@ from fleetc.cli.output import files_failure, message, plain
 from fleetc.cli.planned import around, count, refusals
 from fleetc.cli.rolling import failures, opened_journal, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
-from fleetc.messages.forms import Format
+from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.rollout.hosts.plans import Verified
@@ -64,6 +65,7 @@ def deploy(
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
     journal: JournalOption = None,
+    form: RolloutFormatOption = RolloutFormat.text,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
@@ -87,7 +89,7 @@ def deploy(
         message("error: --resume goes on with the rollout that broke off, so it takes no --limit, --check or --plan")
         raise typer.Exit(USAGE)
     if plan is not None:
-        deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated)
+        deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
@@ -95,19 +97,20 @@ def deploy(
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     tree, blueprint = compiled.tree, compiled.blueprint
-    with failures(), opened_journal(spec, settings, blueprint.fleet, check) as own:
+    with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts = resumed(own, tree) if resume else tuple(limit or ())
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, stated=stated)
-    tell(outcome)
+    tell(outcome, form)
 
 
 def deploy_planned(
-    spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool, stated: Stated
+    spec: Path, settings: Settings, path: Path, limit: tuple[str, ...], check: bool, stated: Stated, form: RolloutFormat
 ) -> None:
     """Roll out exactly a plan, or refuse before any host is changed."""
     from fleetc.rollout.hosts import plans
-    from fleetc.rollout.hosts.deploy import deploy_tree
+    from fleetc.rollout.hosts.deploy import Outcome, deploy_tree
+    from fleetc.rollout.hosts.gate import HostOutcome
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal
 
@@ -118,20 +121,23 @@ def deploy_planned(
             verdict = plans.verify_hosts(verified, settings, show)
         hosts = tuple(host.name for host in verified.inputs.hosts)
         if set(verdict.reached) == set(hosts):
-            typer.echo(plain(f"nothing to do: {count(hosts)} already at the end of the plan"))
+            if form is RolloutFormat.text:
+                typer.echo(plain(f"nothing to do: {count(hosts)} already at the end of the plan"))
+            else:
+                tell(Outcome(tuple(HostOutcome(host, "unchanged") for host in hosts), (), check), form)
             if not check:
-                _write_down(verified, settings, verdict.unmarked)
+                _write_down(verified, settings, verdict.unmarked, form)
             return
         if verdict.reached:
             message(f"{count(verdict.reached)} already at the end of the plan")
         inputs, limited = verified.inputs, () if verified.plan.whole else hosts
-        with opened_journal(spec, settings, inputs.blueprint.fleet, check) as own, progress(sys.stderr) as show:
+        with opened_journal(spec, settings, inputs.blueprint.fleet, check, form) as own, progress(sys.stderr) as show:
             goal = Goal(sealed=verified.mark)
             outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, own, goal, stated)
-    tell(outcome)
+    tell(outcome, form)
 
 
-def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) -> None:
+def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...], form: RolloutFormat) -> None:
     """Have hosts record that they got the plan, though there is nothing to do: it supersedes older plans."""
     from fleetc.rollout.hosts.deploy import record_plan
     from fleetc.rollout.hosts.progress import progress
@@ -142,7 +148,7 @@ def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...]) 
     with progress(sys.stderr) as show:
         outcome = record_plan(inputs.tree, inputs.blueprint, settings, hosts, show, verified.mark)
     if outcome.exit_code:
-        tell(outcome)
+        tell(outcome, form)
     message(f"{count(hosts)} recorded this as the newest plan")
 
 

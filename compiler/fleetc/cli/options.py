@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from fleetc.messages.forms import Format, ReportFormat
+from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
@@ -34,6 +34,11 @@ OutputOption = Annotated[
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format of diagnostics.")]
+
+
+RolloutFormatOption = Annotated[
+    RolloutFormat, typer.Option("--format", help="Form of the report; json is events, one a line, as they happen.")
+]
 
 
 ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]

@@ -16,13 +16,14 @@ from fleetc.cli.options import (
     JournalOption,
     LimitOption,
     OverlayOption,
+    RolloutFormatOption,
     SpecArgument,
     TakeOverOption,
 )
 from fleetc.cli.output import message
 from fleetc.cli.rolling import failures, opened_journal, tell
 from fleetc.cli.working import compile_or_exit, load_settings
-from fleetc.messages.forms import Format
+from fleetc.messages.forms import Format, RolloutFormat
 
 
 def rollback(
@@ -43,6 +44,7 @@ def rollback(
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     journal: JournalOption = None,
+    form: RolloutFormatOption = RolloutFormat.text,
 ) -> None:
     """Take hosts back to releases that they keep, through the same batches as a rollout.
 
@@ -60,11 +62,11 @@ def rollback(
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint
     stated = Stated(tuple(clear or ()), (), tuple(assume_dead or ()), tuple(take_over or ()))
-    with failures(), opened_journal(spec, settings, blueprint.fleet, check) as own:
+    with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         back_to = releases_before(own.history, blueprint, to, tuple(limit or ()))
         goal = Goal("rollback", back_to)
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, tuple(back_to), check, show, own, goal, stated)
     if outcome.exit_code == 0 and not check:
         message("note: the spec still says otherwise: revert it too, or the next rollout brings the release back")
-    tell(outcome)
+    tell(outcome, form)

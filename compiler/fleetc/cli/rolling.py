@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from fleetc.cli.output import files_failure, message, plain
-from fleetc.messages.forms import Format
+from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
     from fleetc.rollout.hosts.deploy import Outcome
@@ -37,8 +37,11 @@ def failures() -> Iterator[None]:
 
 
 @contextmanager
-def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool) -> Iterator[Journal]:
-    """The journal of the fleet: for this rollout alone, or only to read for a dry run. Raises FilesError."""
+def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form: RolloutFormat) -> Iterator[Journal]:
+    """The journal of the fleet: for this rollout alone, or only to read for a dry run. Raises FilesError.
+
+    As JSON, each of its lines is printed as an event.
+    """
     from fleetc.disk import files
     from fleetc.rollout.hosts.journal import opened, to_read
     from fleetc.rollout.hosts.owner import this_run
@@ -54,14 +57,17 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool) -> I
         if journal.history.broken_off:
             run = journal.history.broken_off
             message(f"note: the {run.kind} of {plain(run.who)} at {plain(run.begun)} broke off; hosts say what it left")
+        if form is RolloutFormat.json:
+            from fleetc.rollout.reports.events import entry_event
+
+            journal.heard = lambda entry: typer.echo(entry_event(entry), nl=False)
         yield journal
 
 
-def tell(outcome: Outcome) -> None:
+def tell(outcome: Outcome, form: RolloutFormat) -> None:
     """Print what became of each host, and exit unless all run what they shall."""
-    from fleetc.rollout.hosts import report
+    from fleetc.rollout.reports import written
 
-    for line in report.lines(outcome):
-        typer.echo(line)
+    typer.echo(written(form, outcome), nl=False)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)

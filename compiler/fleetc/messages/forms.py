@@ -32,6 +32,15 @@ class ReportFormat(StrEnum):
     json = "json"
 
 
+class RolloutFormat(StrEnum):
+    """How the report of a rollout is printed; json is events, one a line, as they happen."""
+
+    text = "text"
+    markdown = "markdown"
+    junit = "junit"
+    json = "json"
+
+
 def written(
     form: Format,
     located: Sequence[Located],

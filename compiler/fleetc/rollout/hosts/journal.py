@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,12 +37,15 @@ class Journal:
 
     _descriptor: int | None
     _chain: str
+    heard: Callable[[Entry], None] = lambda entry: None
+    """Who hears of each line once it is on the disk."""
 
     def write(self, what: str, **facts: Any) -> None:
         """Add a line about this run. Raises FilesError journal-not-written."""
         assert self._descriptor is not None, "a journal that is only read"  # noqa: S101
         now = datetime.now(UTC).strftime(_TIME)
-        line, self._chain = encode(Entry(now, self.run, what, facts), self.fleet, self._chain)
+        entry = Entry(now, self.run, what, facts)
+        line, self._chain = encode(entry, self.fleet, self._chain)
         try:
             while line:
                 line = line[os.write(self._descriptor, line) :]
@@ -51,6 +54,7 @@ class Journal:
             message = f"{visible(str(self.path))} cannot be written: {os.strerror(problem.errno or 0)}"
             advice = "make room, or name another directory with --journal; what a rollout did must be on record"
             raise FilesError("journal-not-written", message, path=str(self.path), advice=advice) from None
+        self.heard(entry)
 
 
 @contextmanager

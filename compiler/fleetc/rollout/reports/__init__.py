@@ -1,0 +1,28 @@
+"""What a rollout did, in the forms that people and programs read.
+
+In: an `Outcome`. Out: text. Every host of the rollout is in every form.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.forms import RolloutFormat
+from fleetc.rollout.hosts.deploy import Outcome
+
+
+def written(form: RolloutFormat, outcome: Outcome) -> str:
+    """The report in a form, with a line end. JSON is the last event of those that a rollout prints as it goes."""
+    if form is RolloutFormat.json:
+        from fleetc.rollout.reports.events import outcome_event
+
+        return outcome_event(outcome)
+    if form is RolloutFormat.junit:
+        from fleetc.rollout.reports.junit import as_junit
+
+        return as_junit(outcome)
+    if form is RolloutFormat.markdown:
+        from fleetc.rollout.reports.markdown import as_markdown
+
+        return as_markdown(outcome)
+    from fleetc.rollout.reports.terminal import lines
+
+    return "".join(f"{line}\n" for line in lines(outcome))

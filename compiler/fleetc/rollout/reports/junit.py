@@ -1,0 +1,40 @@
+"""A rollout as a JUnit report, which CI services show as tests: one case a host.
+
+In: an `Outcome`. Out: XML text. A host that does not run its release is a failed case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.reports.terminal import is_fine, word_of
+from fleetc.text.encoders import html
+
+
+def as_junit(outcome: Outcome) -> str:
+    """One suite."""
+    failed = sum(not is_fine(host) for host in outcome.hosts)
+    seconds = sum(host.seconds for host in outcome.hosts)
+    counts = f'tests="{len(outcome.hosts)}" failures="{failed}" errors="0" skipped="0" time="{seconds:.0f}"'
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="fleetc" {counts}>',
+        f'<testsuite name="rollout" {counts}>',
+        *(line for host in outcome.hosts for line in _case(host, outcome.check)),
+        "</testsuite>",
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _case(host: HostOutcome, check: bool) -> Iterator[str]:
+    # The entities that the encoder for HTML writes are those of XML, and it shows what XML cannot hold.
+    yield f'<testcase classname="rollout" name="{html(host.host)}" time="{host.seconds:.0f}">'
+    word, text = word_of(host, check), "\n".join(map(html, (host.reason, *host.words)))
+    if is_fine(host):
+        yield f"<system-out>{html(word)}</system-out>"
+    else:
+        yield f'<failure type="{html(host.result)}" message="{html(word)}">{text}</failure>'
+    yield "</testcase>"

@@ -1,0 +1,91 @@
+"""What a rollout did, for people; and what all forms of a report share.
+
+In: an `Outcome`. Out: lines, safe to print: one table with every host, then why and the last log lines of those that do
+not run their release.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.moves import Move
+from fleetc.text.encoders import plain_output
+
+_SHORT = 12
+HEAD = ("host", "from", "to", "restarted", "seconds", "result")
+"""What the cells of a host are."""
+
+_FINE = ("new", "unchanged", "retired", "dead")
+_WORDS = {
+    "new": "deployed",
+    "unchanged": "unchanged",
+    "old": "not begun",
+    "reverted": "reverted",
+    "quarantined": "QUARANTINED",
+    "unknown": "UNKNOWN",
+    "retired": "retired",
+    "orphan": "ORPHAN",
+    "dead": "assumed dead",
+}
+
+
+def lines(outcome: Outcome) -> list[str]:
+    """The report."""
+    found = [*_steps(outcome), *_table(outcome)] if outcome.check else list(_table(outcome))
+    found += [move_line(move) for move in outcome.moves]
+    for host in outcome.hosts:
+        if host.reason and not is_fine(host):
+            found.append(f"{host.host}: {host.reason}")
+        found += [f"    {line}" for line in host.words if host.result != "new"]
+    found += [f"    {line}" for line in outcome.last_words]
+    found.append(summary(outcome))
+    return [plain_output(line) for line in found]
+
+
+def is_fine(host: HostOutcome) -> bool:
+    """Whether a host runs what it shall, or nothing if it left the spec; in a dry run, whether it could."""
+    return host.result in _FINE
+
+
+def word_of(host: HostOutcome, check: bool) -> str:
+    """What became of a host, in a word; `check` says that it was a dry run."""
+    return "would change" if check and host.result == "new" else _WORDS[host.result]
+
+
+def cells_of(host: HostOutcome, check: bool) -> Sequence[str]:
+    """The cells of a host, as HEAD names them."""
+    seconds = f"{host.seconds:.0f}" if host.seconds else "-"
+    restarted = ", ".join(host.restarted) or "-"
+    before, after = host.before[:_SHORT] or "-", host.after[:_SHORT] or "-"
+    return host.host, before, after, restarted, seconds, word_of(host, check)
+
+
+def move_line(move: Move) -> str:
+    """A move, in words."""
+    return f"{move.node} moves from {move.source} to {move.target}"
+
+
+def summary(outcome: Outcome) -> str:
+    """How many hosts ended how."""
+    counts = Counter(host.result for host in outcome.hosts)
+    parts = [f"{count} {_WORDS[result].lower()}" for result, count in counts.items()]
+    total = f"{len(outcome.hosts)} host{'s' if len(outcome.hosts) != 1 else ''}"
+    if outcome.check:
+        return f"{total} checked, nothing was changed"
+    return f"{total}: {', '.join(parts)}"
+
+
+def _steps(outcome: Outcome) -> Iterator[str]:
+    for step in outcome.steps:
+        what = f"{step.do} {step.node or 'the release'}"
+        yield f"{step.host}: would {what}{': ' if step.reason else ''}{step.reason}"
+
+
+def _table(outcome: Outcome) -> Iterator[str]:
+    rows = [HEAD, *(cells_of(host, outcome.check) for host in outcome.hosts)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

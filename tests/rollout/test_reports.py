@@ -1,0 +1,71 @@
+"""Reports of a rollout: every host is in every form, and what hosts say is data in each."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from fleetc.messages.forms import RolloutFormat
+from fleetc.rollout.hosts.deploy import Outcome
+from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.journal.lines import Entry
+from fleetc.rollout.moves import Move
+from fleetc.rollout.reports import written
+from fleetc.rollout.reports.events import entry_event
+
+NASTY = "<script>alert(1)</script> | `x` \x1b[31m ::error::y {{ 1 }} &amp; \u202e"
+OUTCOME = Outcome(
+    (
+        HostOutcome("one", "new", "", "a" * 64, "b" * 64, ("orch",), 12.4),
+        HostOutcome("two", "reverted", NASTY, "a" * 64, "a" * 64, ("gate",), 3.0, (NASTY,)),
+        HostOutcome("three", "old", "not begun, because of two"),
+        HostOutcome("four", "orphan", "left the spec and could not be reached"),
+        HostOutcome("five", "dead", "assumed dead, as stated"),
+    ),
+    (),
+    False,
+    (),
+    (Move("gate", "one", "two"),),
+)
+
+
+@pytest.mark.parametrize("form", RolloutFormat)
+def test_every_host_is_in_every_form(form: RolloutFormat) -> None:
+    text = written(form, OUTCOME)
+    assert all(host.host in text for host in OUTCOME.hosts)
+    assert "\x1b" not in text and text.endswith("\n")
+
+
+def test_junit_has_a_case_for_each_host_and_fails_those_without_their_release() -> None:
+    suite = ElementTree.fromstring(written(RolloutFormat.junit, OUTCOME))
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    assert list(cases) == ["one", "two", "three", "four", "five"]
+    assert [name for name, case in cases.items() if case.find("failure") is not None] == ["two", "three", "four"]
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "3")
+    failure = cases["two"].find("failure")
+    assert failure is not None and "<script>" in (failure.text or "")
+
+
+def test_markdown_table_stays_a_table() -> None:
+    lines = written(RolloutFormat.markdown, OUTCOME).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 7
+    assert {line.replace("\\|", "").count("|") for line in table} == {7}
+    assert not any("<script>" in line.split("`")[0] for line in lines)
+
+
+def test_events_are_json_lines() -> None:
+    last = json.loads(written(RolloutFormat.json, OUTCOME))
+    assert (last["what"], last["exit_code"]) == ("outcome", 4)
+    assert [host["host"] for host in last["hosts"]] == ["one", "two", "three", "four", "five"]
+    event = json.loads(entry_event(Entry("2026-01-31T09:00:00Z", "r", "host", {"host": "one", "reason": NASTY})))
+    assert (event["what"], event["run"], event["reason"]) == ("host", "r", NASTY)
+
+
+def test_text_names_causes_and_log_lines() -> None:
+    text = written(RolloutFormat.text, OUTCOME)
+    assert "three: not begun, because of two" in text
+    assert "gate moves from one to two" in text
+    assert text.splitlines()[-1] == "5 hosts: 1 deployed, 1 reverted, 1 not begun, 1 orphan, 1 assumed dead"
