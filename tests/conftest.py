@@ -34,6 +34,9 @@ _spoken_for = {"TMPDIR", "FLEETC_TEST_HOSTS"} & {*os.environ}  # a whole system 
 if not _spoken_for and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))  # where pytest makes its directories
 
+_own_state = tempfile.TemporaryDirectory(prefix="fleetc-test-state-")
+os.environ["XDG_STATE_HOME"] = _own_state.name  # journals of tests; processes that tests start inherit it
+
 _running: list[pytest.Item] = []
 """The test that runs, if any, alone in a list."""
 

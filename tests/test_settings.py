@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from fleetc.cli import app as command_line
 from fleetc.cli.app import app
-from fleetc.settings import WHERE, Settings
+from fleetc.disk.manifest import FilesError
+from fleetc.settings import WHERE, Settings, journals
 from tests.support import ROOT, fleetc, fleetc_process
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -361,3 +362,26 @@ def test_a_revision_whose_settings_are_refused_today_can_be_reviewed(checkout: P
     (checkout / "pyproject.toml").write_text("[tool.fleetc]\noverlay = 'trial.toml'\n")
     done = here("diff", "--against", "HEAD", "--exit-code")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_journal_is_never_inside_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is the usual place, if the home directory is the checkout; a home directory without git is none."""
+    spec = tmp_path / "fleet.toml"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert journals(Settings(), spec) == tmp_path / ".local/state/fleetc"
+    (tmp_path / ".git").mkdir()
+    for given in (None, tmp_path / "journal"):
+        with pytest.raises(FilesError) as failure:
+            journals(Settings(journal=given), spec)
+        assert failure.value.code == "journal-in-checkout"
+    (tmp_path.parent / "link").symlink_to(tmp_path / "inside")
+    with pytest.raises(FilesError):
+        journals(Settings(journal=tmp_path.parent / "link"), spec)
+    elsewhere = tmp_path.parent / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(elsewhere))
+    assert journals(Settings(), spec) == elsewhere / "fleetc"
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    with pytest.raises(FilesError):
+        journals(Settings(), spec)

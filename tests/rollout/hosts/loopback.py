@@ -281,7 +281,7 @@ class Loopback:
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
                 [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet")],
-                cwd=self.directory, env={**self.environment(), **environment},
+                cwd=self.directory / "fleet", env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip
 

@@ -187,7 +187,7 @@ def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> N
     found: list[int] = []
     while rollout.poll() is None and not found:
         with suppress(FileNotFoundError):
-            for values in loopback.temporary.glob("fleetc-private-*/values.json"):
+            for values in loopback.temporary.glob("fleetc-private-*/*/values.json"):
                 found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
     assert found == [0o600, 0o700]
     rollout.send_signal(signal.SIGTERM)

@@ -23,6 +23,7 @@ from fleetc.rollout.hosts import plans
 from fleetc.rollout.hosts.deploy import Outcome
 from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.observe import HostSeen
+from fleetc.rollout.hosts.rolling import Goal
 from fleetc.rollout.plan.data import OBSERVED, HostState, NewestPlan, NodeRelease, Process, SealedPlan
 from fleetc.rollout.plan.make import effects_in, effects_of
 from fleetc.rollout.plan.stacks import HOST, is_unit
@@ -213,8 +214,9 @@ class Hosts:
         self, tree: Tree, plan: Blueprint, _settings: Settings, limit: tuple[str, ...], check: bool, *rest: object
     ) -> Outcome:
         """A rollout that gets to its end."""
-        _, mark, _ = rest
-        assert isinstance(mark, NewestPlan) and not check
+        _, _, goal, _ = rest
+        assert isinstance(goal, Goal) and goal.sealed and not check
+        mark = goal.sealed
         self.newest |= {host.name: mark for host in plan.hosts if not limit or host.name in limit}
         self.rollouts += 1
         self.states = rolled_out(tree)

@@ -30,7 +30,7 @@ from fleetc.rollout.hosts.rolling import (
     claimed,
     options_of,
 )
-from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, run_playbook
+from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
 from fleetc.rollout.hosts.secrets import DeployError, secret_variables
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
@@ -93,27 +93,18 @@ def deploy_tree(
     values = {} if goal.back_to else secret_variables(blueprint, hosts)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
-    rollout = Rollout(
-        with_left(tree, blueprint, asked), blueprint, options, values, on_event, goal, journal, dead, asked
-    )
-    if check:
-        return _dry_run(rollout, hosts)
-    manifest = tree.as_mapping()[MANIFEST].sha256
-    journal.write(
-        "begin",
-        kind=goal.kind,
-        who=this_run()["who"],
-        manifest=manifest,
-        seal=goal.sealed.seal if goal.sealed else "-",
-        hosts=list(limit),
-        stated={name: list(value) for name, value in stated._asdict().items()},
-    )
-    outcome: Outcome | None = None
-    try:
-        outcome = _roll_out(rollout, hosts, stated)
-        return outcome
-    finally:
-        journal.write("end", exit_code=outcome.exit_code if outcome else 1)
+    whole = with_left(tree, blueprint, asked)
+    with private_project(whole) as project:
+        rollout = Rollout(whole, project, blueprint, options, values, on_event, goal, journal, dead, asked)
+        if check:
+            return _dry_run(rollout, hosts)
+        _write_begin(rollout, tree, limit, stated)
+        outcome: Outcome | None = None
+        try:
+            outcome = _roll_out(rollout, hosts, stated)
+            return outcome
+        finally:
+            journal.write("end", exit_code=outcome.exit_code if outcome else 1)
 
 
 def resumed(journal: Journal, tree: Tree) -> tuple[str, ...]:
@@ -141,12 +132,15 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
     asked = (*hosts, *rollout.left)
     begun, run = claimed(rollout, asked)
-    to_end = [host for host in asked if begun[host].answered and begun[host].needed]
+    held = [host for host in asked if begun[host].answered and begun[host].needed]
     try:
-        return _in_batches(rollout, hosts, begun, run, stated)
+        outcome = _in_batches(rollout, hosts, begun, run, stated)
+        confirmed = {host.host for host in outcome.hosts if host.result in ("new", "retired")}
+        held = [host for host in held if host not in confirmed]
+        return outcome
     finally:
-        if to_end:
-            rollout.run(END_PLAYBOOK, to_end)
+        if held:
+            rollout.run(END_PLAYBOOK, held)
 
 
 def _in_batches(
@@ -177,13 +171,14 @@ def _in_batches(
             }
             continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
-        journal.write("batch", hosts=given, moves=[move for move in moves if move.target in changing])
+        coming = [move for move in moves if move.target in changing and found[move.source].result != "new"]
+        journal.write("batch", hosts=given, moves=coming)
         done = rollout.run(
             ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
             changing,
             fleet_host_back_to=dict(rollout.goal.back_to),
             fleet_host_claimed=True,
-            fleet_host_arrivals=arrivals(moves, changing),
+            fleet_host_arrivals=arrivals(coming),
         )
         last_words = done.last_words
         found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done)}
@@ -257,6 +252,19 @@ def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
     return found
 
 
+def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Stated) -> None:
+    sealed = rollout.goal.sealed
+    rollout.journal.write(
+        "begin",
+        kind=rollout.goal.kind,
+        who=this_run()["who"],
+        manifest=tree.as_mapping()[MANIFEST].sha256,
+        seal=sealed.seal if sealed else "-",
+        hosts=list(limit),
+        stated={name: list(value) for name, value in stated._asdict().items()},
+    )
+
+
 def _write_host(journal: Journal, outcome: HostOutcome) -> None:
     journal.write(
         "host",
@@ -293,7 +301,8 @@ def record_plan(
     options = replace(options_of(settings, False, sealed), limit=names)
     options = replace(options, variables={**options.variables, "fleet_host_beginning": "record"})
     try:
-        done = run_playbook(tree, BEGIN_PLAYBOOK, options, {}, on_event, TASKS)
+        with private_project(tree) as project:
+            done = run_playbook(project, BEGIN_PLAYBOOK, options, {}, on_event, TASKS)
     except InterruptedRunError:
         done = RunResult("canceled", None, None)
     return Outcome(outcomes(names, done), (), False, done.last_words)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Tree
-from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, reaching, run_playbook
+from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
 from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 from fleetc.rollout.plan.states import in_order
 from fleetc.settings import Settings
@@ -42,7 +42,8 @@ def observe(
     """What each of `hosts` says, by host. No secret is needed for it, and none is read."""
     options = reaching(settings, hosts)
     try:
-        result = run_playbook(tree, OBSERVE_PLAYBOOK, options, {}, on_event, (TASK,))
+        with private_project(tree) as project:
+            result = run_playbook(project, OBSERVE_PLAYBOOK, options, {}, on_event, (TASK,))
     except InterruptedRunError:
         raise KeyboardInterrupt from None
     return {host: _seen(host, result) for host in hosts}

@@ -69,12 +69,11 @@ def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
     return f"{what}, which --limit leaves out: name both hosts, or leave --limit out"
 
 
-def arrivals(moves: Sequence[Move], hosts: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def arrivals(moves: Sequence[Move]) -> dict[str, list[dict[str, Any]]]:
     """By host, what the role is told of nodes that come there."""
     found: dict[str, dict[str, list[str]]] = {}
     for move in moves:
-        if move.target in hosts:
-            found.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)
+        found.setdefault(move.target, {}).setdefault(move.source, []).append(move.node)
     return {
         target: [{"host": source, "nodes": nodes} for source, nodes in sources.items()]
         for target, sources in found.items()

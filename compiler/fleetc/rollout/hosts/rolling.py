@@ -17,7 +17,15 @@ from fleetc.rollout.hosts.gate import TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import NOTHING
 from fleetc.rollout.hosts.owner import is_dead, this_run
-from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunOptions, RunResult, reaching, run_playbook
+from fleetc.rollout.hosts.runner import (
+    Event,
+    InterruptedRunError,
+    Project,
+    RunOptions,
+    RunResult,
+    reaching,
+    run_playbook,
+)
 from fleetc.rollout.hosts.secrets import absolute, vault_password
 from fleetc.rollout.journal.history import Given, Place
 from fleetc.rollout.plan.data import NewestPlan
@@ -59,6 +67,7 @@ class Rollout:
     """Everything that the runs of one rollout share."""
 
     tree: Tree
+    project: Project
     blueprint: Blueprint
     options: RunOptions
     values: Mapping[str, str]
@@ -74,7 +83,7 @@ class Rollout:
         given = {**self.options.variables, **own, **variables}
         options = replace(self.options, limit=tuple(hosts), variables=given)
         try:
-            return run_playbook(self.tree, playbook, options, self.values, self.on_event, TASKS)
+            return run_playbook(self.project, playbook, options, self.values, self.on_event, TASKS)
         except InterruptedRunError:
             return RunResult("canceled", None, None)
 

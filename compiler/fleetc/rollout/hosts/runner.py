@@ -1,9 +1,9 @@
-"""Runs one playbook through ansible_runner, and is the only module that imports it.
+"""Runs playbooks through ansible_runner, and is the only module that imports it.
 
 In: a tree with a stock Ansible project, and the values of secrets. Out: `RunResult`, and events while it runs.
-Ansible sees a private copy of the tree, so nothing beside the tree on disk can take part in the run. The run has its
-own directories, one of them in memory, and its own connections, and leaves nothing behind. Its processes only get the
-variables of this module, so no value of a secret is in an environment.
+Ansible sees a private copy of the tree, so nothing beside the tree on disk can take part in the run. The runs of a
+project have their own directories, one of them in memory, and their own connections, and leave nothing behind. Their
+processes only get the variables of this module, so no value of a secret is in an environment.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,34 +114,57 @@ class InterruptedRunError(Exception):
     """The operator interrupted the run; hosts may be in the middle of a change."""
 
 
+class Project(NamedTuple):
+    """A private copy of an Ansible project at `path`, and the directory of its runs, which share their connections."""
+
+    path: Path
+    work: Path
+    in_memory: bool
+
+
+@contextmanager
+def private_project(tree: Tree) -> Iterator[Project]:
+    """The Ansible project of a tree, for runs until the end of the block; then nothing of it is left.
+
+    Before anything else, what runs left that died is removed.
+    """
+    sweep()
+    memory = memory_place()
+    with private_directory(memory) as work, private_directory() as place:
+        copy = place / "copies/tree"  # where a tree is written, the directory that holds it is locked
+        copy.parent.mkdir()
+        write_tree(tree, copy)
+        (work / "cp").mkdir(mode=0o700)
+        try:
+            yield Project(copy / ANSIBLE_DIRECTORY, work, memory is not None)
+        finally:
+            _close_connections(work)
+
+
 def run_playbook(
-    tree: Tree,
+    project: Project,
     playbook: str,
     options: RunOptions,
     values: Mapping[str, str],
     on_event: Callable[[Event], None],
     asked: Collection[str] = (),
 ) -> RunResult:
-    """Run `playbook` of the Ansible project of `tree`.
+    """Run `playbook` of a project.
 
     `values` are those of the secrets that the spec names by a variable, by its name. Ansible reads them from a file in
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
-    whose results are wanted. Before anything else, what runs left that died is removed.
+    whose results are wanted.
     """
-    sweep()
-    memory = memory_place()
-    if memory is None and (values or options.vault_file):
+    if not project.in_memory and (values or options.vault_file):
         on_event(Event("warning", "", "", _NO_MEMORY))
-    with private_directory(memory) as work, private_directory() as place:
-        copy = place / "copies/tree"  # where a tree is written, the directory that holds it is locked
-        copy.parent.mkdir()
-        write_tree(tree, copy)
-        own_umask = os.umask(0o077)
-        try:
-            return _run(copy / ANSIBLE_DIRECTORY, work, playbook, options, values, on_event, asked)
-        finally:
-            os.umask(own_umask)
-            _close_connections(work)
+    own_umask = os.umask(0o077)
+    own = project.work / secrets.token_hex(8)
+    own.mkdir()
+    try:
+        return _run(project, own, playbook, options, values, on_event, asked)
+    finally:
+        os.umask(own_umask)
+        shutil.rmtree(own, ignore_errors=True)
 
 
 _NO_MEMORY = (
@@ -150,8 +174,8 @@ _NO_MEMORY = (
 
 
 def _run(
-    project: Path,
-    work: Path,
+    project: Project,
+    own: Path,
     playbook: str,
     options: RunOptions,
     values: Mapping[str, str],
@@ -162,8 +186,8 @@ def _run(
 
     _end_gently(ansible_runner)
     interrupted = threading.Event()
-    notes = _Notes(on_event, asked, work / _VALUES)
-    environment = _environment(project, work, options)
+    notes = _Notes(on_event, asked, own / _VALUES)
+    environment = _environment(project.path, project.work, options)
 
     def handle_status(data: dict[str, Any], runner_config: Any) -> None:
         """Take out what ansible_runner copied from fleetc's environment before it starts Ansible, and bind the two."""
@@ -177,13 +201,13 @@ def _run(
     previous = _on_interrupt(interrupted)
     try:
         runner = ansible_runner.run(
-            private_data_dir=str(work),
-            project_dir=str(project),
+            private_data_dir=str(own),
+            project_dir=str(project.path),
             playbook=playbook,
-            inventory=str(project / "inventory.json"),
-            ident=secrets.token_hex(8),
+            inventory=str(project.path / "inventory.json"),
+            ident=own.name,
             quiet=True,
-            cmdline=_command_line(work, options, values),
+            cmdline=_command_line(own, options, values),
             envvars=environment,
             fact_cache_type="",
             suppress_env_files=True,
@@ -233,7 +257,7 @@ class _Notes:
         return RunResult(status, rc, self.stats or None, failures, changed, last_words, self._answers)
 
 
-def _command_line(work: Path, options: RunOptions, values: Mapping[str, str]) -> str:
+def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> str:
     """Options of ansible-playbook, once the files that they name are written.
 
     Every word is of this module, a checked host name or a path of the settings.
@@ -249,14 +273,14 @@ def _command_line(work: Path, options: RunOptions, values: Mapping[str, str]) ->
         words += ["--extra-vars", f"@{options.vault_file}"]
     password_file = options.vault_password_file
     if options.vault_password is not None:
-        password_file = work / "vault-password"
+        password_file = own / "vault-password"
         write_private(password_file, options.vault_password)
     if password_file:
         words += ["--vault-password-file", str(password_file)]
     if values:
         texts = {name: {"__ansible_unsafe": value} for name, value in values.items()}  # never taken for a template
-        write_private(work / _VALUES, json.dumps({"fleet_environment": texts}).encode())
-        words += ["--extra-vars", f"@{work / _VALUES}"]
+        write_private(own / _VALUES, json.dumps({"fleet_environment": texts}).encode())
+        words += ["--extra-vars", f"@{own / _VALUES}"]
     if options.variables:  # the last ones count
         words += ["--extra-vars", json.dumps(dict(options.variables))]
     return shlex.join(words)
@@ -271,8 +295,6 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
     kept = _kept()
     # fleetc's own ansible-playbook, also when its virtual environment is not activated.
     kept["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
-    control = work / "cp"
-    control.mkdir(mode=0o700)
     ssh = ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "BatchMode=yes"]
     if options.ssh_known_hosts:
         ssh += ["-o", f"UserKnownHostsFile={_ssh_quoted(options.ssh_known_hosts)}"]
@@ -287,7 +309,7 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         # ansible_runner would add these to its own.
         "ANSIBLE_CALLBACK_PLUGINS": "",
         "AWX_LIB_DIRECTORY": "",
-        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(control),
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": str(work / "cp"),
         "ANSIBLE_SSH_EXTRA_ARGS": shlex.join(ssh),
         "ANSIBLE_HOST_KEY_CHECKING": "True",
         "LC_ALL": "C.UTF-8",

@@ -2322,6 +2322,7 @@ def do_confirm(request: Json) -> Json:
         remove(SWITCH)
         disarm(switch)
         note("confirmed", switch=switch["id"], release=switch["to"])
+        remove(CLAIM)  # nothing more is changed here by this rollout
         prune(int(wanted_of(switch["to"]).get("keep", 3)))
     return {"changed": True}
 
