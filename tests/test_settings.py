@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy": ("deploy",),
     "deploy --check": ("deploy", "--check"),
     "deploy --plan": ("deploy", "--plan", "plan.json"),
+    "rollback": ("rollback",),
 }
 
 

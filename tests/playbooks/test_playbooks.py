@@ -18,11 +18,12 @@ from tests.support import ROOT, compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml")
+PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml")
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {
     "name",
     "run_once",
+    "delegate_to",
     "no_log",
     "diff",
     "changed_when",
@@ -121,7 +122,7 @@ def test_emitted_variables_are_those_that_the_role_describes(project: Path) -> N
         assert required <= ours <= set(declared)
         options = declared["fleet_host_services"]["options"]
         for service in variables["fleet_host_services"]:
-            assert set(options) - {"image"} <= set(service) <= set(options)
+            assert set(options) - {"image", "exclusive"} <= set(service) <= set(options)
             for secret in service["secrets"]:
                 assert set(secret) == set(options["secrets"]["options"])
 
