@@ -10,7 +10,7 @@ from typing import Any
 
 from fleetc.rollout.hosts.begun import Begun
 from fleetc.rollout.hosts.rolling import Rollout, Stated, place_of
-from fleetc.rollout.moves import CircleError, Move, arranged, handovers_of, moves_of
+from fleetc.rollout.moves import CircleError, Move, Nodes, arranged, handovers_of, moves_of
 
 
 def order_of(
@@ -24,7 +24,7 @@ def order_of(
     wants = {host: one.wants for host, one in begun.items()}
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches
     handovers = handovers_of(runs, wants, moves)
-    blocked = _blocked(rollout, begun, stated)
+    blocked = _twice(wants) or _blocked(rollout, begun, stated)
     if blocked:
         return moves, usual, blocked
     stays = [one for one in handovers if not begun[one.source].needed]
@@ -38,6 +38,17 @@ def order_of(
     first = [(host,) for host in rollout.left if host in sources]
     last = [(host,) for host in rollout.left if host not in sources]
     return moves, (*first, *batches, *last), ""
+
+
+def _twice(wants: Mapping[str, Nodes]) -> str:
+    """What two hosts would do at once; "" where there is nothing. Kept releases of different rollouts can say so."""
+    home: dict[str, str] = {}
+    for host, nodes in wants.items():
+        for what in (*nodes, *(one for does in nodes.values() for one in does)):
+            if what in home:
+                return f"{home[what]} and {host} would both have what only one may have: {what}"
+            home[what] = host
+    return ""
 
 
 def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
