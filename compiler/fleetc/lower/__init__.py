@@ -19,6 +19,7 @@ from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
 from fleetc.lower.health import health
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
+from fleetc.lower.live import live_values
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.orchestrator import lower_orchestrator
@@ -47,6 +48,7 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         monitoring=lower_monitoring(fleet),
         batches=batches_of(fleet, edges),
         times=_times(fleet.rollout),
+        live=fleet.rollout.live,
     )
 
 
@@ -78,7 +80,8 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
-    return replace(service, health=health(fleet, node, service.ports))
+    answers = health(fleet, node, service.ports)
+    return replace(service, health=answers, live=live_values(fleet, node, service))
 
 
 def _service(fleet: Fleet, node: Node) -> Service:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "none")
+IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "live", "none")
 """The classes of impact, the gravest first."""
 
 
@@ -37,7 +37,8 @@ class Effect:
     """What one change means in one class of IMPACTS.
 
     `text` is a sentence for people. `amount` is what a limit is compared with: percent for price (absolute), processes
-    for restart, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the others.
+    for restart and live, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the
+    others.
     `who` names nodes that are concerned beyond the change's own targets.
     """
 

@@ -9,12 +9,12 @@ import pytest
 
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
+from fleetc.emit.host_program import HOST_PROGRAM
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from fleetc.rollout.plan.make import effects_of
 from fleetc.rollout.plan.states import (
-    HOST_PROGRAM,
     RecordError,
     actions_for,
     is_reached,

@@ -23,6 +23,7 @@ MEANINGS = {
     "capacity": "sessions, slots or models gained or lost",
     "cold-start": "models load again, 30 to 120 s each",
     "restart": "a process restarts, live sessions drop",
+    "live": "a process takes the change while it runs, no session drops",
     "none": "none of these: comments, order, labels, or things that no process reads",
 }
 """Each class of impact in a few words."""

@@ -98,7 +98,11 @@ def _process(told: Mapping[str, Any]) -> Process:
         raise ValueError("no process")
     project, turn = _text(told.get("project", "")), _text(told.get("turn", ""))
     drift = tuple(_text(text) for text in told.get("drift", [])[:_MANY])
-    return Process(_text(told["node"]), _text(told["digest"]), runtime, running, project, turn, drift=drift)
+    live, silent = (tuple(_text(text) for text in told.get(kind, [])[:_MANY]) for kind in ("live", "silent"))
+    return Process(
+        _text(told["node"]), _text(told["digest"]), runtime, running, project, turn,
+        drift=drift, rest=_text(told.get("rest", "")), live=live, silent=silent,
+    )  # fmt: skip
 
 
 def _text(value: str) -> str:

@@ -39,7 +39,7 @@ def lines(outcome: Outcome) -> list[str]:
 
 def _steps(outcome: Outcome) -> Iterator[str]:
     for step in outcome.steps:
-        what = f"{step.do} {step.node or 'the release'}"
+        what = f"{step.do} {step.node or 'the release'}" if step.do != "live" else f"change {step.node} live"
         yield f"{step.host}: would {what}{': ' if step.reason else ''}{step.reason}"
 
 

@@ -34,6 +34,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -49,6 +50,7 @@ SECRETS = "/etc/fleetc"
 UNITS = "/etc/systemd/system"
 STATE = "/var/lib/fleetc"
 MARKERS = STATE + "/running"
+LIVE = STATE + "/live"
 SWITCH = STATE + "/switch.json"
 JOURNAL = STATE + "/journal.jsonl"
 RECORD = STATE + "/state.json"
@@ -470,7 +472,10 @@ def look() -> Json:
         facts = {} if asked is None else asked.get(node, {})
         running = None if asked is None else bool(facts.get("running"))
         drift = drift_of(node, runtime, marker, facts) if digest and running else []
-        processes.append({"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift})
+        own = settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)) if digest else {}
+        processes.append(
+            {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift, **own}
+        )
     processes += look_at_stack()
     record = read_json(RECORD) or {}
     release = digest_in(str(record.get("release", "")))
@@ -503,8 +508,7 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
         found.append("files of its release were changed: %s" % (", ".join(changed_files(release, node)) or "a mode"))
     if secrets_digest(directory) != marker[1]:
         found.append("its secrets were changed on the host")
-    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}).get("services", [])
-    service = next((service for service in wanted if service["name"] == node), None)
+    service = service_in(release, node)
     if runtime == "systemd":
         name = unit_of(node) + ".service"
         if read("%s/%s" % (UNITS, name)) != read("%s/%s" % (directory, name)):
@@ -518,6 +522,12 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
     if service is not None:
         found += drift_of_process(facts["pid"], service, directory, runtime)
     return found
+
+
+def service_in(release: str, node: str) -> Optional[Json]:
+    """What a release on the disk wants of a node; None where it knows nothing of it."""
+    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
+    return next((service for service in wanted.get("services", []) if service["name"] == node), None)
 
 
 def changed_files(release: str, node: str) -> List[str]:
@@ -534,7 +544,8 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if not arguments or environment is None:
         return []  # it ended meanwhile: whether it runs is asked elsewhere
     found = []
-    if service.get("arguments") and hexdigest(arguments.partition(b"\0")[2]) != service["arguments"]:
+    has_arguments = hexdigest(arguments.partition(b"\0")[2])
+    if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
         found.append("its process has other arguments")
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
     wanted: Dict[str, str] = {}
@@ -555,7 +566,8 @@ def steps(now: Optional[Json], wanted: Json) -> List[Json]:
 
     `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
     start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
-    project, turn, secrets and drift. `do` is copy, keep, ensure, retire, start or restart.
+    project, turn, secrets, drift, and of settings that can be changed live: rest, live and silent. `wanted` also says
+    how such a change is made. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing may be done.
     """
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
@@ -569,7 +581,7 @@ def steps(now: Optional[Json], wanted: Json) -> List[Json]:
     found += steps_to_retire(there, nodes)
     for process in nodes:
         same = (p for p in there if (p["node"], p["runtime"]) == (process["node"], process["runtime"]))
-        found.append(step_to_start(process, next(same, None)))
+        found.append(step_to_start(process, next(same, None), wanted.get("live", "never")))
     return found + steps_of_stack([process for process in now["processes"] if is_of_stack(process)], units)
 
 
@@ -591,8 +603,8 @@ def steps_to_retire(there: List[Json], wanted: List[Json]) -> List[Json]:
     return found
 
 
-def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
-    """What it takes to run `wanted` where `there` is what the host has of it."""
+def step_to_start(wanted: Json, there: Optional[Json], live: str = "never") -> Json:
+    """What it takes to run `wanted` where `there` is what the host has of it; `live` is try, only or never."""
     node, digest = wanted["node"], wanted["digest"]
     if there is None:
         return step("start", node, digest, "is new here")
@@ -601,7 +613,15 @@ def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
     if not there["digest"]:
         return step("restart", node, digest, "its last start was not completed")
     if there["digest"] != digest:
-        return step("restart", node, digest, "its files change")
+        changed = None if live == "never" else changed_settings(wanted, there)
+        if changed is None:
+            return step("restart", node, digest, "its files change")
+        hindrance = why_not_live(wanted, changed)
+        if not hindrance:
+            return step("live", node, digest, "takes %s while it runs" % (", ".join(changed) or "its new files"))
+        if live == "only":
+            return step("halt", node, "", "%s, and rollout.live is only" % hindrance)
+        return step("restart", node, digest, "its files change, and %s" % hindrance)
     if there.get("drift"):
         return step("restart", node, digest, there["drift"][0])
     if there.get("other_secrets"):
@@ -610,6 +630,44 @@ def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
     if was is not None and will is not None and was != will:
         return step("ensure", node, digest, "its secrets are read elsewhere")
     return step("keep", node, digest)
+
+
+def changed_settings(wanted: Json, there: Json) -> Optional[List[str]]:
+    """The settings that a node takes while it runs, such as maxSessions=8, if nothing else changes; None otherwise.
+
+    A setting that is there and not wanted any more cannot be taken back from a node that runs.
+    """
+    same = there.get("rest") and there["rest"] == wanted.get("rest")
+    was, will = there.get("secrets"), wanted.get("secrets")
+    elsewhere = was is not None and will is not None and was != will
+    if not same or there.get("drift") or there.get("other_secrets") or elsewhere:
+        return None
+    had = dict(named(setting) for setting in (*there.get("live", ()), *there.get("silent", ())))
+    gets = dict(named(setting) for setting in (*wanted.get("live", ()), *wanted.get("silent", ())))
+    if not had.keys() <= gets.keys():
+        return None
+    return ["%s=%s" % (name, value) for name, value in gets.items() if had.get(name) != value]
+
+
+def why_not_live(wanted: Json, changed: List[str]) -> str:
+    """Why settings have to wait for a restart all the same; "" where they do not."""
+    silent = [named(setting)[0] for setting in changed if setting in wanted.get("silent", ())]
+    if silent:
+        return "it does not say which %s it has" % " and ".join(silent)
+    if wanted["runtime"] == "docker":
+        return "Docker would start it again with the old values"
+    return ""
+
+
+def named(setting: str) -> Tuple[str, str]:
+    """Name and value of a setting such as maxSessions=8; no value has such a sign in it."""
+    name, _, value = setting.rpartition("=")
+    return name, value
+
+
+def settings_of(service: Optional[Json]) -> Json:
+    """The settings of a node that can be changed live, and the digest of all that cannot, as far as they are known."""
+    return {key: (service or {})[key] for key in ("rest", "live", "silent") if key in (service or {})}
 
 
 FIREWALL, HOST, TURN, SLOT = (STACK + "/" + name for name in ("firewall", "host", "turn", "slot-"))
@@ -771,9 +829,8 @@ def retire(node: str, runtime: str) -> None:
         remove("%s/%s" % (UNITS, name))
         run("systemctl", "daemon-reload")
         run("systemctl", "reset-failed", name)
-    remove("%s/%s" % (MARKERS, node))
-    remove("%s/%s" % (CURRENT, node))
-    remove("%s/%s" % (SECRETS, node))
+    for place in (MARKERS, LIVE, CURRENT, SECRETS):
+        remove("%s/%s" % (place, node))
 
 
 def start(service: Json, runtime: str) -> None:
@@ -794,22 +851,28 @@ def start(service: Json, runtime: str) -> None:
 def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
     """Bring all nodes and the avatar stack of the host to a release on the disk. `told` hears of each step before it.
 
-    Only what differs is stopped and started; all links lead to the release afterwards. May be repeated.
+    Only what differs is stopped and started; all links lead to the release afterwards. May be repeated. What nodes can
+    take while they run is set before anything stops: a node that refuses it may end the switch. Until its link has
+    moved, its marker says that it is being started, so whoever finds a switch that broke off restarts it.
     """
     runtime = wanted["runtime"]
     if runtime == "systemd":  # a unit that only has to be read again is no reason to restart its node
         run("systemctl", "daemon-reload")
     services = {service["name"]: service for service in wanted["services"]}
     plan = [one for one in steps(look_with_secrets(release), wanted_state(wanted)) if not is_of_stack(one)]
-    begun = [one["node"] for one in plan if one["do"] in ("start", "restart") and one["node"]]
+    for one in plan:
+        if one["do"] == "halt":
+            raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
+    alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
+    begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
+    begun = [node for node in begun if node]
     for one in plan:
         if one["do"] == "retire":
             told("retire", one["node"])
             retire(one["node"], runtime_here(one["node"]))
     for node in begun:
         told("stop", node)
-        os.makedirs(MARKERS, exist_ok=True)
-        write("%s/%s" % (MARKERS, node), b"starting " + runtime.encode(), 0o600)
+        begin_start(node, runtime)
         stop(node, runtime)
     told("move", "")
     for name in names_in(CURRENT):
@@ -823,16 +886,23 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
     if runtime == "systemd" and services:
         must(run("systemctl", "daemon-reload"), "systemd does not read its units")
     write_json(RECORD, {**(read_json(RECORD) or {}), "release": release})
+    begun += keep_live([services[node] for node in services if node in alive], alive, wanted, told)
     for node in begun:
         told("start", node)
         start(services[node], runtime)
-    for node in begun:
+    for node in {**dict.fromkeys(begun), **alive}:
         marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
     if not wanted.get("leaves_stack"):
         bring_stack(release, wanted.get("stack"), told)
     elif os.path.isdir("%s/%s/%s" % (RELEASES, release, STACK)):
         link("../releases/%s/%s" % (release, STACK), STACK_FILES)
+
+
+def begin_start(node: str, runtime: str) -> None:
+    """Write down that a node is being started: until that is over, nobody knows what it was started from."""
+    os.makedirs(MARKERS, exist_ok=True)
+    write("%s/%s" % (MARKERS, node), b"starting " + runtime.encode(), 0o600)
 
 
 def look_with_secrets(release: str) -> Json:
@@ -865,10 +935,141 @@ def runtime_here(node: str) -> str:
 def wanted_state(wanted: Json) -> Json:
     """What a release wants, in the form in which a state of a host is told."""
     processes = [
-        {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"]}
+        {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"], **settings_of(service)}
         for service in wanted["services"]
     ]
-    return {"release": wanted["digest"], "processes": processes + units_of(wanted.get("stack"))}
+    live = wanted.get("live", "never")
+    return {"release": wanted["digest"], "live": live, "processes": processes + units_of(wanted.get("stack"))}
+
+
+# --- settings that nodes take while they run --------------------------------------------------------
+# A node is asked to take them, and asked what it has then. They are in the files of the new release too, so a restart
+# changes nothing. Until then the arguments of its process are those of an older release. A record says of which process
+# that is true, and which arguments it is as good as. Any other process is judged by its own.
+
+
+ASKED = 5
+"""How often a node is asked for a setting before another value counts."""
+
+
+def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None]) -> Dict[str, str]:
+    """Set what nodes can take while they run; the process of each that took all of it, by node.
+
+    Raises where a node does not take it and must not be restarted: it is left with what it had then, if it says so.
+    """
+    taken = {}
+    for service in services:
+        node = service["name"]
+        told("live", node)
+        marker = read("%s/%s" % (MARKERS, node)) or b""
+        before = service_in(release_at("%s/%s" % (CURRENT, node)), node) or {}
+        had, gets = before.get("live", []), [one for one in service["live"] if one not in before.get("live", [])]
+        process = process_now(node)
+        begin_start(node, wanted["runtime"])
+        refusal = take(service, gets, wanted) or ("" if process_now(node) == process else "it was restarted meanwhile")
+        if process and not refusal:
+            taken[node] = process
+            continue
+        note("not-live", node=node, why=refusal)
+        if wanted["live"] == "only":
+            names = [named(setting)[0] for setting in gets]
+            old = [setting for setting in had if named(setting)[0] in names]
+            same = len(old) == len(gets) and process_now(node) == process
+            if same and not take(service, old, wanted):
+                write("%s/%s" % (MARKERS, node), marker, 0o600)
+            raise RefusedError("live-refused", "%s: %s" % (node, refusal))
+    return taken
+
+
+def keep_live(services: List[Json], alive: Dict[str, str], wanted: Json, told: Callable[[str, str], None]) -> List[str]:
+    """Write down of which processes the arguments are as good as those of their release, now that their links moved.
+
+    What was restarted before its link moved, or ended meanwhile, is stopped: those nodes are to be started.
+    """
+    again = []
+    for service in services:
+        node = service["name"]
+        process = process_now(node)
+        if process == alive[node]:
+            write_json("%s/%s" % (LIVE, node), {"process": process, "arguments": service["arguments"]})
+            continue
+        if process and arguments_now(process) == service["arguments"]:
+            continue  # its unit was started anew, from the release that its link leads to now
+        if wanted["live"] == "only":
+            raise RefusedError("live-refused", "%s: it was restarted meanwhile" % node)
+        told("stop", node)
+        stop(node, wanted["runtime"])
+        again.append(node)
+    for node in again:
+        del alive[node]
+    return again
+
+
+def process_now(node: str) -> str:
+    """The process of a node's unit: boot, pid and when it began, so that no other process is ever the same; or ""."""
+    pid = processes_of_units([node]).get(node, {}).get("pid", 0)
+    return process_of(pid) if pid else ""
+
+
+def process_of(pid: int) -> str:
+    """Boot, pid and the kernel's time at which a process began; "" where there is none."""
+    facts = (read("/proc/%d/stat" % pid) or b"").decode(errors="replace").rpartition(")")[2].split()
+    return "%s %d %s" % (boot_id(), pid, facts[19]) if len(facts) > 19 else ""
+
+
+def arguments_now(process: str) -> str:
+    """The digest of the arguments of a process."""
+    words = read("/proc/%s/cmdline" % process.split()[1]) or b""
+    return hexdigest(words.partition(b"\0")[2])
+
+
+def set_since(node: str, pid: int) -> str:
+    """The digest of the arguments that a process is as good as since it took settings live; "" where it took none."""
+    record = read_json("%s/%s" % (LIVE, node)) or {}
+    return str(record.get("arguments", "")) if record and record.get("process") == process_of(pid) else ""
+
+
+def take(service: Json, settings: List[str], wanted: Json) -> str:
+    """Have a node take settings, and ask it for each; "" once it says all of them, else why it does not have them."""
+    where = (service.get("health") or {}).get("status", "")
+    for setting in settings:
+        name, value = named(setting)
+        flag, _, who = name.partition(" ")
+        setter = wanted["setters"].get(flag)
+        if setter is None:
+            return "nobody knows how it takes %s" % flag
+        fields = {key: text.replace("{}", who) for key, text in setter["fixed"].items()}
+        status, _ = ask(where, setter["set"], {setter["parameter"]: value or "0", **fields})
+        if status != 200:
+            return "it answers %s to %s" % (status or "nothing", setter["set"])
+        path, *keys = [text.replace("{}", who) for text in setter["read"]]
+        for _ in range(ASKED):
+            status, body = ask(where, path)
+            said = said_in(body.decode(errors="replace"), path, keys)
+            if said == value or same_number(said, value):
+                break
+            time.sleep(0.2)  # a node counts its metrics in the background
+        else:
+            said = said[:40] or "nothing"
+            wrong = "it says that %s is %s instead of %s" % (name, said, value or "nothing")
+            return wrong if status == 200 else "it answers %s to %s" % (status or "nothing", path)
+    return ""
+
+
+def said_in(text: str, path: str, keys: List[str]) -> str:
+    """The value that an answer has below some keys, "" for none: plain text, a metric, or a value of JSON."""
+    if not keys:
+        return text.strip()
+    if path == "/metrics":
+        found = re.search(r"(?m)^%s(?:\{.*\})? (\S+)$" % re.escape(keys[0]), text)
+        return found[1] if found else "no metric"
+    try:
+        value = json.loads(text)
+        for key in keys:
+            value = value[key]
+    except (ValueError, KeyError, TypeError):
+        return "no answer"
+    return "" if value is None else str(value)
 
 
 # --- the avatar stack -------------------------------------------------------------------------------
@@ -1688,8 +1889,17 @@ def same_number(said: object, wanted: str) -> bool:
         return False
 
 
-def get(where: str, path: str, seconds: float = 5) -> Tuple[int, Any]:
-    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer.
+def get(where: str, path: str) -> Tuple[int, Any]:
+    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer."""
+    status, body = ask(where, path)
+    try:
+        return status, json.loads(body)
+    except ValueError:
+        return status, None
+
+
+def ask(where: str, path: str, form: Optional[Dict[str, str]] = None, seconds: float = 5) -> Tuple[int, bytes]:
+    """Status and body of a GET to a node of this host, or of a POST of a form; (0, b"") without an answer.
 
     `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
     sent.
@@ -1705,18 +1915,19 @@ def get(where: str, path: str, seconds: float = 5) -> Tuple[int, Any]:
         )
     else:
         connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    headers = {"Connection": "close"}
     try:
-        connection.request("GET", path, headers={"Connection": "close"})
+        if form is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            connection.request("POST", path, urllib.parse.urlencode(form), headers)
         answer = connection.getresponse()
-        body = answer.read(BODY_LIMIT)
+        return answer.status, answer.read(BODY_LIMIT)
     except (OSError, http.client.HTTPException, ValueError):
-        return 0, None
+        return 0, b""
     finally:
         connection.close()
-    try:
-        return answer.status, json.loads(body)
-    except ValueError:
-        return answer.status, None
 
 
 LOG_LINES = 30
@@ -1892,6 +2103,8 @@ def back(switch: Json, reasons: List[str], words: Iterable[str] = ()) -> None:
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
     try:
         wanted = wanted_of(switch["from"])
+        if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
+            wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
     except (RefusedError, OSError) as failure:
@@ -1965,6 +2178,9 @@ def do_begin(request: Json) -> Json:
         note("cleared", why=found["why"])
     answer = do_observe(request)
     need_stack(wanted)
+    for one in answer["steps"]:
+        if one["do"] == "halt":
+            raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
     return answer
