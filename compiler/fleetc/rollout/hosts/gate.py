@@ -29,7 +29,10 @@ _WORDS = 120  # log lines of one host
 
 
 class HostOutcome(NamedTuple):
-    """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes."""
+    """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes.
+
+    `restarted` and `live` name the nodes that were restarted, and those that took their change while they ran.
+    """
 
     host: str
     result: Result
@@ -37,6 +40,7 @@ class HostOutcome(NamedTuple):
     before: str = ""
     after: str = ""
     restarted: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
     seconds: float = 0.0
     words: tuple[str, ...] = ()
 
@@ -58,12 +62,14 @@ def _outcome(host: str, run: RunResult) -> HostOutcome:
     if switch:
         target = _text(switch.get("to")).partition(".")[0]
         restarted = tuple(_text(node) for node in _list(switch.get("restarted")))
+        live = tuple(_text(node) for node in _list(switch.get("live")))
         seconds = ended.get("seconds") or active.get("seconds")
         words = tuple(_text(line) for line in _list(switch.get("words")))[-_WORDS:]
         own = "; ".join(_text(line) for line in _list(switch.get("reasons")))
         found = found._replace(
             after=target,
             restarted=restarted,
+            live=live,
             seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
             words=words,
             reason=own or reason,

@@ -31,6 +31,8 @@ def lines(outcome: Outcome) -> list[str]:
     for host in outcome.hosts:
         if host.reason and host.result not in ("new", "unchanged"):
             found.append(f"{host.host}: {host.reason}")
+        if host.live and host.result == "new":
+            found.append(f"{host.host}: live, no session dropped: {', '.join(host.live)}")
         found += [f"    {line}" for line in host.words if host.result != "new"]
     found += [f"    {line}" for line in outcome.last_words]
     found.append(_summary(outcome))

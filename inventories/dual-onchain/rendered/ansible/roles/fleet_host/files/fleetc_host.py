@@ -949,7 +949,7 @@ def wanted_state(wanted: Json) -> Json:
 
 
 ASKED = 5
-"""How often a node is asked for a setting before another value counts."""
+"""How often a node is asked again for a setting that it was just given."""
 
 
 def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None]) -> Dict[str, str]:
@@ -963,22 +963,29 @@ def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None
         told("live", node)
         marker = read("%s/%s" % (MARKERS, node)) or b""
         before = service_in(release_at("%s/%s" % (CURRENT, node)), node) or {}
-        had, gets = before.get("live", []), [one for one in service["live"] if one not in before.get("live", [])]
+        gets = [setting for setting in service["live"] if setting not in before.get("live", [])]
         process = process_now(node)
         begin_start(node, wanted["runtime"])
-        refusal = take(service, gets, wanted) or ("" if process_now(node) == process else "it was restarted meanwhile")
+        refusal = take(service, gets, wanted["setters"])
+        refusal = refusal or ("" if process_now(node) == process else "it was restarted meanwhile")
         if process and not refusal:
             taken[node] = process
             continue
         note("not-live", node=node, why=refusal)
         if wanted["live"] == "only":
-            names = [named(setting)[0] for setting in gets]
-            old = [setting for setting in had if named(setting)[0] in names]
-            same = len(old) == len(gets) and process_now(node) == process
-            if same and not take(service, old, wanted):
+            if process_now(node) == process and gives_back(service, gets, before.get("live", []), wanted["setters"]):
                 write("%s/%s" % (MARKERS, node), marker, 0o600)
             raise RefusedError("live-refused", "%s: %s" % (node, refusal))
     return taken
+
+
+def gives_back(service: Json, gets: List[str], had: List[str], setters: Json) -> bool:
+    """Whether a node has what it had before it was to take settings, or takes it back."""
+    names = [named(setting)[0] for setting in gets]
+    old = [setting for setting in had if named(setting)[0] in names]
+    return len(old) == len(gets) and all(
+        not other_value(service, setting, setters) or not take(service, [setting], setters) for setting in old
+    )
 
 
 def keep_live(services: List[Json], alive: Dict[str, str], wanted: Json, told: Callable[[str, str], None]) -> List[str]:
@@ -1029,31 +1036,46 @@ def set_since(node: str, pid: int) -> str:
     return str(record.get("arguments", "")) if record and record.get("process") == process_of(pid) else ""
 
 
-def take(service: Json, settings: List[str], wanted: Json) -> str:
+def take(service: Json, settings: List[str], setters: Json) -> str:
     """Have a node take settings, and ask it for each; "" once it says all of them, else why it does not have them."""
-    where = (service.get("health") or {}).get("status", "")
     for setting in settings:
         name, value = named(setting)
         flag, _, who = name.partition(" ")
-        setter = wanted["setters"].get(flag)
-        if setter is None:
+        if flag not in setters:
             return "nobody knows how it takes %s" % flag
+        setter = setters[flag]
         fields = {key: text.replace("{}", who) for key, text in setter["fixed"].items()}
-        status, _ = ask(where, setter["set"], {setter["parameter"]: value or "0", **fields})
+        status, _ = ask(status_of(service), setter["set"], {setter["parameter"]: value or "0", **fields})
         if status != 200:
             return "it answers %s to %s" % (status or "nothing", setter["set"])
-        path, *keys = [text.replace("{}", who) for text in setter["read"]]
+        problem = other_value(service, setting, setters)
         for _ in range(ASKED):
-            status, body = ask(where, path)
-            said = said_in(body.decode(errors="replace"), path, keys)
-            if said == value or same_number(said, value):
+            if not problem:
                 break
             time.sleep(0.2)  # a node counts its metrics in the background
-        else:
-            said = said[:40] or "nothing"
-            wrong = "it says that %s is %s instead of %s" % (name, said, value or "nothing")
-            return wrong if status == 200 else "it answers %s to %s" % (status or "nothing", path)
+            problem = other_value(service, setting, setters)
+        if problem:
+            return problem
     return ""
+
+
+def other_value(service: Json, setting: str, setters: Json) -> str:
+    """What a node says instead of a setting; "" where it says exactly that."""
+    name, value = named(setting)
+    flag, _, who = name.partition(" ")
+    path, *keys = [text.replace("{}", who) for text in setters[flag]["read"]]
+    status, body = ask(status_of(service), path)
+    if status != 200:
+        return "it answers %s to %s" % (status or "nothing", path)
+    said = said_in(body.decode(errors="replace"), path, keys)
+    if said == value or same_number(said, value):
+        return ""
+    return "it says that %s is %s instead of %s" % (name, said[:40] or "nothing", value or "nothing")
+
+
+def status_of(service: Json) -> str:
+    """Where a node takes settings and says what it has, such as http://127.0.0.1:7935."""
+    return str((service.get("health") or {}).get("status", ""))
 
 
 def said_in(text: str, path: str, keys: List[str]) -> str:
@@ -2045,6 +2067,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "boot": boot_id(),
         "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
         "restarted": [],
+        "live": [],
         "reasons": [],
         "words": [],
     }
@@ -2089,6 +2112,9 @@ def telling(switch: Json) -> Callable[[str, str], None]:
     def told(do: str, node: str) -> None:
         if do == "start" and node not in switch["restarted"]:
             switch["restarted"].append(node)
+            switch["live"] = [other for other in switch["live"] if other != node]
+        if do == "live" and node not in switch["live"]:
+            switch["live"].append(node)
         switch["step"] = [do, node]
         write_json(SWITCH, switch)
         note("step", switch=switch["id"], do=do, node=node)
@@ -2388,7 +2414,7 @@ def do_activate(request: Json) -> Json:
 
 def ended(switch: Json) -> Json:
     """What is said of a switch that has come to its end, or to its confirmation."""
-    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted")}
+    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted", "live")}
     return {"changed": True, "switch": facts, "seconds": round(time.time() - switch["begun"], 1)}
 
 
