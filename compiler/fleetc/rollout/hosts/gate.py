@@ -40,9 +40,9 @@ class HostOutcome(NamedTuple):
     before: str = ""
     after: str = ""
     restarted: tuple[str, ...] = ()
-    live: tuple[str, ...] = ()
     seconds: float = 0.0
     words: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
 
 
 def outcomes(hosts: Sequence[str], run: RunResult) -> tuple[HostOutcome, ...]:
