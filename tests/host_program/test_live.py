@@ -600,6 +600,37 @@ def test_containers_are_restarted_because_docker_keeps_their_arguments(tmp_path:
     assert restart["reason"] == "its files change, and Docker would start it again with the old values"
 
 
+def test_of_several_nodes_those_before_the_one_that_refuses_give_back_what_they_took(make: Make) -> None:
+    machine = make("only")
+    text = edited(machine, '"1200 wei', '"1300 wei').replace('"1500 wei', '"1600 wei')
+    machine.ill("gate", "refuse")
+    switch = machine.roll_out(text)
+    assert (switch["phase"], switch["restarted"]) == ("reverted", [])
+    assert machine.starts == {"orch": 1, "gate": 1}
+    assert machine.says("orch", "/status", "BroadcasterPrices", "default") == "1200"
+    assert machine.says("gate", "/getBroadcastConfig", "MaxPrice") == "1500"
+    machine.is_whole(machine.spec)
+
+
+def test_a_host_learns_from_a_newer_fleetc_what_its_nodes_take(make: Make) -> None:
+    machine = make()
+    (record,) = Path(machine.program["RELEASES"]).glob("*/.wanted.json")
+    older = json.loads(record.read_text())
+    for service in older["services"]:
+        for key in ("rest", "live", "silent"):
+            del service[key]
+    record.write_text(json.dumps(older))
+    text = edited(machine, '"1200 wei', '"1300 wei')
+    assert machine.steps(text)["orch"] == "restart: its files change"
+    plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+    assert machine.ask("begin", plan=plan, check=True, **machine.request(machine.spec))["needed"] is False
+    assert machine.steps(text)["orch"] == "restart: its files change"
+    assert machine.ask("begin", plan=plan, **machine.request(machine.spec))["needed"] is False
+    assert machine.steps(text)["orch"] == "live: takes pricePerUnit=1300 while it runs"
+    assert machine.roll_out(text)["restarted"] == []
+    machine.is_whole(text)
+
+
 def test_a_node_that_was_started_again_is_another_process(make: Make) -> None:
     machine = make()
     process = machine.program["process_now"]("orch")

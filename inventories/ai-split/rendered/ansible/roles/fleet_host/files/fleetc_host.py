@@ -955,17 +955,16 @@ ASKED = 5
 def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None]) -> Dict[str, str]:
     """Set what nodes can take while they run; the process of each that took all of it, by node.
 
-    Raises where a node does not take it and must not be restarted: it is left with what it had then, if it says so.
+    Raises where a node does not take it and must not be restarted: all keep what they had then, if they can.
     """
-    taken = {}
+    taken: Dict[str, str] = {}
+    before = {service["name"]: before_live(service["name"]) for service in services}
     for service in services:
         node = service["name"]
         told("live", node)
-        marker = read("%s/%s" % (MARKERS, node)) or b""
-        before = service_in(release_at("%s/%s" % (CURRENT, node)), node) or {}
-        gets = [setting for setting in service["live"] if setting not in before.get("live", [])]
-        process = process_now(node)
+        process = before[node]["process"]
         begin_start(node, wanted["runtime"])
+        gets = [setting for setting in service["live"] if setting not in before[node]["live"]]
         refusal = take(service, gets, wanted["setters"])
         refusal = refusal or ("" if process_now(node) == process else "it was restarted meanwhile")
         if process and not refusal:
@@ -973,19 +972,27 @@ def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None
             continue
         note("not-live", node=node, why=refusal)
         if wanted["live"] == "only":
-            if process_now(node) == process and gives_back(service, gets, before.get("live", []), wanted["setters"]):
-                write("%s/%s" % (MARKERS, node), marker, 0o600)
+            for other in services[: services.index(service) + 1]:
+                give_back(other, before[other["name"]], wanted["setters"])
             raise RefusedError("live-refused", "%s: %s" % (node, refusal))
     return taken
 
 
-def gives_back(service: Json, gets: List[str], had: List[str], setters: Json) -> bool:
-    """Whether a node has what it had before it was to take settings, or takes it back."""
-    names = [named(setting)[0] for setting in gets]
-    old = [setting for setting in had if named(setting)[0] in names]
-    return len(old) == len(gets) and all(
-        not other_value(service, setting, setters) or not take(service, [setting], setters) for setting in old
-    )
+def before_live(node: str) -> Json:
+    """What is known of a node before it takes settings: its process, its marker, and the settings of its release."""
+    release = release_at("%s/%s" % (CURRENT, node))
+    marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace")
+    return {"process": process_now(node), "marker": marker, "live": (service_in(release, node) or {}).get("live", [])}
+
+
+def give_back(service: Json, before: Json, setters: Json) -> None:
+    """Have a node take back what it had before it took settings. One that does not is restarted on the way back."""
+    names = [named(setting)[0] for setting in service["live"] if setting not in before["live"]]
+    had = [setting for setting in before["live"] if named(setting)[0] in names]
+    if len(had) < len(names) or process_now(service["name"]) != before["process"]:
+        return
+    if all(not other_value(service, one, setters) or not take(service, [one], setters) for one in had):
+        write("%s/%s" % (MARKERS, service["name"]), before["marker"].encode(), 0o600)
 
 
 def keep_live(services: List[Json], alive: Dict[str, str], wanted: Json, told: Callable[[str, str], None]) -> List[str]:
@@ -2209,7 +2216,25 @@ def do_begin(request: Json) -> Json:
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
+    if not answer["needed"] and not request.get("check"):
+        learn_settings(wanted)
     return answer
+
+
+def learn_settings(wanted: Json) -> None:
+    """Keep with the release that runs which of its settings can be changed live, where another fleetc staged it.
+
+    Its files are the same, so that is what its nodes were started with.
+    """
+    places = {release_at("%s/%s" % (CURRENT, service["name"])) for service in wanted["services"]}
+    for release in places:
+        before = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
+        services = {service["name"]: service for service in wanted["services"]}
+        told = [{**one, **settings_of(services.get(one["name"]))} for one in before.get("services", [])]
+        same = digest_in(release) == wanted["digest"] and not release.endswith(".0")  # that one has no more than files
+        facts = {**before, "services": told, **{key: wanted.get(key) for key in ("live", "setters")}}
+        if same and facts != before:
+            write_json("%s/%s/.wanted.json" % (RELEASES, release), facts)
 
 
 def do_record(request: Json) -> Json:
