@@ -22,7 +22,7 @@ def changed_live(old: Side, new: Side, changed: Collection[NodeRef], names: Mapp
 
     Only this fleetc's own program is asked, so of two recorded trees nothing is known, and a process restarts.
     """
-    if new.whole is None:
+    if new.whole is None or not changed:
         return frozenset()
     steps = steps_in(new.files[f"ansible/{HOST_PROGRAM}"])
     before = {renamed: name for name, renamed in names.items()}

@@ -6,8 +6,9 @@ here with each request; a copy stays in /opt/fleetc/host for the timer and for t
 What lies where:
 
     /opt/fleetc/releases/<digest>.<n>/<node>/   the files of a node, its secrets in a directory for root
-    /opt/fleetc/current/<node>                  the link to the release that the node runs; it only moves while the
-                                                node is stopped, and it carries unit, files, environment and secrets
+    /opt/fleetc/current/<node>                  the link to the release that the node runs, which carries unit, files,
+                                                environment and secrets; it only moves while the node is stopped, or
+                                                once the node has taken all that changes while it runs
     /etc/fleetc/<node>                          a link to the secrets behind that link
     /var/lib/fleetc/                            what runs, what is being switched, and the journal
 
