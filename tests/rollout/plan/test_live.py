@@ -6,6 +6,8 @@ import pytest
 
 from fleetc.emit.host_program import HOST_PROGRAM
 from fleetc.review.data import Review
+from fleetc.review.limits import breaches, parse_limits
+from fleetc.review.reports import wording
 from fleetc.rollout.plan.states import actions_for, recorded_states
 from tests.review.labelled import EDITS, Edited
 from tests.review.support import example, review
@@ -41,7 +43,7 @@ def test_review_and_plan_say_live_of_the_same_processes(edit: Edited) -> None:
     before = example(edit.fleet)
     after, _, _ = edit.apply(before)
     told, actions = review(before, after), planned(before, after)
-    assert live_in(told) == actions.get("live", set())
+    assert live_in(told) == {target.node for target in told.live} == actions.get("live", set())
     assert not {target.node for target, _ in told.restarts} & actions.get("live", set())
     assert ("live" in edit.classes) == bool(actions.get("live"))
 
@@ -58,3 +60,6 @@ def test_the_spec_decides(live: str, classes: set[str]) -> None:
         texts = [effect.text for change in found.changes for effect in change.effects if effect.impact == "live"]
         assert texts == ["live, no session drops: orch takes it over at once"]
         assert (found.restarts, found.cold_starts) == ((), ())
+        assert wording.restarts(found) == "no process restarts; 1 process takes what changes while running"
+        assert [str(breach) for breach in breaches(found, parse_limits("live=none"))] == ["live=none is broken"]
+        assert not list(breaches(found, parse_limits("live=1,restart=none")))

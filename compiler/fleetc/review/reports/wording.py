@@ -155,7 +155,13 @@ def files(review: Review) -> str:
 
 
 def restarts(review: Review) -> str:
-    """How many processes restart or stop, and how many live sessions can drop."""
+    """How many processes restart or stop, how many live sessions can drop, and how many processes change live."""
+    number = len(review.live)
+    takes = f"{count(number, 'process', 'processes')} take{'s' if number == 1 else ''} what changes while running"
+    return f"{_ended(review)}; {takes}" if number else _ended(review)
+
+
+def _ended(review: Review) -> str:
     number = len(review.restarts)
     if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
         return "it is unknown which processes restart"
