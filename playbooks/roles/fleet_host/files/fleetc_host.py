@@ -866,7 +866,6 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
     begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
-    begun = [node for node in begun if node]
     for one in plan:
         if one["do"] == "retire":
             told("retire", one["node"])
