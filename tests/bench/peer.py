@@ -113,6 +113,7 @@ def write_host(host: Table, templates: dict[str, Template], out: Path) -> None:
             files[name] = write(directory / name, templates["node.service.j2"], values)
         lines = [f"{name} 0644 {hashlib.sha256(content).hexdigest()}\n" for name, content in sorted(files.items())]
         node["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
+        node["rest"] = rest_of(node, files)
     lines = [f"{node['name']} {node['digest']}\n" for node in host["nodes"]]
     host["digest"] = hashlib.sha256("".join(lines).encode()).hexdigest()
     write(out / f"ansible/host_vars/{host['name']}.json", templates["host_vars.json.j2"], {"host": host})
@@ -175,7 +176,70 @@ def node_of(spec: Table, table: str, name: str) -> Table:
     words = "".join(f"{flag}\0" for flag in node["flags"])
     node["arguments"] = hashlib.sha256(words.encode()).hexdigest()
     node["health"] = health_of(spec, node)
+    node["live"], node["silent"] = live_of(node, flags)
     return node
+
+
+FLAGS_OF_PRICES = {
+    "gateways": ("maxPricePerUnit", "pixelsPerUnit", "maxPricePerCapability"),
+    "orchestrators": ("pricePerUnit", "pixelsPerUnit", "pricePerGateway"),
+}
+
+
+def live_of(node: Table, flags: dict[str, str]) -> tuple[str, str]:
+    """The settings that a node takes while it runs, as elements of two lists: what it says back, and the others."""
+    live = {"v": flags.get("v", "3")}
+    silent: dict[str, str] = {}
+    if node["table"] != "transcoders":
+        live["minGasPrice"], live["maxGasPrice"] = "0", ""
+    if node["table"] == "orchestrators":
+        silent["maxFaceValue"] = "0"
+    if flags.get("maxSessions") != "auto" and node["table"] != "transcoders":
+        silent["maxSessions"] = flags.get("maxSessions", "10")
+    key = "max_price" if node["table"] == "gateways" else "price"
+    if key in node:
+        base = None if node[key] == "any" else price_of(node[key])
+        listed = live if base is None or base["currency"] == "wei" else silent
+        listed[FLAGS_OF_PRICES[node["table"]][0]] = "" if base is None else worth(base)
+    for price in node["prices"]:
+        if node["table"] == "gateways":
+            silent[f"maxPricePerCapability {price['pipeline']} {price['id']}"] = worth(price)
+        else:
+            listed = live if price["currency"] == "wei" else silent
+            listed[f"pricePerGateway {price['account'].lower()}"] = worth(price)
+    return elements(live), elements(silent)
+
+
+def elements(settings: dict[str, str]) -> str:
+    """Settings as JSON strings; those with text of the spec in their names are never evaluated."""
+    texts = [f"{name}={value}" for name, value in sorted(settings.items())]
+    return ", ".join(unsafe(text) if " " in text.partition("=")[0] else quoted(text) for text in texts)
+
+
+def worth(price: Table) -> str:
+    """A price as a node says it, or as people write it where that depends on a rate."""
+    return fraction_of(price) if price["currency"] == "wei" else price["text"]
+
+
+def rest_of(node: Table, files: dict[str, bytes]) -> str:
+    """The digest of a node's files without what it takes while it runs."""
+    left_out = {"v", *FLAGS_OF_PRICES.get(node["table"], ())}
+    if node["table"] != "transcoders":
+        left_out |= {"minGasPrice", "maxGasPrice"}
+        if "-maxSessions=auto" not in node["flags"]:
+            left_out.add("maxSessions")
+    if node["table"] == "orchestrators":
+        left_out.add("maxFaceValue")
+    lines = []
+    for name, content in files.items():
+        if name in ("launch.flags", "prices.json"):
+            continue
+        if name.endswith((".service", ".yaml")):
+            text = content.decode().replace(" \\\n", "\n")
+            kept = [line for line in text.split("\n") if line.lstrip(' -"').partition("=")[0] not in left_out]
+            content = "\n".join(kept).encode()
+        lines.append(f"{name} 0644 {hashlib.sha256(content).hexdigest()}\n")
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
 def quoted(text: str) -> str:

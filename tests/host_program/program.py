@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fleetc.disk.reading import read_playbooks
-from fleetc.rollout.plan.states import HOST_PROGRAM
+from fleetc.emit.host_program import HOST_PROGRAM
 
 TEXT = read_playbooks()[HOST_PROGRAM].decode()
 

@@ -120,6 +120,7 @@ batch = 2
 stable = "2s"
 deadline = "12s"
 confirm = "20s"
+live = "never"
 """
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.rollout.plan.data import Process, SealedPlan
+from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
 from tests.hosts.test_deploy import CANARY, SECRET, Rollout
@@ -111,7 +111,10 @@ def test_what_the_hosts_say_is_what_was_rolled_out(fleet: Fleet) -> None:
     assert {action.do for step in plan.steps for action in step.actions} == {"keep"}
     (one,) = [state for state in plan.baseline.hosts if state.host == "one"]
     assert one.release == plan.steps[0].actions[0].digest
-    assert one.processes == (Process("orch-a", plan.steps[0].actions[1].digest, "systemd", True),)
+    (orch_a,) = one.processes
+    assert (orch_a.node, orch_a.digest, orch_a.runtime) == ("orch-a", plan.steps[0].actions[1].digest, "systemd")
+    assert (orch_a.running, orch_a.drift, len(orch_a.rest)) == (True, (), 64)
+    assert {"pricePerUnit=1200", "v=3"} <= set(orch_a.live)
     assert {p.runtime for s in plan.baseline.hosts for p in s.processes} == {"systemd", "docker"}
     assert fleet.hosts["one"].run("stat", "-c", "%a", f"{MARKERS}/orch-a").stdout == "600\n"
     secret_part = fleet.hosts["one"].read(f"{MARKERS}/orch-a").decode().split()[1]
@@ -209,7 +212,7 @@ def test_a_process_that_ended_is_a_move_and_a_new_plan_starts_it(fleet: Fleet) -
     assert done.returncode == 1
     assert "two is not in the state that the plan starts from: orch-b no longer runs" in done.stderr
     plan = fleet.make("--observe", "--limit", "two")
-    assert steps(plan) == {"two": ["keep", "keep gate", "start orch-b"]}
+    assert steps(plan) == {"two": ["keep", "start orch-b", "keep gate"]}
     done = fleet.carry_out()
     assert done.returncode == 0, done.stdout + done.stderr
     after = fleet.pids()
@@ -230,7 +233,7 @@ def test_a_host_that_is_cut_off_is_unknown_or_refused(fleet: Fleet) -> None:
     assert {s.host: (s.known, s.note) for s in plan.baseline.hosts if s.host == "two"} == {
         "two": ("unknown", "could not be reached")
     }
-    assert steps(plan)["two"] == ["ensure", "ensure gate", "ensure orch-b"]
+    assert steps(plan)["two"] == ["ensure", "ensure orch-b", "ensure gate"]
     assert fleet.carried_out() == []
 
 

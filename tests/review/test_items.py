@@ -34,6 +34,7 @@ WHOLE = {
         (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
     ),
     blueprint.Health: "see Service.health",
+    blueprint.LiveValue: "see Service.live",
     blueprint.RolloutTimes: "each has an item of its own",
     blueprint.Allowlist: "all of it stands in the item",
     blueprint.BlueprintFile: "taken apart entry by entry",

@@ -44,7 +44,7 @@ def test_restarts_count_processes_and_not_changes() -> None:
 
 
 def test_several_limits_are_judged_each_and_name_their_changes() -> None:
-    found = review(DUAL, PRICE.replace("max_sessions = 12", "max_sessions = 10"))
+    found = review(DUAL, PRICE.replace("max_sessions = 12", "max_sessions = 10\ntest_gpu = false"))
     limits = parse_limits("price=1%, capacity=1, cold-start=none, identity=none")
     judged = list(breaches(found, limits))
     assert [(breach.limit.impact, breach.amount) for breach in judged] == [

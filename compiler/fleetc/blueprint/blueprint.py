@@ -18,6 +18,9 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
 from fleetc.upstream import Release
 
+LAUNCH_FLAGS = "launch.flags"
+"""The file of a service that lists its command line for reviewers. No program reads it."""
+
 DOCKER_SOCKET = "/var/run/docker.sock"
 """The socket through which a node starts containers."""
 
@@ -111,6 +114,21 @@ class Health(NamedTuple):
     max_price: str = ""
 
 
+class LiveValue(NamedTuple):
+    """A setting that the process takes while it runs.
+
+    `name` is its flag, and of a price for one account or one kind of work also that. `value` is what the node says when
+    it is asked, "" where it has no limit; one that is not `known_back` cannot be asked for, or not be set. `flags` are
+    those of its arguments, and `file` the JSON file that has it beside others, "" without one.
+    """
+
+    name: str
+    value: str
+    known_back: bool
+    flags: tuple[str, ...]
+    file: str = ""
+
+
 _NO_HEALTH = Health()
 
 
@@ -138,6 +156,7 @@ class Service:
     health: Health = _NO_HEALTH
     exclusive: tuple[str, ...] = ()
     """What it does that only one process of the fleet may do at a time, in words that stay the same."""
+    live: tuple[LiveValue, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -373,7 +392,10 @@ _USUAL_TIMES = RolloutTimes()
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order."""
+    """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order.
+
+    `live` says what becomes of a change that nodes take while they run: try, only or never.
+    """
 
     fleet: str
     network: str
@@ -388,6 +410,7 @@ class Blueprint:
     monitoring: MonitoringBlueprint | None = None
     batches: tuple[tuple[str, ...], ...] = ()
     times: RolloutTimes = _USUAL_TIMES
+    live: str = "try"
 
     @property
     def in_order(self) -> tuple[HostBlueprint, ...]:

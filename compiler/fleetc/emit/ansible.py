@@ -18,16 +18,18 @@ from fleetc.blueprint.blueprint import (
     Blueprint,
     Health,
     HostBlueprint,
+    LiveValue,
     SecretVariable,
     Service,
     StackBlueprint,
 )
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
-from fleetc.emit.release import release_of
+from fleetc.emit.release import at_rest, release_of
 from fleetc.emit.traced import Line, Origins, together
 from fleetc.places.origin import derived, given
 from fleetc.text.encoders import ansible_unsafe
+from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 FLEET_GROUP = "fleet_hosts"
 """The group of all hosts."""
@@ -84,7 +86,8 @@ def _host_lines(
     inputs = {name: behind(found) for name, found in directories.items()}
     services = []
     for service in host.services:
-        text = json_line(_service(host, service, release.services[service.name]))
+        rest = at_rest(directories[service.name], service.live)
+        text = json_line(_service(host, service, release.services[service.name], rest))
         services.append((text, (given(service.table, service.name), *inputs[service.name])))
     variables: list[Member] = [
         ("ansible_host", _unsafe(host.address), (given("hosts", host.name, "address"),)),
@@ -98,6 +101,7 @@ def _host_lines(
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_host_seconds", json_line(seconds), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
+        ("fleet_host_live", json_string(blueprint.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
     ]
     if host.avatar is not None:
@@ -111,8 +115,11 @@ def _unsafe(value: str) -> str:
     return json_line(ansible_unsafe(value))
 
 
-def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, object]:
-    """A node for the program on the host. `arguments` is the digest of its command line, each word ended by a NUL."""
+def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> dict[str, object]:
+    """A node for the program on the host. `arguments` is the digest of its command line, each word ended by a NUL.
+
+    Reviews leave out what comes last, from `health` on, because it follows from other files.
+    """
     words = "".join([f"{argument.text}\0" for argument in service.arguments])
     found: dict[str, object] = {
         "name": ansible_unsafe(service.name),
@@ -125,7 +132,9 @@ def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, ob
         found["image"] = ansible_unsafe(service.image)
     if service.exclusive:
         found["exclusive"] = [ansible_unsafe(text) for text in service.exclusive]
-    return found | {"health": _health(service.health)}  # last: reviews leave it out, as it follows from other files
+    live = [_live(value) for value in service.live if value.known_back]
+    silent = [_live(value) for value in service.live if not value.known_back]
+    return found | {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
 
 
 def _health(health: Health) -> dict[str, object]:
@@ -136,6 +145,21 @@ def _health(health: Health) -> dict[str, object]:
     if health.prices:
         found["prices"] = {who: ansible_unsafe(price) for who, price in health.prices}
     return found | ({"max_price": ansible_unsafe(health.max_price)} if health.max_price else {})
+
+
+def _live(value: LiveValue) -> object:
+    """A setting that the node takes while it runs, such as "maxSessions=8". Only the names of models are free text."""
+    text = f"{value.name}={value.value}"
+    return ansible_unsafe(text) if value.file else text
+
+
+def _setters() -> dict[str, object]:
+    """How a node is given a setting while it runs, and how it says it back, by flag."""
+    return {
+        flag: {"set": row.path, "parameter": row.parameter, "fixed": row.fixed, "read": list(row.read)}
+        for flag, row in sorted(LIVE_SETTINGS.items())
+        if row.read
+    }
 
 
 def _secret(secret: SecretVariable) -> dict[str, object]:
@@ -202,8 +226,11 @@ def _inventory(blueprint: Blueprint) -> Iterator[Line]:
             if value:
                 groups.setdefault(f"{kind}_{value}", []).append(host.name)
                 kinds[f"{kind}_{value}"] = kind
-    for text in ("{", '  "all": {', '    "children": {'):
-        yield text, (hosts,)
+    setters = derived("how nodes take settings while they run, the same in every fleet", ("hosts",))
+    yield "{", (hosts,)
+    yield '  "all": {', (hosts,)
+    yield f'    "vars": {json_line({"fleet_host_setters": _setters()})},', (setters,)
+    yield '    "children": {', (hosts,)
     for number, group in enumerate(sorted(groups), 1):
         kind = kinds[group]
         grouped = "the group of all hosts, those first that others use"

@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from fleetc.blueprint.blueprint import HostBlueprint, Service
+from fleetc.blueprint.blueprint import LAUNCH_FLAGS, HostBlueprint, Service
 from fleetc.emit.draft import Draft, Lines, service_file
 from fleetc.emit.templates import Templates
 from fleetc.emit.traced import Line
 from fleetc.text.encoders import visible
-
-FILE = "launch.flags"
 
 
 def emit(host: HostBlueprint, _templates: Templates | None = None) -> Iterator[Draft]:
     """One file per service of the host."""
     for service in host.services:
         origins = [argument.origin for argument in service.arguments]
-        yield service_file(host, service, FILE, Lines(partial(_lines, service)), origins)
+        yield service_file(host, service, LAUNCH_FLAGS, Lines(partial(_lines, service)), origins)
 
 
 def _lines(service: Service) -> list[Line]:

@@ -1,16 +1,19 @@
 """Names releases: a digest for each service and each host, computed from their files.
 
 In: the drafts below `hosts/<host>/`. Out: `Release`. A rollout names release directories by the host's digest. It
-restarts a service when its digest changed, which is exactly when one of its files changed.
+restarts a service when its digest changed, which is exactly when one of its files changed. If the digest `at_rest` is
+the same, only settings changed that the service takes while it runs.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, LAUNCH_FLAGS, LiveValue
 from fleetc.emit.draft import Draft
 
 
@@ -37,6 +40,33 @@ def release_of(drafts: Iterable[Draft]) -> Release:
     digests = {service: _digest(of_service) for service, of_service in lines.items()}
     whole = _digest([f"{service} {digest}\n" for service, digest in digests.items()])
     return Release(whole, {name: digest for name, digest in digests.items() if name != AVATAR_DIRECTORY}, files)
+
+
+def at_rest(drafts: Iterable[Draft], live: Iterable[LiveValue]) -> str:
+    """The digest of a service's files without the values that it takes while it runs.
+
+    The files for reviewers have no arguments of their own, and arguments stand in lines of their own.
+    """
+    values = tuple(live)
+    left_out = {LAUNCH_FLAGS, *(value.file for value in values)}
+    arguments = _arguments(tuple(sorted({flag for value in values for flag in value.flags})))
+    lines = []
+    for draft in drafts:
+        name = draft.path.rpartition("/")[2]
+        if name in left_out:
+            continue
+        content = draft.artifact().content
+        if not name.endswith((".json", ".env")):
+            content = arguments.sub(b"", content.replace(b" \\\n", b"\n"))
+        lines.append(f"{name} {draft.artifact().mode:04o} {hashlib.sha256(content).hexdigest()}\n")
+    return _digest(lines)
+
+
+@cache
+def _arguments(flags: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Finds the lines of these flags in a unit, without its marks of continued lines, and in a Compose file."""
+    names = "|".join(map(re.escape, flags))
+    return re.compile(rf'\n +(?:- )?"-(?:{names})=[^\n]*'.encode())
 
 
 def _digest(lines: list[str]) -> str:

@@ -196,6 +196,12 @@ class Rollout(Base):
     keep: Integer = Field(
         3, ge=1, le=100, description="How many releases stay on each host to go back to; those in use always stay."
     )
+    live: Literal["try", "only", "never"] = Field(
+        "try",
+        description="Whether a change of nothing but prices, limits and the log level is set on nodes while they run: "
+        "try restarts a node that does not take it, only leaves such a node as it is and takes the release back, never "
+        "always restarts. Nodes in containers always restart, because Docker would start them again with old values.",
+    )
 
 
 class Silence(Base):

@@ -20,6 +20,7 @@ from fleetc.lower.avatar import lower_avatar
 from fleetc.lower.gateway import lower_gateway
 from fleetc.lower.health import health
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
+from fleetc.lower.live import live_values
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.orchestrator import lower_orchestrator
@@ -49,6 +50,7 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         monitoring=lower_monitoring(fleet),
         batches=batches_of(fleet, edges),
         times=_times(fleet.rollout),
+        live=fleet.rollout.live,
     )
 
 
@@ -80,7 +82,8 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
-    return replace(service, health=health(fleet, node, service.ports), exclusive=_exclusive(fleet, node))
+    answers, exclusive = health(fleet, node, service.ports), _exclusive(fleet, node)
+    return replace(service, health=answers, exclusive=exclusive, live=live_values(fleet, node, service))
 
 
 def _exclusive(fleet: Fleet, node: Node) -> tuple[str, ...]:

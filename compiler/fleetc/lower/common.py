@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from operator import itemgetter
 
+from fleetc.analysis.prices import NodePrice
 from fleetc.blueprint.blueprint import (
     DOCKER_SOCKET,
     RELEASE_ROOT,
@@ -124,6 +125,12 @@ def account(fleet: Fleet, name: str) -> str:
     """The gateway account that a price is for: that of its wallet or its signer's, or the address as written."""
     found = account_of(fleet, name) if name in fleet.gateways else None
     return name if found is None else str(found)
+
+
+def goods(fleet: Fleet, price: NodePrice) -> tuple[str, str]:
+    """Pipeline and model id; a cap for a whole pipeline has the node's word for all its models."""
+    model = fleet.models.get(price.work)
+    return (model.pipeline, model.id) if model else (price.work, "default")
 
 
 def json_number(value: Decimal) -> int | Decimal:

@@ -94,7 +94,7 @@ def _listed(fleet: Fleet, node: Node) -> list[NodePrice]:
 
 
 def _cap_entry(fleet: Fleet, cap: NodePrice) -> dict[str, object]:
-    pipeline, model_id = _goods(fleet, cap)
+    pipeline, model_id = common.goods(fleet, cap)
     assert cap.price is not None  # noqa: S101  # only a base price can be any
     return {"pipeline": pipeline, "model_id": model_id, **price_entry(cap.price)}
 
@@ -110,15 +110,9 @@ def _gateway_entry(fleet: Fleet, asked: NodePrice) -> dict[str, object]:
 
 
 def _work(fleet: Fleet, price: NodePrice) -> str:
-    work = " ".join(_goods(fleet, price)) if price.work else ""
+    work = " ".join(common.goods(fleet, price)) if price.work else ""
     to = f"gateway {common.account(fleet, price.to)}" if price.to else ""
     return f"{work} {to}".strip()
-
-
-def _goods(fleet: Fleet, price: NodePrice) -> tuple[str, str]:
-    """Pipeline and model id; a cap for a whole pipeline has the node's word for all its models."""
-    model = fleet.models.get(price.work)
-    return (model.pipeline, model.id) if model else (price.work, "default")
 
 
 def _model_path(fleet: Fleet, price: NodePrice) -> tuple[Path, ...]:

@@ -72,6 +72,7 @@ def compare(old: Side, new: Side) -> Review:
         files_only=bool(paths) and blueprints is None,
         stops=tuple(sorted(processes.stopped, key=lambda target: (target.host, target.node))),
         cold_starts=impact.cold_starts(),
+        live=tuple(sorted(processes.live, key=lambda target: (target.host, target.node))),
     )
 
 

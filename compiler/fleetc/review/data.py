@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "none")
+IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "live", "none")
 """The classes of impact, the gravest first."""
 
 
@@ -37,7 +37,8 @@ class Effect:
     """What one change means in one class of IMPACTS.
 
     `text` is a sentence for people. `amount` is what a limit is compared with: percent for price (absolute), processes
-    for restart, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the others.
+    for restart and live, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the
+    others.
     `who` names nodes that are concerned beyond the change's own targets.
     """
 
@@ -117,11 +118,12 @@ class Review:
     """Everything that would change. `changes` are sorted gravest first; `files` by path.
 
     `restarts` are the processes that restart or stop (host, node) and how many live sessions each can drop at most
-    (None is not known); `stops` are those of them that do not start again there. `cold_starts` are the warm models
-    that load again, each once for its process. `baseline` says in words what it is compared with; `notes` what could
-    not be compared, and why. `foreign` are paths in the directory of the tree that a rollout would use and that hold
-    what the spec does not compile to: nothing of them is in the other parts. `files_only` says that there was no spec
-    to compare with, so that what lines mean (prices, funds) is not known.
+    (None is not known); `stops` are those of them that do not start again there, `live` those that take what changes
+    while they run. `cold_starts` are the warm models that load again, each once for its process. `baseline` says in
+    words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths in the directory of
+    the tree that a rollout would use and that hold what the spec does not compile to: nothing of them is in the other
+    parts. `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not
+    known.
     """
 
     fleet: str
@@ -137,3 +139,4 @@ class Review:
     stops: tuple[NodeRef, ...] = ()
     cold_starts: tuple[tuple[NodeRef, str], ...] = ()
     foreign: tuple[str, ...] = ()
+    live: tuple[NodeRef, ...] = ()

@@ -4,8 +4,8 @@ In: the text of `--max-impact`, a `Review`. Out: `ImpactLimit`s, and the changes
 
 `none` admits no effect of the class at all. A number bounds what the class counts: the percent of the largest change of
 a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
-that restart or stop, warm models that load (each once for its process), sessions and slots lost, or for the other
-classes effects.
+that restart or stop, processes that take a change live, warm models that load (each once for its process), sessions and
+slots lost, or for the other classes effects.
 """
 
 from __future__ import annotations
@@ -89,7 +89,12 @@ def _amounts(change: Change, impact: str) -> list[Decimal]:
 
 
 def _total(review: Review, impact: str, amounts: Sequence[Decimal]) -> Decimal:
-    """Several changes of one process restart it once, and its models load once."""
-    if impact in ("restart", "cold-start"):
-        return Decimal(len(review.restarts if impact == "restart" else review.cold_starts))
+    """Several changes of one process restart it once, or are taken live by one, and its models load once."""
+    once: dict[str, Sequence[object]] = {
+        "restart": review.restarts,
+        "live": review.live,
+        "cold-start": review.cold_starts,
+    }
+    if impact in once:
+        return Decimal(len(once[impact]))
     return max(amounts, default=Decimal(0)) if impact == "price" else sum(amounts, Decimal(0))

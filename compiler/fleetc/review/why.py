@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.blueprint import Blueprint
-from fleetc.emit import env, flags, formats
+from fleetc.blueprint.blueprint import LAUNCH_FLAGS, Blueprint
+from fleetc.emit import env, formats
 from fleetc.emit.traced import TracedLine
 from fleetc.language.fleet import Fleet
 from fleetc.messages.json import json_place
@@ -105,7 +105,7 @@ def find_flag(question: Question, node: str, flag: str) -> tuple[str, int]:
     directory = f"hosts/{host.name}/{service.name}"
     names = [name, FLAGS[name].env] if name in FLAGS else [name]  # sensitive flags are passed as variables
     variables = tuple(f"{start}{variable}{end}" for variable in names for start, end in (("", "="), ("# ", ":")))
-    for file, starts in ((flags.FILE, (f"-{name}=",)), (env.FILE, variables)):
+    for file, starts in ((LAUNCH_FLAGS, (f"-{name}=",)), (env.FILE, variables)):
         for number, line in enumerate(question.trace(f"{directory}/{file}"), 1):
             if line.text.startswith(starts):
                 return f"{directory}/{file}", number

@@ -41,6 +41,13 @@ def test_answer_of_a_host() -> None:
     )
 
 
+def test_settings_that_a_host_can_change_live() -> None:
+    told = GATE | {"rest": B, "live": ["v=3", "maxSessions=8"], "silent": ["maxPricePerCapability a b\x1b=1"]}
+    (process,) = said("edge", STATE | {"processes": [told]}).processes
+    assert (process.rest, process.live) == (B, ("v=3", "maxSessions=8"))
+    assert process.silent == ("maxPricePerCapability a b\\x1b=1",)
+
+
 def test_a_release_that_is_no_digest_is_shown_as_it_is() -> None:
     assert said("edge", STATE | {"release": "/tmp/x\x1b[31m\udcff"}).release == "/tmp/x\\x1b[31m\\udcff"
 
@@ -60,6 +67,10 @@ NONSENSE: list[Any] = [
     STATE | {"processes": [GATE | {"runtime": "podman"}]},
     STATE | {"processes": [GATE | {"drift": 3}]},
     STATE | {"processes": [GATE | {"drift": [None]}]},
+    STATE | {"processes": [GATE | {"live": 3}]},
+    STATE | {"processes": [GATE | {"silent": [None]}]},
+    STATE | {"processes": [GATE | {"live": ["v=" + "9" * 5000]}]},
+    STATE | {"processes": [GATE | {"rest": ["x"] * 5000}]},
 ]
 
 

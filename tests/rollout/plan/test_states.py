@@ -9,12 +9,12 @@ import pytest
 
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
+from fleetc.emit.host_program import HOST_PROGRAM
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
 from fleetc.rollout.plan.make import effects_of
 from fleetc.rollout.plan.states import (
-    HOST_PROGRAM,
     RecordError,
     actions_for,
     is_reached,
@@ -88,6 +88,69 @@ def test_actions(name: str) -> None:
 def test_a_host_is_where_the_plan_leads_exactly_when_nothing_is_to_be_done(name: str) -> None:
     now, expected = CASES[name]
     assert is_reached(now, WANTED) == all(step.startswith("keep") for step in expected)
+
+
+REST, OTHER_REST = "d" * 64, "e" * 64
+RUNS = Process("first", C, "systemd", True, rest=REST, live=("pricePerUnit=1200", "v=3"), silent=("maxFaceValue=0",))
+GETS = replace(RUNS, digest=A, running=None, live=("pricePerUnit=1300", "v=3"))
+FILES = "restart first: its files change"
+LIVE_CASES = {
+    "a price": (RUNS, GETS, "try", "live first: takes pricePerUnit=1300 while it runs"),
+    "a price, where only that is allowed": (RUNS, GETS, "only", "live first: takes pricePerUnit=1300 while it runs"),
+    "a price, where nothing is set live": (RUNS, GETS, "never", FILES),
+    "a price in other words": (
+        RUNS,
+        replace(GETS, live=RUNS.live),
+        "try",
+        "live first: takes its new files while it runs",
+    ),
+    "a setting more": (
+        RUNS,
+        replace(GETS, live=(*GETS.live, "pricePerGateway 0x11=900")),
+        "try",
+        "live first: takes pricePerUnit=1300, pricePerGateway 0x11=900 while it runs",
+    ),
+    "a setting less": (replace(RUNS, live=(*RUNS.live, "pricePerGateway 0x11=900")), GETS, "only", FILES),
+    "one that nobody can ask for": (
+        RUNS,
+        replace(GETS, silent=("maxFaceValue=5",)),
+        "try",
+        f"{FILES}, and it does not say which maxFaceValue it has",
+    ),
+    "one that nobody can ask for, and no restart": (
+        RUNS,
+        replace(GETS, silent=("maxFaceValue=5",)),
+        "only",
+        "halt first: it does not say which maxFaceValue it has, and rollout.live is only",
+    ),
+    "anything else": (RUNS, replace(GETS, rest=OTHER_REST), "only", FILES),
+    "a host that does not say the rest": (replace(RUNS, rest=""), replace(GETS, rest=""), "try", FILES),
+    "a node that was changed by hand": (replace(RUNS, drift=("its unit was changed",)), GETS, "only", FILES),
+    "secrets that are read elsewhere": (replace(RUNS, secrets="a"), replace(GETS, secrets="b"), "try", FILES),
+    "a node that does not run": (replace(RUNS, running=False), GETS, "try", "start first: does not run"),
+    "a start that was cut short": (
+        replace(RUNS, digest=""),
+        GETS,
+        "try",
+        "restart first: its last start was not completed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIVE_CASES)
+def test_a_change_of_settings_alone_is_set_live_as_the_spec_says(name: str) -> None:
+    runs, gets, live, expected = LIVE_CASES[name]
+    wanted = replace(WANTED, processes=(gets, SECOND))
+    actions = actions_for(PROGRAM, HOST, observed(runs, SECOND, release=C), wanted, live)
+    assert [f"{a.do} {a.node}: {a.reason}" for a in actions if a.node == "first"] == [expected]
+
+
+def test_a_container_is_restarted_because_docker_keeps_its_arguments() -> None:
+    runs, gets = replace(RUNS, runtime="docker"), replace(GETS, runtime="docker")
+    wanted = replace(WANTED, processes=(gets, SECOND))
+    for live, do in (("try", "restart"), ("only", "halt")):
+        action = actions_for(PROGRAM, HOST, observed(runs, SECOND, release=C), wanted, live)[1]
+        assert action.do == do and "Docker would start it again with the old values" in action.reason
 
 
 def test_a_tree_says_what_runs_once_it_is_rolled_out() -> None:

@@ -267,10 +267,14 @@ class Impact:
 
     def _of_processes(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Restarts, and what has to load again."""
-        targets = list(dict.fromkeys(target for delta in group for target in self._processes(delta)))
+        targets = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._moved_on)))
         ended = [target for target in targets if target not in self.moved.started]
         if ended:
             yield Effect("restart", self._restart(ended), Decimal(len(ended)))
+        live = list(dict.fromkeys(target for delta in group for target in self._processes(delta, self._live_on)))
+        if live:
+            text = f"live, no session drops: {self._those(live)} take{'s' if len(live) == 1 else ''} it over at once"
+            yield Effect("live", text, Decimal(len(live)))
         loads: dict[str, tuple[str, ...]] = {}
         for target in targets:
             models = warm_models(self.new, target.node)
@@ -282,10 +286,10 @@ class Impact:
             text = f"{names} on {_names(loads)}: a cold start of {COLD_START}{' each' if count > 1 else ''}"
             yield Effect("cold-start", text, Decimal(count))
 
-    def _processes(self, delta: Delta) -> Iterator[NodeRef]:
-        """The processes that this delta restarts, stops or starts."""
+    def _processes(self, delta: Delta, by_host: Mapping[str, Sequence[NodeRef]]) -> Iterator[NodeRef]:
+        """Those of some processes that this delta concerns."""
         for host in sorted({item.host for item in (delta.old, delta.new) if item is not None}):
-            for target in self._moved_on.get(host, ()):
+            for target in by_host.get(host, ()):
                 if any(self._touches(item, target) for item in _items(delta)):
                     yield target
 
@@ -302,11 +306,12 @@ class Impact:
     @cached_property
     def _moved_on(self) -> dict[str, list[NodeRef]]:
         """What restarts, stops or starts, by host, sorted."""
-        found: dict[str, list[NodeRef]] = {}
-        every = self.moved.restarted | self.moved.stopped | self.moved.started
-        for target in sorted(every, key=lambda target: (target.host, target.node)):
-            found.setdefault(target.host, []).append(target)
-        return found
+        return _by_host(self.moved.restarted | self.moved.stopped | self.moved.started)
+
+    @cached_property
+    def _live_on(self) -> dict[str, list[NodeRef]]:
+        """What takes its change while it runs, by host, sorted."""
+        return _by_host(self.moved.live)
 
     def _restart(self, targets: Sequence[NodeRef]) -> str:
         one = len(targets) == 1
@@ -323,11 +328,22 @@ class Impact:
             drops = "it is unknown how many live sessions drop"
         elif unknown:
             drops += f"; it is unknown how many more on {_names(dict.fromkeys(unknown))}"
-        nodes = dict.fromkeys(target.node for target in targets)  # every stack calls its processes the same
-        names = _names(nodes)
-        if len(nodes) < len(targets):
-            names = f"{len(targets)} processes on {len({target.host for target in targets})} hosts ({names})"
-        return f"{names} {verb}: {drops}"
+        return f"{self._those(targets)} {verb}: {drops}"
+
+    def _those(self, targets: Sequence[NodeRef]) -> str:
+        """Processes by name; every stack calls its own the same."""
+        nodes = dict.fromkeys(target.node for target in targets)
+        if len(nodes) == len(targets):
+            return _names(nodes)
+        return f"{len(targets)} processes on {len({target.host for target in targets})} hosts ({_names(nodes)})"
+
+
+def _by_host(targets: Iterable[NodeRef]) -> dict[str, list[NodeRef]]:
+    """Processes by host, sorted."""
+    found: dict[str, list[NodeRef]] = {}
+    for target in sorted(targets, key=lambda target: (target.host, target.node)):
+        found.setdefault(target.host, []).append(target)
+    return found
 
 
 class _Homes:

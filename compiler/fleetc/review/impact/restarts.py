@@ -1,4 +1,4 @@
-"""Which processes a rollout would restart, stop or start: exactly those whose files have another digest than before.
+"""Which processes a rollout would restart, stop, start or change live: those whose files have another digest.
 
 In: two sides and the paths that differ. Out: `Moved`. Called by `review/compare.py`. The manifest's digests decide, not
 the files of the directory: a rollout compares with what it rolled out, so an edit by hand restarts nothing. No rollout
@@ -14,16 +14,22 @@ from typing import NamedTuple
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
 from fleetc.language.fleet import Fleet
 from fleetc.review.data import NodeRef
+from fleetc.review.impact.live import changed_live
 from fleetc.review.sides import Side
 
 
 class Moved(NamedTuple):
-    """Processes by what happens to them. Those of `left` go on on hosts that left the fleet: nobody stops them."""
+    """Processes by what happens to them.
+
+    Those of `left` go on on hosts that left the fleet: nobody stops them. Those that are `live` take what changes while
+    they run.
+    """
 
     restarted: frozenset[NodeRef]
     stopped: frozenset[NodeRef]
     started: frozenset[NodeRef]
     left: frozenset[NodeRef]
+    live: frozenset[NodeRef] = frozenset()
 
 
 def moved(old: Side, new: Side, paths: Iterable[str]) -> Moved:
@@ -39,7 +45,9 @@ def moved(old: Side, new: Side, paths: Iterable[str]) -> Moved:
     differ |= {key[0] for key in before.keys() & after.keys() if before[key] != after[key]}
     gone = there - here
     left = {target for target in gone if f"ansible/host_vars/{target.host}.json" not in new.digests}
-    return Moved(*map(frozenset, (differ & there & here, gone - left, here - there, left)))
+    changed = differ & there & here
+    live = changed_live(old, new, changed, names)
+    return Moved(*map(frozenset, (changed - live, gone - left, here - there, left, live)))
 
 
 def renamed(old: Fleet | None, new: Fleet | None) -> dict[str, str]:

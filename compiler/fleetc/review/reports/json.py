@@ -41,6 +41,7 @@ def as_json(review: Review) -> str:
         "files": [_file(file) for file in review.files],
         "restarts": restarts,
         "stops": [_target(target) for target in review.stops],
+        "live": [_target(target) for target in review.live],
         "cold_starts": [{**_target(target), "model": model} for target, model in review.cold_starts],
         "picture": {
             "hosts": [
@@ -142,6 +143,7 @@ def schema() -> dict[str, Any]:
             files=_list(_FILE, "Every file of the tree that differs, by path."),
             restarts=_list(_RESTART, "The processes that restart or stop."),
             stops=_list(_object(**_TARGETED), "Those of them that do not start again there."),
+            live=_list(_object(**_TARGETED), "The processes that take what changes while they run."),
             cold_starts=_list(_COLD_START, "The warm models that load again, each once for its process."),
             picture=_PICTURE,
             notes=_list(_text("One sentence."), "What could not be compared, and why."),
@@ -200,7 +202,7 @@ _EFFECT = _object(
     amount={
         "type": "string",
         "pattern": r"^-?[0-9]+(\.[0-9]+)?$",
-        "description": "What a limit is compared with: percent for price, processes for restart, openings for "
+        "description": "What a limit is compared with: percent for price, processes for restart and live, openings for "
         "exposure, models for cold-start, sessions and slots for capacity; 1 for the others, of funds once for each "
         "wallet.",
     },

@@ -25,6 +25,7 @@ _STYLES = {
     **dict.fromkeys(("price", "identity"), "1;33"),
     **dict.fromkeys(("chain", "capacity", "cold-start"), "1;34"),
     "restart": "36",
+    "live": "32",
     "none": "2",
 }
 

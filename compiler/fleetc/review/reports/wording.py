@@ -23,6 +23,7 @@ MEANINGS = {
     "capacity": "sessions, slots or models gained or lost",
     "cold-start": "models load again, 30 to 120 s each",
     "restart": "a process restarts, live sessions drop",
+    "live": "a process takes the change while it runs, no session drops",
     "none": "none of these: comments, order, labels, or things that no process reads",
 }
 """Each class of impact in a few words."""
@@ -154,7 +155,13 @@ def files(review: Review) -> str:
 
 
 def restarts(review: Review) -> str:
-    """How many processes restart or stop, and how many live sessions can drop."""
+    """How many processes restart or stop, how many live sessions can drop, and how many processes change live."""
+    number = len(review.live)
+    takes = f"{count(number, 'process', 'processes')} take{'s' if number == 1 else ''} what changes while running"
+    return f"{_ended(review)}; {takes}" if number else _ended(review)
+
+
+def _ended(review: Review) -> str:
     number = len(review.restarts)
     if not number and review.files_only and all(file.path.startswith(SPEC_FOLDER) for file in review.files):
         return "it is unknown which processes restart"

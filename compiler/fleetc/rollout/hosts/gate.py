@@ -30,7 +30,10 @@ _WORDS = 120  # log lines of one host
 
 
 class HostOutcome(NamedTuple):
-    """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes."""
+    """What became of one host. `before` and `after` are digests of releases, `words` last log lines of its nodes.
+
+    `restarted` and `live` name the nodes that were restarted, and those that took their change while they ran.
+    """
 
     host: str
     result: Result
@@ -40,6 +43,7 @@ class HostOutcome(NamedTuple):
     restarted: tuple[str, ...] = ()
     seconds: float = 0.0
     words: tuple[str, ...] = ()
+    live: tuple[str, ...] = ()
 
 
 def outcomes(hosts: Sequence[str], run: RunResult) -> tuple[HostOutcome, ...]:
@@ -59,12 +63,14 @@ def _outcome(host: str, run: RunResult) -> HostOutcome:
     if switch:
         target = as_text(switch.get("to")).partition(".")[0]
         restarted = tuple(as_text(node) for node in as_list(switch.get("restarted")))
+        live = tuple(as_text(node) for node in as_list(switch.get("live")))
         seconds = ended.get("seconds") or active.get("seconds")
         words = tuple(as_text(line) for line in as_list(switch.get("words")))[-_WORDS:]
         own = "; ".join(as_text(line) for line in as_list(switch.get("reasons")))
         found = found._replace(
             after=target,
             restarted=restarted,
+            live=live,
             seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
             words=words,
             reason=own or reason,

@@ -25,6 +25,7 @@ SSH_SAYS = ": ssh says "
 
 _MARK = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z) ([0-9a-f]{64}|-)")
 _LIMIT = 300  # characters of one text that a host says
+_SETTING_LIMIT = 2000  # of one setting, which can have the id of a model in it
 _MANY = 10_000  # processes of one host
 _MESSAGE_LIMIT = 200
 
@@ -99,11 +100,17 @@ def _process(told: Mapping[str, Any]) -> Process:
         raise ValueError("no process")
     project, turn = _text(told.get("project", "")), _text(told.get("turn", ""))
     drift = tuple(_text(text) for text in told.get("drift", [])[:_MANY])
-    return Process(_text(told["node"]), _text(told["digest"]), runtime, running, project, turn, drift=drift)
+    live, silent = (
+        tuple(_text(text, _SETTING_LIMIT) for text in told.get(kind, [])[:_MANY]) for kind in ("live", "silent")
+    )
+    return Process(
+        _text(told["node"]), _text(told["digest"]), runtime, running, project, turn,
+        drift=drift, rest=_text(told.get("rest", "")), live=live, silent=silent,
+    )  # fmt: skip
 
 
-def _text(value: str) -> str:
+def _text(value: str, limit: int = _LIMIT) -> str:
     """Text from a host, as it can be stored and shown."""
-    if len(value) > _LIMIT:
+    if len(value) > limit:
         raise ValueError("too long")
     return visible(value)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fleetc.review.data import Effect
 
-FORMAT = 4
+FORMAT = 5
 """Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -72,7 +72,9 @@ class Process:
     looked; of a stack it says whether there are containers, since one that sleeps is left asleep. Only a slot has a
     Compose `project`, and in `turn` the digest of the settings of TURN that it was started with. `secrets` tells where
     its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. `drift` says how it differs from what
-    it was started from, in the words of its host.
+    it was started from, in the words of its host. `live` and `silent` are settings that it takes while it runs, such as
+    "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its files without them, "" where
+    it is not known.
     """
 
     node: str
@@ -83,6 +85,9 @@ class Process:
     turn: str = ""
     secrets: str | None = None
     drift: tuple[str, ...] = ()
+    rest: str = ""
+    live: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ class Action:
     - copy: bring the release `digest` to the host and make it the current one; node is "";
     - retire: stop `node`, which has no place on the host any more, or a slot that gives up its ports;
     - start, restart: run `node` from files with `digest`; `reason` says why;
+    - live: set on `node` what changes, while it runs, and give it files with `digest`: no session drops;
+    - halt: nothing, as `node` would have to be restarted for a setting and the spec does not allow it;
     - keep: the release, or `node`, is already what it should be;
     - ensure: the state of the host is unknown, or `node` reads its secrets elsewhere: whatever of these it takes.
     """

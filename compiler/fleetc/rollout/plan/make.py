@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.emit.host_program import HOST_PROGRAM
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
 from fleetc.rollout.plan.data import (
@@ -26,7 +27,7 @@ from fleetc.rollout.plan.data import (
     SourceDigest,
     Tool,
 )
-from fleetc.rollout.plan.states import HOST_PROGRAM, actions_for, recorded_states
+from fleetc.rollout.plan.states import actions_for, recorded_states
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
 from fleetc.version import __version__
@@ -130,7 +131,7 @@ def is_playbook(path: str) -> bool:
 
 
 def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
-    actions = actions_for(inputs.playbooks[HOST_PROGRAM], host, now, wanted)
+    actions = actions_for(inputs.playbooks[HOST_PROGRAM], host, now, wanted, inputs.blueprint.live)
     last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
     told = [
         replace(action, effects=tuple(effects.get((host.name, action.node), ())))

@@ -7,12 +7,12 @@ from the program that takes them: fleetc asks the same function of it as the hos
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from functools import cache
 from typing import Any
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
+from fleetc.emit.host_program import steps_in
 from fleetc.emit.tree import MANIFEST, Artifact, Tree
 from fleetc.rollout.plan.data import RECORDED, UNKNOWN, Action, HostState, Process
 from fleetc.rollout.plan.stacks import is_unit, recorded_units, secret_places
@@ -85,6 +85,9 @@ def _recorded_state(artifact: Artifact) -> HostState:
                 runtime,
                 None,
                 secrets=secret_places(service["secrets"]),
+                rest=str(service.get("rest", "")),
+                live=_settings(service.get("live", [])),
+                silent=_settings(service.get("silent", [])),
             )
             for service in variables["fleet_host_services"]
         ]
@@ -93,6 +96,11 @@ def _recorded_state(artifact: Artifact) -> HostState:
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise RecordError(f"{artifact.path} does not say what the host runs") from failure
     return HostState(host, RECORDED, release, in_order(processes))
+
+
+def _settings(listed: Iterable[Any]) -> tuple[str, ...]:
+    """Settings such as maxSessions=8; those with free text in them are marked for Ansible."""
+    return tuple(str(text["__ansible_unsafe"] if isinstance(text, dict) else text) for text in listed)
 
 
 def in_order(processes: Iterable[Process]) -> tuple[Process, ...]:
@@ -121,25 +129,18 @@ def is_reached(now: HostState, wanted: HostState) -> bool:
     return started_from(now) == started_from(wanted)
 
 
-HOST_PROGRAM = "roles/fleet_host/files/fleetc_host.py"
-"""The program that runs on hosts, among the playbooks."""
+def actions_for(
+    program: bytes, host: HostBlueprint, now: HostState, wanted: HostState, live: str = "try"
+) -> tuple[Action, ...]:
+    """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them.
 
-
-@cache
-def _steps_in(program: bytes) -> Callable[[dict[str, Any] | None, dict[str, Any]], list[dict[str, str]]]:
-    """The function that decides the steps, from the program's text, which fleetc brings itself."""
-    space: dict[str, Any] = {"__name__": "fleetc_host"}
-    exec(compile(program, HOST_PROGRAM, "exec"), space)  # noqa: S102  # never a file of a checkout or a tree
-    found: Callable[[dict[str, Any] | None, dict[str, Any]], list[dict[str, str]]] = space["steps"]
-    return found
-
-
-def actions_for(program: bytes, host: HostBlueprint, now: HostState, wanted: HostState) -> tuple[Action, ...]:
-    """The steps that bring a host from what it runs `now` to what is wanted, as the program on the host takes them."""
+    `live` says what becomes of a change that nodes take while they run: try, only or never.
+    """
     services = [_wanted(wanted, service) for service in host.services]
     units = [process for process in wanted.processes if is_unit(process)]
     before = None if now.known == UNKNOWN else _plain(now.release, now.processes)
-    steps = _steps_in(program)(before, _plain(wanted.release, [*services, *units]))
+    after = _plain(wanted.release, [*services, *units]) | {"live": live}
+    steps = steps_in(program)(before, after)
     return tuple(Action(step["do"], step["node"], step["digest"], step["reason"]) for step in steps)
 
 

@@ -15,7 +15,10 @@ from fleetc.text.encoders import plain_output
 _HOSTS_IN_FULL = 40
 _NAMED = 12
 _SHORT = 12
-_COUNTED = ("start", "restart", "ensure", "retire", "keep")
+_COUNTED = ("start", "restart", "live", "ensure", "retire", "halt", "keep")
+
+_TOTAL = {"ensure": "make sure of", "live": "change live"}
+"""How the number of some actions is told; that of others by their own word."""
 
 
 def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
@@ -106,6 +109,8 @@ def _action(action: Action) -> str:
     if action.do == "ensure":
         why = f": {action.reason}" if action.reason else ""
         return f"make sure that {action.node} runs from {digest}{why}; whether it restarts is unknown"
+    if action.do == "live":
+        return f"live {action.node}, no session drops: {action.reason}"
     target = f" from {digest}" if digest else ""
     return f"{action.do} {action.node}{target}: {action.reason}"
 
@@ -117,7 +122,7 @@ def _effect(effect: Effect) -> str:
 
 def _totals(plan: SealedPlan) -> str:
     counts = Counter(action.do for step in plan.steps for action in step.actions if action.node)
-    words = [f"{counts[do]} to {'make sure of' if do == 'ensure' else do}" for do in _COUNTED if counts[do]]
+    words = [f"{counts[do]} to {_TOTAL.get(do, do)}" for do in _COUNTED if counts[do]]
     return ", ".join(words) or "none"
 
 

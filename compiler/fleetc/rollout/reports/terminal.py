@@ -39,6 +39,8 @@ def lines(outcome: Outcome) -> list[str]:
     for host in outcome.hosts:
         if host.reason and not is_fine(host):
             found.append(f"{host.host}: {host.reason}")
+        if host.live and host.result == "new":
+            found.append(f"{host.host}: live, no session dropped: {', '.join(host.live)}")
         found += [f"    {line}" for line in host.words if host.result != "new"]
     found += [f"    {line}" for line in outcome.last_words]
     found.append(summary(outcome))
@@ -80,7 +82,7 @@ def summary(outcome: Outcome) -> str:
 
 def _steps(outcome: Outcome) -> Iterator[str]:
     for step in outcome.steps:
-        what = f"{step.do} {step.node or 'the release'}"
+        what = f"{step.do} {step.node or 'the release'}" if step.do != "live" else f"change {step.node} live"
         yield f"{step.host}: would {what}{': ' if step.reason else ''}{step.reason}"
 
 

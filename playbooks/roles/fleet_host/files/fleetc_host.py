@@ -6,8 +6,9 @@ here with each request; a copy stays in /opt/fleetc/host for the timer and for t
 What lies where:
 
     /opt/fleetc/releases/<digest>.<n>/<node>/   the files of a node, its secrets in a directory for root
-    /opt/fleetc/current/<node>                  the link to the release that the node runs; it only moves while the
-                                                node is stopped, and it carries unit, files, environment and secrets
+    /opt/fleetc/current/<node>                  the link to the release that the node runs, which carries unit, files,
+                                                environment and secrets; it only moves while the node is stopped, or
+                                                once the node has taken all that changes while it runs
     /etc/fleetc/<node>                          a link to the secrets behind that link
     /var/lib/fleetc/                            what runs, what is being switched, and the journal
 
@@ -34,6 +35,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -49,6 +51,7 @@ SECRETS = "/etc/fleetc"
 UNITS = "/etc/systemd/system"
 STATE = "/var/lib/fleetc"
 MARKERS = STATE + "/running"
+LIVE = STATE + "/live"
 SWITCH = STATE + "/switch.json"
 JOURNAL = STATE + "/journal.jsonl"
 RECORD = STATE + "/state.json"
@@ -488,8 +491,9 @@ def look() -> Json:
         facts = {} if asked is None else asked.get(node, {})
         running = None if asked is None else bool(facts.get("running"))
         drift = drift_of(node, runtime, marker, facts) if digest and running else []
+        own = settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)) if digest else {}
         process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift}
-        processes.append({**process, "exclusive": exclusive_of(node)})
+        processes.append({**process, **own, "exclusive": exclusive_of(node)})
     processes += look_at_stack()
     record = read_json(RECORD) or {}
     release = digest_in(str(record.get("release", "")))
@@ -510,9 +514,7 @@ def look() -> Json:
 def exclusive_of(node: str) -> List[str]:
     """What a node does that only one process of the fleet may do, such as calling rewards for a wallet."""
     release = "" if is_old_layout() else release_at("%s/%s" % (CURRENT, node))
-    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
-    found = [service.get("exclusive", []) for service in wanted.get("services", []) if service["name"] == node]
-    return list(found[0]) if found else []
+    return list((service_in(release, node) or {}).get("exclusive", []))
 
 
 def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[str]:
@@ -530,8 +532,7 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
         found.append("files of its release were changed: %s" % (", ".join(changed_files(release, node)) or "a mode"))
     if secrets_digest(directory) != marker[1]:
         found.append("its secrets were changed on the host")
-    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}).get("services", [])
-    service = next((service for service in wanted if service["name"] == node), None)
+    service = service_in(release, node)
     if runtime == "systemd":
         name = unit_of(node) + ".service"
         if read("%s/%s" % (UNITS, name)) != read("%s/%s" % (directory, name)):
@@ -545,6 +546,12 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
     if service is not None:
         found += drift_of_process(facts["pid"], service, directory, runtime)
     return found
+
+
+def service_in(release: str, node: str) -> Optional[Json]:
+    """What a release on the disk wants of a node; None where it knows nothing of it."""
+    wanted = (read_json("%s/%s/.wanted.json" % (RELEASES, release)) if release else None) or {}
+    return next((service for service in wanted.get("services", []) if service["name"] == node), None)
 
 
 def changed_files(release: str, node: str) -> List[str]:
@@ -561,7 +568,8 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if not arguments or environment is None:
         return []  # it ended meanwhile: whether it runs is asked elsewhere
     found = []
-    if service.get("arguments") and hexdigest(arguments.partition(b"\0")[2]) != service["arguments"]:
+    has_arguments = hexdigest(arguments.partition(b"\0")[2])
+    if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
         found.append("its process has other arguments")
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
     wanted: Dict[str, str] = {}
@@ -582,7 +590,8 @@ def steps(now: Optional[Json], wanted: Json) -> List[Json]:
 
     `now` is what the host runs, None where nobody knows; `wanted` what it shall run, nodes in the order in which they
     start. Both have the digest of a release and processes: node, digest, runtime, and what is known of running,
-    project, turn, secrets and drift. `do` is copy, keep, ensure, retire, start or restart.
+    project, turn, secrets, drift, and of settings that can be changed live: rest, live and silent. `wanted` also says
+    how such a change is made. `do` is copy, keep, ensure, retire, start, restart, live, or halt: nothing may be done.
     """
     units = [process for process in wanted["processes"] if is_of_stack(process)]
     nodes = [process for process in wanted["processes"] if not is_of_stack(process)]
@@ -596,7 +605,7 @@ def steps(now: Optional[Json], wanted: Json) -> List[Json]:
     found += steps_to_retire(there, nodes)
     for process in nodes:
         same = (p for p in there if (p["node"], p["runtime"]) == (process["node"], process["runtime"]))
-        found.append(step_to_start(process, next(same, None)))
+        found.append(step_to_start(process, next(same, None), wanted.get("live", "never")))
     return found + steps_of_stack([process for process in now["processes"] if is_of_stack(process)], units)
 
 
@@ -618,8 +627,8 @@ def steps_to_retire(there: List[Json], wanted: List[Json]) -> List[Json]:
     return found
 
 
-def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
-    """What it takes to run `wanted` where `there` is what the host has of it."""
+def step_to_start(wanted: Json, there: Optional[Json], live: str = "never") -> Json:
+    """What it takes to run `wanted` where `there` is what the host has of it; `live` is try, only or never."""
     node, digest = wanted["node"], wanted["digest"]
     if there is None:
         return step("start", node, digest, "is new here")
@@ -628,7 +637,15 @@ def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
     if not there["digest"]:
         return step("restart", node, digest, "its last start was not completed")
     if there["digest"] != digest:
-        return step("restart", node, digest, "its files change")
+        changed = None if live == "never" else changed_settings(wanted, there)
+        if changed is None:
+            return step("restart", node, digest, "its files change")
+        hindrance = why_not_live(wanted, changed)
+        if not hindrance:
+            return step("live", node, digest, "takes %s while it runs" % (", ".join(changed) or "its new files"))
+        if live == "only":
+            return step("halt", node, "", "%s, and rollout.live is only" % hindrance)
+        return step("restart", node, digest, "its files change, and %s" % hindrance)
     if there.get("drift"):
         return step("restart", node, digest, there["drift"][0])
     if there.get("other_secrets"):
@@ -637,6 +654,44 @@ def step_to_start(wanted: Json, there: Optional[Json]) -> Json:
     if was is not None and will is not None and was != will:
         return step("ensure", node, digest, "its secrets are read elsewhere")
     return step("keep", node, digest)
+
+
+def changed_settings(wanted: Json, there: Json) -> Optional[List[str]]:
+    """The settings that a node takes while it runs, such as maxSessions=8, if nothing else changes; None otherwise.
+
+    A setting that is there and not wanted any more cannot be taken back from a node that runs.
+    """
+    same = there.get("rest") and there["rest"] == wanted.get("rest")
+    was, will = there.get("secrets"), wanted.get("secrets")
+    elsewhere = was is not None and will is not None and was != will
+    if not same or there.get("drift") or there.get("other_secrets") or elsewhere:
+        return None
+    had = dict(named(setting) for setting in (*there.get("live", ()), *there.get("silent", ())))
+    gets = dict(named(setting) for setting in (*wanted.get("live", ()), *wanted.get("silent", ())))
+    if not had.keys() <= gets.keys():
+        return None
+    return ["%s=%s" % (name, value) for name, value in gets.items() if had.get(name) != value]
+
+
+def why_not_live(wanted: Json, changed: List[str]) -> str:
+    """Why settings have to wait for a restart all the same; "" where they do not."""
+    silent = [named(setting)[0] for setting in changed if setting in wanted.get("silent", ())]
+    if silent:
+        return "it does not say which %s it has" % " and ".join(silent)
+    if wanted["runtime"] == "docker":
+        return "Docker would start it again with the old values"
+    return ""
+
+
+def named(setting: str) -> Tuple[str, str]:
+    """Name and value of a setting such as maxSessions=8; no value has such a sign in it."""
+    name, _, value = setting.rpartition("=")
+    return name, value
+
+
+def settings_of(service: Optional[Json]) -> Json:
+    """The settings of a node that can be changed live, and the digest of all that cannot, as far as they are known."""
+    return {key: (service or {})[key] for key in ("rest", "live", "silent") if key in (service or {})}
 
 
 FIREWALL, HOST, TURN, SLOT = (STACK + "/" + name for name in ("firewall", "host", "turn", "slot-"))
@@ -798,9 +853,8 @@ def retire(node: str, runtime: str) -> None:
         remove("%s/%s" % (UNITS, name))
         run("systemctl", "daemon-reload")
         run("systemctl", "reset-failed", name)
-    remove("%s/%s" % (MARKERS, node))
-    remove("%s/%s" % (CURRENT, node))
-    remove("%s/%s" % (SECRETS, node))
+    for place in (MARKERS, LIVE, CURRENT, SECRETS):
+        remove("%s/%s" % (place, node))
     for place in (UNITS, UNITS + "/multi-user.target.wants", MARKERS, CURRENT):  # it must not come back by a power cut
         if os.path.isdir(place):
             sync_directory(place)
@@ -824,22 +878,27 @@ def start(service: Json, runtime: str) -> None:
 def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
     """Bring all nodes and the avatar stack of the host to a release on the disk. `told` hears of each step before it.
 
-    Only what differs is stopped and started; all links lead to the release afterwards. May be repeated.
+    Only what differs is stopped and started; all links lead to the release afterwards. May be repeated. What nodes can
+    take while they run is set before anything stops: a node that refuses it may end the switch. Until its link has
+    moved, its marker says that it is being started, so whoever finds a switch that broke off restarts it.
     """
     runtime = wanted["runtime"]
     if runtime == "systemd":  # a unit that only has to be read again is no reason to restart its node
         run("systemctl", "daemon-reload")
     services = {service["name"]: service for service in wanted["services"]}
     plan = [one for one in steps(look_with_secrets(release), wanted_state(wanted)) if not is_of_stack(one)]
-    begun = [one["node"] for one in plan if one["do"] in ("start", "restart") and one["node"]]
+    for one in plan:
+        if one["do"] == "halt":
+            raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
+    alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
+    begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
     for one in plan:
         if one["do"] == "retire":
             told("retire", one["node"])
             retire(one["node"], runtime_here(one["node"]))
     for node in begun:
         told("stop", node)
-        os.makedirs(MARKERS, exist_ok=True)
-        write("%s/%s" % (MARKERS, node), b"starting " + runtime.encode(), 0o600)
+        begin_start(node, runtime)
         stop(node, runtime)
     told("move", "")
     for name in names_in(CURRENT):
@@ -853,16 +912,23 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
     if runtime == "systemd" and services:
         must(run("systemctl", "daemon-reload"), "systemd does not read its units")
     write_json(RECORD, {**(read_json(RECORD) or {}), "release": release})
+    begun += keep_live([services[node] for node in services if node in alive], alive, wanted, told)
     for node in begun:
         told("start", node)
         start(services[node], runtime)
-    for node in begun:
+    for node in {**dict.fromkeys(begun), **alive}:
         marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
     if not wanted.get("leaves_stack"):
         bring_stack(release, wanted.get("stack"), told)
     elif os.path.isdir("%s/%s/%s" % (RELEASES, release, STACK)):
         link("../releases/%s/%s" % (release, STACK), STACK_FILES)
+
+
+def begin_start(node: str, runtime: str) -> None:
+    """Write down that a node is being started: until that is over, nobody knows what it was started from."""
+    os.makedirs(MARKERS, exist_ok=True)
+    write("%s/%s" % (MARKERS, node), b"starting " + runtime.encode(), 0o600)
 
 
 def look_with_secrets(release: str) -> Json:
@@ -895,10 +961,170 @@ def runtime_here(node: str) -> str:
 def wanted_state(wanted: Json) -> Json:
     """What a release wants, in the form in which a state of a host is told."""
     processes = [
-        {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"]}
+        {"node": service["name"], "digest": service["digest"], "runtime": wanted["runtime"], **settings_of(service)}
         for service in wanted["services"]
     ]
-    return {"release": wanted["digest"], "processes": processes + units_of(wanted.get("stack"))}
+    live = wanted.get("live", "never")
+    return {"release": wanted["digest"], "live": live, "processes": processes + units_of(wanted.get("stack"))}
+
+
+# --- settings that nodes take while they run --------------------------------------------------------
+# A node is asked to take them, and asked what it has then. They are in the files of the new release too, so a restart
+# changes nothing. Until then the arguments of its process are those of an older release. A record says of which process
+# that is true, and which arguments it is as good as. Any other process is judged by its own.
+
+
+ASKED = 5
+"""How often a node is asked again for a setting that it was just given."""
+
+
+def set_live(services: List[Json], wanted: Json, told: Callable[[str, str], None]) -> Dict[str, str]:
+    """Set what nodes can take while they run; the process of each that took all of it, by node.
+
+    Raises where a node does not take it and must not be restarted: all keep what they had then, if they can.
+    """
+    taken: Dict[str, str] = {}
+    before = {service["name"]: before_live(service["name"]) for service in services}
+    for service in services:
+        node = service["name"]
+        told("live", node)
+        process = before[node]["process"]
+        begin_start(node, wanted["runtime"])
+        gets = [setting for setting in service["live"] if setting not in before[node]["live"]]
+        refusal = take(service, gets, wanted["setters"])
+        refusal = refusal or ("" if process_now(node) == process else "it was restarted meanwhile")
+        if process and not refusal:
+            taken[node] = process
+            continue
+        note("not-live", node=node, why=refusal)
+        if wanted["live"] == "only":
+            for other in services[: services.index(service) + 1]:
+                give_back(other, before[other["name"]], wanted["setters"])
+            raise RefusedError("live-refused", "%s: %s" % (node, refusal))
+    return taken
+
+
+def before_live(node: str) -> Json:
+    """What is known of a node before it takes settings: its process, its marker, and the settings of its release."""
+    release = release_at("%s/%s" % (CURRENT, node))
+    marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace")
+    return {"process": process_now(node), "marker": marker, "live": (service_in(release, node) or {}).get("live", [])}
+
+
+def give_back(service: Json, before: Json, setters: Json) -> None:
+    """Have a node take back what it had before it took settings. One that does not is restarted on the way back."""
+    names = [named(setting)[0] for setting in service["live"] if setting not in before["live"]]
+    had = [setting for setting in before["live"] if named(setting)[0] in names]
+    if len(had) < len(names) or process_now(service["name"]) != before["process"]:
+        return
+    if all(not other_value(service, one, setters) or not take(service, [one], setters) for one in had):
+        write("%s/%s" % (MARKERS, service["name"]), before["marker"].encode(), 0o600)
+
+
+def keep_live(services: List[Json], alive: Dict[str, str], wanted: Json, told: Callable[[str, str], None]) -> List[str]:
+    """Write down of which processes the arguments are as good as those of their release, now that their links moved.
+
+    What was restarted before its link moved, or ended meanwhile, is stopped: those nodes are to be started.
+    """
+    again = []
+    for service in services:
+        node = service["name"]
+        process = process_now(node)
+        if process == alive[node]:
+            write_json("%s/%s" % (LIVE, node), {"process": process, "arguments": service["arguments"]})
+            continue
+        if process and arguments_now(process) == service["arguments"]:
+            continue  # its unit was started anew, from the release that its link leads to now
+        if wanted["live"] == "only":
+            raise RefusedError("live-refused", "%s: it was restarted meanwhile" % node)
+        told("stop", node)
+        stop(node, wanted["runtime"])
+        again.append(node)
+    for node in again:
+        del alive[node]
+    return again
+
+
+def process_now(node: str) -> str:
+    """The process of a node's unit: boot, pid and when it began, so that no other process is ever the same; or ""."""
+    pid = processes_of_units([node]).get(node, {}).get("pid", 0)
+    return process_of(pid) if pid else ""
+
+
+def process_of(pid: int) -> str:
+    """Boot, pid and the kernel's time at which a process began; "" where there is none."""
+    facts = (read("/proc/%d/stat" % pid) or b"").decode(errors="replace").rpartition(")")[2].split()
+    return "%s %d %s" % (boot_id(), pid, facts[19]) if len(facts) > 19 else ""
+
+
+def arguments_now(process: str) -> str:
+    """The digest of the arguments of a process."""
+    words = read("/proc/%s/cmdline" % process.split()[1]) or b""
+    return hexdigest(words.partition(b"\0")[2])
+
+
+def set_since(node: str, pid: int) -> str:
+    """The digest of the arguments that a process is as good as since it took settings live; "" where it took none."""
+    record = read_json("%s/%s" % (LIVE, node)) or {}
+    return str(record.get("arguments", "")) if record and record.get("process") == process_of(pid) else ""
+
+
+def take(service: Json, settings: List[str], setters: Json) -> str:
+    """Have a node take settings, and ask it for each; "" once it says all of them, else why it does not have them."""
+    for setting in settings:
+        name, value = named(setting)
+        flag, _, who = name.partition(" ")
+        if flag not in setters:
+            return "nobody knows how it takes %s" % flag
+        setter = setters[flag]
+        fields = {key: text.replace("{}", who) for key, text in setter["fixed"].items()}
+        status, _ = ask(status_of(service), setter["set"], {setter["parameter"]: value or "0", **fields})
+        if status != 200:
+            return "it answers %s to %s" % (status or "nothing", setter["set"])
+        problem = other_value(service, setting, setters)
+        for _ in range(ASKED):
+            if not problem:
+                break
+            time.sleep(0.2)  # a node counts its metrics in the background
+            problem = other_value(service, setting, setters)
+        if problem:
+            return problem
+    return ""
+
+
+def other_value(service: Json, setting: str, setters: Json) -> str:
+    """What a node says instead of a setting; "" where it says exactly that."""
+    name, value = named(setting)
+    flag, _, who = name.partition(" ")
+    path, *keys = [text.replace("{}", who) for text in setters[flag]["read"]]
+    status, body = ask(status_of(service), path)
+    if status != 200:
+        return "it answers %s to %s" % (status or "nothing", path)
+    said = said_in(body.decode(errors="replace"), path, keys)
+    if said == value or same_number(said, value):
+        return ""
+    return "it says that %s is %s instead of %s" % (name, said[:40] or "nothing", value or "nothing")
+
+
+def status_of(service: Json) -> str:
+    """Where a node takes settings and says what it has, such as http://127.0.0.1:7935."""
+    return str((service.get("health") or {}).get("status", ""))
+
+
+def said_in(text: str, path: str, keys: List[str]) -> str:
+    """The value that an answer has below some keys, "" for none: plain text, a metric, or a value of JSON."""
+    if not keys:
+        return text.strip()
+    if path == "/metrics":
+        found = re.search(r"(?m)^%s(?:\{.*\})? (\S+)$" % re.escape(keys[0]), text)
+        return found[1] if found else "no metric"
+    try:
+        value = json.loads(text)
+        for key in keys:
+            value = value[key]
+    except (ValueError, KeyError, TypeError):
+        return "no answer"
+    return "" if value is None else str(value)
 
 
 # --- the avatar stack -------------------------------------------------------------------------------
@@ -1718,8 +1944,17 @@ def same_number(said: object, wanted: str) -> bool:
         return False
 
 
-def get(where: str, path: str, seconds: float = 5) -> Tuple[int, Any]:
-    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer.
+def get(where: str, path: str) -> Tuple[int, Any]:
+    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer."""
+    status, body = ask(where, path)
+    try:
+        return status, json.loads(body)
+    except ValueError:
+        return status, None
+
+
+def ask(where: str, path: str, form: Optional[Dict[str, str]] = None, seconds: float = 5) -> Tuple[int, bytes]:
+    """Status and body of a GET to a node of this host, or of a POST of a form; (0, b"") without an answer.
 
     `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
     sent.
@@ -1735,18 +1970,19 @@ def get(where: str, path: str, seconds: float = 5) -> Tuple[int, Any]:
         )
     else:
         connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    headers = {"Connection": "close"}
     try:
-        connection.request("GET", path, headers={"Connection": "close"})
+        if form is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            connection.request("POST", path, urllib.parse.urlencode(form), headers)
         answer = connection.getresponse()
-        body = answer.read(BODY_LIMIT)
+        return answer.status, answer.read(BODY_LIMIT)
     except (OSError, http.client.HTTPException, ValueError):
-        return 0, None
+        return 0, b""
     finally:
         connection.close()
-    try:
-        return answer.status, json.loads(body)
-    except ValueError:
-        return answer.status, None
 
 
 LOG_LINES = 30
@@ -1865,6 +2101,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "boot": boot_id(),
         "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
         "restarted": [],
+        "live": [],
         "reasons": [],
         "words": [],
     }
@@ -1918,6 +2155,9 @@ def telling(switch: Json) -> Callable[[str, str], None]:
     def told(do: str, node: str) -> None:
         if do == "start" and node not in switch["restarted"]:
             switch["restarted"].append(node)
+            switch["live"] = [other for other in switch["live"] if other != node]
+        if do == "live" and node not in switch["live"]:
+            switch["live"].append(node)
         switch["step"] = [do, node]
         write_json(SWITCH, switch)
         note("step", switch=switch["id"], do=do, node=node)
@@ -1933,6 +2173,8 @@ def back(switch: Json, reasons: List[str], words: Iterable[str] = ()) -> None:
     keep_away(switch.get("left", []))
     try:
         wanted = wanted_here(switch["from"])
+        if wanted.get("live") == "only":  # a node that does not take its old settings back has to be restarted for them
+            wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
     except (RefusedError, OSError) as failure:
@@ -2081,11 +2323,32 @@ def do_begin(request: Json) -> Json:
         note("cleared", why=found["why"])
     answer = do_observe(request)
     need_stack(wanted)
+    for one in answer["steps"]:
+        if one["do"] == "halt":
+            raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
     if answer["needed"] and not request.get("check"):
         claim(request)
+    elif not request.get("check"):
+        learn_settings(wanted)
     return answer
+
+
+def learn_settings(wanted: Json) -> None:
+    """Keep with the release that runs which of its settings can be changed live, where another fleetc staged it.
+
+    Its files are the same, so that is what its nodes were started with.
+    """
+    places = {release_at("%s/%s" % (CURRENT, service["name"])) for service in wanted["services"]}
+    for release in places:
+        before = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
+        services = {service["name"]: service for service in wanted["services"]}
+        told = [{**one, **settings_of(services.get(one["name"]))} for one in before.get("services", [])]
+        same = digest_in(release) == wanted["digest"] and not release.endswith(".0")  # that one has no more than files
+        facts = {**before, "services": told, **{key: wanted.get(key) for key in ("live", "setters")}}
+        if same and facts != before:
+            write_json("%s/%s/.wanted.json" % (RELEASES, release), facts)
 
 
 def do_record(request: Json) -> Json:
@@ -2302,7 +2565,7 @@ def do_activate(request: Json) -> Json:
 
 def ended(switch: Json) -> Json:
     """What is said of a switch that has come to its end, or to its confirmation."""
-    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted")}
+    facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted", "live")}
     return {"changed": True, "switch": facts, "seconds": round(time.time() - switch["begun"], 1)}
 
 

@@ -1,0 +1,55 @@
+"""Which settings a node takes while it runs, and how it says them back, as data.
+
+In: `live_settings.toml` beside this file, read when this module is first imported. Out: `LIVE_SETTINGS` by flag. Asked
+by `lower/live.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fleetc.upstream import Release, load, parse_release
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSetting:
+    """How one flag is set on a node that runs.
+
+    `path` takes the value under the name `parameter`, with `fixed` beside it; `read` is the path that says it back and
+    the keys there, () where none does. `until` is the first release that no longer takes it. `chain`, `metrics` and
+    `panics` are traps: without a chain it has no effect, without -monitor nobody says it back, and with -monitor it
+    cannot be taken away.
+    """
+
+    path: str
+    parameter: str
+    read: tuple[str, ...]
+    roles: frozenset[str]
+    since: Release
+    until: Release | None = None
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    chain: bool = False
+    metrics: bool = False
+    panics: bool = False
+
+    def taken_by(self, role: str, release: Release) -> bool:
+        """Whether a node in this role takes it while it runs."""
+        return role in self.roles and self.since <= release and (self.until is None or release < self.until)
+
+
+LIVE_SETTINGS: dict[str, LiveSetting] = {
+    flag: LiveSetting(
+        path=row["set"],
+        parameter=row["parameter"],
+        read=tuple(row.get("read", ())),
+        roles=frozenset(row["roles"]),
+        since=parse_release(row["since"]),
+        until=parse_release(row["until"]) if "until" in row else None,
+        fixed=row.get("fixed", {}),
+        chain=row.get("chain", False),
+        metrics=row.get("metrics", False),
+        panics=row.get("panics", False),
+    )
+    for flag, row in load("live_settings.toml")["settings"].items()
+}
