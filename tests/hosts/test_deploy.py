@@ -244,8 +244,8 @@ def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ro
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:
-    for plan, service, host in rollout.services():
-        program = plan.binary if plan.runtime == "systemd" else "/usr/local/bin/livepeer"
+    for _, service, host in rollout.services():
+        program = service.program.path if service.program else "/usr/local/bin/livepeer"
         expected = [program, *(a.text for a in service.arguments)]
         assert process_of(host, service).argv == [word.encode() for word in expected], service.name
 

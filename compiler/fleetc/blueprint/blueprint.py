@@ -114,9 +114,28 @@ class Health(NamedTuple):
 _NO_HEALTH = Health()
 
 
+class Program(NamedTuple):
+    """The program of a node on a systemd host. fleetc installs one that has a `sha256`: that of what it comes from.
+
+    It comes from `url`, or from `file` on the machine that deploys; `member` is its path there in an archive. `version`
+    is what it must say of itself, the release without its "v".
+    """
+
+    path: str
+    version: str
+    origin: Origin
+    sha256: str = ""
+    url: str = ""
+    file: str = ""
+    member: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One process on one host. `table` and `name` are the node's place in the spec."""
+    """One process on one host. `table` and `name` are the node's place in the spec.
+
+    `program` is None in a container, whose image has it.
+    """
 
     name: str
     table: str
@@ -136,6 +155,7 @@ class Service:
     monitored: bool
     prices: tuple[PriceLine, ...] = ()
     health: Health = _NO_HEALTH
+    program: Program | None = None
 
     @property
     def unit(self) -> str:
@@ -304,7 +324,6 @@ class HostBlueprint:
     ssh_port: int
     become: bool
     node_user: str
-    binary: str
     services: tuple[Service, ...]
     avatar: StackBlueprint | None = None
 

@@ -94,7 +94,6 @@ def _host_lines(
         ("fleet_host_fleet", _unsafe(blueprint.fleet), (fleet,)),
         ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
-        ("fleet_host_binary", _unsafe(host.binary), (given("hosts", host.name, "binary"),)),
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_host_seconds", json_line(seconds), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
@@ -121,8 +120,11 @@ def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, ob
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
     }
-    if host.runtime == "docker":
+    if service.program is None:
         found["image"] = ansible_unsafe(service.image)
+    else:
+        program = service.program._asdict()
+        found["program"] = {name: ansible_unsafe(text) for name, text in program.items() if text and name != "origin"}
     return found | {"health": _health(service.health)}  # last: reviews leave it out, as it follows from other files
 
 

@@ -23,6 +23,7 @@ from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
+from fleetc.lower.program import lower_program
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
 
@@ -69,7 +70,6 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         ssh_port=host.ssh_port,
         become=host.become,
         node_user=host.node_user,
-        binary=host.binary,
         services=tuple(
             _checked(fleet, node, _service(fleet, node)) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
         ),
@@ -78,7 +78,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
-    return replace(service, health=health(fleet, node, service.ports))
+    return replace(service, health=health(fleet, node, service.ports), program=lower_program(fleet, node))
 
 
 def _service(fleet: Fleet, node: Node) -> Service:

@@ -35,11 +35,10 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
     """One node; its last cell is its image, or the path of its program on a systemd host."""
     own = (service.table, service.name)
     table = given(*own)
-    if host.runtime == "docker":
+    if service.program is None:
         program = mark(cell(service.image), image_origin(service))
     else:
-        binary = (given("hosts", host.name, "binary"), given("hosts", host.name, "runtime"))
-        program = mark(cell(host.binary), *binary)
+        program = mark(cell(service.program.path), service.program.origin, given("hosts", host.name, "runtime"))
     return (
         mark(cell(service.name), table),
         mark(cell(host.name), given(*own, "host")),

@@ -32,6 +32,7 @@ _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the whole service, host or blueprint, and the value of the field."""
 
 _CARRIED = "the arguments and files that carry prices are items"
+_OF_PROGRAM = "one item of the node has the whole program"
 _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
 
 LEFT_OUT: dict[str, str] = {
@@ -40,6 +41,12 @@ LEFT_OUT: dict[str, str] = {
     "PriceLine.pays": _CARRIED,
     "PriceLine.work": _CARRIED,
     "PriceLine.price": _CARRIED,
+    "Program.path": _OF_PROGRAM,
+    "Program.version": "the release of the node says the same",
+    "Program.sha256": _OF_PROGRAM,
+    "Program.url": _OF_PROGRAM,
+    "Program.file": _OF_PROGRAM,
+    "Program.member": _OF_PROGRAM,
     "Service.health": "it follows from ports, prices and the release",
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
@@ -171,6 +178,13 @@ def _image(place: ItemPlace, _service: Service, image: str) -> Iterator[Item]:
     yield place.item("image", "image", image, origin, follows=True)
 
 
+def _program(place: ItemPlace, _service: Service, program: Any) -> Iterator[Item]:
+    if program is not None:
+        source = program.url or program.file
+        text = " ".join(filter(None, (program.path, source and f"from {source}", program.member)))
+        yield place.item("program", "program", text, program.origin, follows=True)
+
+
 _NODE_RELEASE: Path = ("fleet", "node_release")
 
 
@@ -190,6 +204,7 @@ SERVICE: dict[str, _Take] = {
     "mode": _of_service("mode", "mode"),
     "release": _release,
     "image": _image,
+    "program": _program,
     "data_dir": _of_service("data directory", "data_dir", "host"),
     "arguments": _arguments,
     "variables": _variables,
@@ -224,7 +239,6 @@ _HOST_FIELDS = (
     "ssh_port",
     "become",
     "node_user",
-    "binary",
 )
 HOST: dict[str, _Take] = {
     **{field: _of_host(field) for field in _HOST_FIELDS},

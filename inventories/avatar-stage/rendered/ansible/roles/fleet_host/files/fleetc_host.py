@@ -9,6 +9,7 @@ What lies where:
     /opt/fleetc/current/<node>                  the link to the release that the node runs; it only moves while the
                                                 node is stopped, and it carries unit, files, environment and secrets
     /etc/fleetc/<node>                          a link to the secrets behind that link
+    /opt/fleetc/programs/<digest>/livepeer      the node's programs that the spec names, by the digest it gives
     /var/lib/fleetc/                            what runs, what is being switched, and the journal
 
 A switch writes to /var/lib/fleetc/switch.json what it is about to do before it does it. Whoever finds such a file whose
@@ -24,6 +25,7 @@ import hashlib
 import http.client
 import io
 import json
+import lzma
 import os
 import pwd
 import re
@@ -34,6 +36,10 @@ import subprocess
 import sys
 import tarfile
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -45,6 +51,8 @@ ROOT = "/opt/fleetc"
 RELEASES = ROOT + "/releases"
 CURRENT = ROOT + "/current"
 PROGRAM = ROOT + "/host/fleetc_host.py"
+PROGRAMS = ROOT + "/programs"
+INCOMING = PROGRAMS + "/.incoming"
 SECRETS = "/etc/fleetc"
 UNITS = "/etc/systemd/system"
 STATE = "/var/lib/fleetc"
@@ -90,18 +98,28 @@ class Done(NamedTuple):
         return lines[-1].strip()[:300] if lines else "exit code %d" % self.status
 
 
-def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, text: Optional[str] = None) -> Done:
-    """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other."""
+def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, user: str = "") -> Done:
+    """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other.
+
+    With `user`, it runs as that user, in no group but the user's own.
+    """
     try:
+        found = pwd.getpwnam(user) if user else None
         done = subprocess.run(
             list(argv),
-            input=(text or "").encode(),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             timeout=seconds,
             env=None if environment is None else {**os.environ, **environment},
             check=False,
+            user=found.pw_uid if found else None,
+            group=found.pw_gid if found else None,
+            extra_groups=[] if found else None,
+            cwd="/" if found else None,
         )
+    except KeyError:
+        return Done(127, "", "there is no user %s" % user)
     except OSError as failure:
         return Done(127, "", "%s: %s" % (argv[0], failure.strerror))
     except subprocess.TimeoutExpired:
@@ -195,6 +213,18 @@ def names_in(path: str) -> List[str]:
         return sorted(name for name in os.listdir(path) if not name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def digest_of_file(path: str) -> str:
+    """SHA-256 in hex of a file of any size; "" where there is none."""
+    found = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            for part in iter(lambda: file.read(1024 * 1024), b""):
+                found.update(part)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+    return found.hexdigest()
 
 
 def hexdigest(content: bytes) -> str:
@@ -310,6 +340,189 @@ def unpack(archive: bytes, directory: str) -> None:
             with open(path, "wb") as file:
                 shutil.copyfileobj(source, file)
             os.chmod(path, 0o644)
+
+
+# --- programs of the node ---------------------------------------------------------------------------
+# The program of a service has path and version. One that this program installs also has sha256, the digest of what it
+# comes from, and url or file, and member where that is an archive. Its directory has that digest as its name, and a
+# file with the digest of the program itself.
+
+PROGRAM_LIMIT = 2 * 1024**3
+"""The most bytes of an archive or of a program."""
+
+FETCH_SECONDS = 1800
+"""What fetching a program may take; one that says nothing for a minute is given up before."""
+
+
+def programs_in(wanted: Json) -> List[Json]:
+    """The programs of the services of a release, each once, in their order."""
+    found = {service["program"]["path"]: service["program"] for service in wanted["services"] if "program" in service}
+    return list(found.values())
+
+
+def program_path(program: Json) -> str:
+    """Where a program is on this host."""
+    digest = program.get("sha256")
+    return "%s/%s/livepeer" % (PROGRAMS, digest) if digest else str(program["path"])
+
+
+def is_installed(program: Json) -> bool:
+    """Whether the program that belongs to a digest is here, as it was when it came."""
+    path = program_path(program)
+    recorded = (read(os.path.dirname(path) + "/sha256") or b"").decode(errors="replace").strip()
+    return bool(recorded) and os.access(path, os.X_OK) and digest_of_file(path) == recorded
+
+
+def programs_to_carry(wanted: Json) -> List[str]:
+    """The digests of programs that must be copied here from the machine that deploys."""
+    return [one["sha256"] for one in programs_in(wanted) if one.get("file") and not is_installed(one)]
+
+
+def install_programs(wanted: Json) -> None:
+    """Install the programs of a release that are not here, or were changed here. May be repeated."""
+    for program in programs_in(wanted):
+        if program.get("sha256") and not is_installed(program):
+            note("install", program=program["sha256"], source=program.get("url") or program["file"])
+            install(program)
+    remove(INCOMING)
+
+
+def install(program: Json) -> None:
+    """Fetch a program, or take the one that was copied here; it is whole and of its digest before it gets its name."""
+    digest, source = program["sha256"], program.get("url") or program["file"]
+    path, came = program_path(program), "%s/%s" % (INCOMING, digest)
+    make_incoming()
+    try:
+        if program.get("url"):
+            fetch(source, came)
+        if not os.path.exists(came):
+            raise RefusedError("program-missing", "%s was not copied to this host; deploy again" % source)
+        found = digest_of_file(came)
+        if found != digest:
+            message = "%s has the SHA-256 %s, and programs of the spec says %s: correct the one that is wrong"
+            raise RefusedError("program-other-digest", message % (source, found, digest))
+        new = came + ".program"
+        take_out(came, program.get("member", ""), new, source)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write(os.path.dirname(path) + "/sha256", digest_of_file(new).encode() + b"\n")
+        os.rename(new, path)
+        sync_directory(os.path.dirname(path))
+    finally:
+        remove(came)
+        remove(came + ".program")
+
+
+def make_incoming() -> None:
+    """Make the directory in which programs arrive; only root reads and writes it."""
+    os.makedirs(PROGRAMS, mode=0o755, exist_ok=True)
+    os.makedirs(INCOMING, mode=0o700, exist_ok=True)
+    os.chmod(INCOMING, 0o700)
+
+
+def take_out(came: str, member: str, new: str, source: str) -> None:
+    """Make an executable file of what arrived, on the disk: of the whole, or of one file of an archive."""
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as target:
+        if member:
+            try:
+                copy_member(came, member, target, source)
+            except (tarfile.TarError, EOFError, ValueError, zlib.error, lzma.LZMAError) as failure:
+                raise RefusedError("program-unreadable", "%s is no archive: %s" % (source, failure)) from None
+        else:
+            with open(came, "rb") as whole:
+                shutil.copyfileobj(whole, target, 1024 * 1024)
+        target.flush()
+        os.fchmod(descriptor, 0o755)
+        os.fsync(descriptor)
+
+
+def copy_member(came: str, member: str, target: Any, source: str) -> None:
+    """Copy one plain file out of an archive."""
+    with tarfile.open(came, mode="r:*") as tar:
+        names = (member, "./" + member)
+        found = next((one for one in tar if one.name in names), None)
+        content = tar.extractfile(found) if found is not None and found.isfile() else None
+        if found is None or content is None:
+            message = "%s holds no file %s: correct member in programs of the spec"
+            raise RefusedError("program-unreadable", message % (source, member))
+        if found.size > PROGRAM_LIMIT:
+            raise RefusedError("program-too-large", "%s in %s has %d bytes" % (member, source, found.size))
+        shutil.copyfileobj(content, target, 1024 * 1024)
+
+
+def may_fetch(address: str) -> bool:
+    """Whether a program may come from an address: nobody on the way must be able to read or to change it."""
+    parts = urllib.parse.urlsplit(address)
+    here = parts.hostname in ("localhost", "::1") or re.fullmatch(r"127(\.[0-9]{1,3}){3}", parts.hostname or "")
+    return parts.scheme == "https" or (parts.scheme == "http" and bool(here))
+
+
+class GuardedRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection only to where a program may come from."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        """The request to follow."""
+        if not may_fetch(newurl):
+            raise urllib.error.URLError("it leads to an address that is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def fetch(address: str, path: str) -> None:
+    """Put what an address answers into a file."""
+    end = time.monotonic() + FETCH_SECONDS
+    try:
+        if not may_fetch(address):
+            raise urllib.error.URLError("it is not https")
+        opener = urllib.request.build_opener(GuardedRedirects())
+        with opener.open(address, timeout=60) as answer, open(path, "wb") as file:
+            size = 0
+            for part in iter(lambda: answer.read(1024 * 1024), b""):
+                size += len(part)
+                if size > PROGRAM_LIMIT or time.monotonic() > end:
+                    raise urllib.error.URLError("it is too large" if size > PROGRAM_LIMIT else "it takes too long")
+                file.write(part)
+    except urllib.error.HTTPError as failure:
+        message = "%s cannot be fetched: the answer is %d" % (address, failure.code)
+        raise RefusedError("program-not-fetched", message) from None
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError, ValueError) as failure:
+        reason = getattr(failure, "reason", failure)
+        raise RefusedError("program-not-fetched", "%s cannot be fetched: %s" % (address, reason)) from None
+
+
+def need_program(program: Json, owner: str) -> None:
+    """Refuse a program that is not here, does not run here, or is of another release than its nodes shall be."""
+    path, version = program_path(program), program["version"]
+    if not os.access(path, os.X_OK):
+        message = "there is no program at %s: install release v%s of the node there, or name it in programs of the spec"
+        raise RefusedError("program-missing", message % (path, version))
+    said = run(path, "-version", seconds=20, user=owner)
+    found = re.search(r"(?m)^Livepeer Node Version: (\S{1,80})$", said.out)
+    if found is None:
+        message = "%s does not say its release: %s"
+        raise RefusedError("program-unusable", message % (path, masked(said.words, ())))
+    if not is_version(found[1], version):
+        if program.get("sha256"):
+            advice = "correct the table of v%s in programs of the spec: %s is another release" % (
+                version,
+                program.get("url") or program["file"],
+            )
+        else:
+            advice = "install v%s there before this release, or name it in programs of the spec" % version
+        message = "%s is release %s instead of %s: %s" % (path, found[1], version, advice)
+        raise RefusedError("program-other-release", message)
+
+
+def is_version(said: str, wanted: str) -> bool:
+    """Whether a node says that it is of a release, built from its tag or from another commit."""
+    return said == wanted or said.startswith(wanted + "-")
+
+
+def runner_of(owner: str) -> str:
+    """Who runs a program to ask it something: the user of nodes, or nobody where that one is not there yet."""
+    try:
+        return pwd.getpwnam(owner).pw_name
+    except KeyError:
+        return "nobody"
 
 
 # --- secrets ----------------------------------------------------------------------------------------
@@ -516,6 +729,9 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
     elif service is not None and service.get("image_id") and facts.get("image") != service["image_id"]:
         found.append("its container was made from another image")
     if service is not None:
+        program = service.get("program") or {}
+        if program.get("sha256") and not is_installed(program):
+            found.append("its program was changed or removed on the host")
         found += drift_of_process(facts["pid"], service, directory, runtime)
     return found
 
@@ -534,6 +750,9 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if not arguments or environment is None:
         return []  # it ended meanwhile: whether it runs is asked elsewhere
     found = []
+    program = service.get("program") or {}
+    if program.get("sha256") and not is_same_file("/proc/%d/exe" % pid, program_path(program)):
+        found.append("its process runs another program")
     if service.get("arguments") and hexdigest(arguments.partition(b"\0")[2]) != service["arguments"]:
         found.append("its process has other arguments")
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
@@ -544,6 +763,14 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if other:
         found.append("its process has another %s in its environment" % ", ".join(other))
     return found
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 # --- the steps from one state to another ------------------------------------------------------------
@@ -1651,7 +1878,7 @@ def ill_by_status(health: Json) -> str:
     if status != 200 or not isinstance(body, dict):
         return "answers %s to /status" % (status or "nothing")
     wanted, version = health.get("version", ""), str(body.get("Version", ""))[:80]
-    if wanted and version != wanted and not version.startswith(wanted + "-"):
+    if wanted and not is_version(version, wanted):
         return "is of release %s instead of %s" % (version or "unknown", wanted)
     prices = body.get("BroadcasterPrices")
     for who, price in health.get("prices", {}).items():
@@ -1967,6 +2194,13 @@ def do_begin(request: Json) -> Json:
     need_stack(wanted)
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
+    if answer["needed"]:
+        for program in programs_in(wanted):
+            if not program.get("sha256"):  # the others come with the release, and are asked then
+                need_program(program, runner_of(wanted["owner"]))
+        answer["carry"] = programs_to_carry(wanted)
+        if answer["carry"] and not request.get("check"):
+            make_incoming()
     return answer
 
 
@@ -2023,6 +2257,7 @@ def do_stage(request: Json) -> Json:
         make_places(wanted)
         take_over_old_layout(wanted["owner"])
         files = secret_files(wanted, request.get("values", {}))
+        install_programs(wanted)
         need_programs(wanted)
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
@@ -2096,9 +2331,8 @@ def make_places(wanted: Json) -> None:
 def need_programs(wanted: Json) -> None:
     """Refuse a host that lacks what its nodes are started with. Images that are missing are pulled."""
     if wanted["runtime"] == "systemd":
-        binary = wanted.get("binary", "")
-        if wanted["services"] and not os.access(binary, os.X_OK):
-            raise RefusedError("program-missing", "there is no program at %s: install the node there" % binary)
+        for program in programs_in(wanted):
+            need_program(program, runner_of(wanted["owner"]))
         return
     for service in wanted["services"]:
         asked = ("docker", "image", "inspect", "--format", "{{.Id}}", service["image"])
@@ -2211,7 +2445,7 @@ def do_revert(request: Json) -> Json:
 
 
 def prune(keep: int) -> None:
-    """Remove old releases; those in use, and the newest `keep` ones, stay."""
+    """Remove old releases; those in use, and the newest `keep` ones, stay, and so do the programs that these name."""
     used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
     record = read_json(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
@@ -2219,6 +2453,11 @@ def prune(keep: int) -> None:
     for name in os.listdir(RELEASES):
         if name not in kept:
             remove("%s/%s" % (RELEASES, name))
+    recorded = [read_json("%s/%s/.wanted.json" % (RELEASES, name)) for name in kept_releases()]
+    programs = {one.get("sha256") for wanted in recorded if wanted for one in programs_in(wanted)}
+    for name in os.listdir(PROGRAMS) if os.path.isdir(PROGRAMS) else ():
+        if name not in programs:
+            remove("%s/%s" % (PROGRAMS, name))
 
 
 REQUESTS = {
