@@ -311,6 +311,21 @@ RUNNER_ALLOWLIST = "runner.txt"
 RECORDER_ALLOWLIST = "recorder.txt"
 
 
+class Need(NamedTuple):
+    """Something that must be on a host, or hold there, for its nodes to start.
+
+    `kind` names the check that the program on the host makes of it, with `facts`. `subject` is its path, its address or
+    its name. `words` say to people what to provide before the first rollout; "" where they provide nothing.
+    """
+
+    kind: str
+    subject: str
+    origin: Origin
+    words: str
+    nodes: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class HostBlueprint:
     """One machine and what runs on it."""
@@ -326,6 +341,7 @@ class HostBlueprint:
     node_user: str
     services: tuple[Service, ...]
     avatar: StackBlueprint | None = None
+    needs: tuple[Need, ...] = ()
 
     def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
         """The secrets of each service of the host and of its avatar stack, each with the name of its user."""

@@ -18,6 +18,7 @@ from fleetc.blueprint.blueprint import (
     Blueprint,
     Health,
     HostBlueprint,
+    Need,
     SecretVariable,
     Service,
     StackBlueprint,
@@ -98,6 +99,7 @@ def _host_lines(
         ("fleet_host_seconds", json_line(seconds), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_services", services, (table,)),
+        ("fleet_host_needs", [(json_line(_need(need)), (need.origin,)) for need in host.needs], (table,)),
     ]
     if host.avatar is not None:
         variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
@@ -126,6 +128,13 @@ def _service(host: HostBlueprint, service: Service, digest: str) -> dict[str, ob
         program = service.program._asdict()
         found["program"] = {name: ansible_unsafe(text) for name, text in program.items() if text and name != "origin"}
     return found | {"health": _health(service.health)}  # last: reviews leave it out, as it follows from other files
+
+
+def _need(need: Need) -> dict[str, object]:
+    """What the preflight of the program on the host checks."""
+    facts = {name: ansible_unsafe(text) for name, text in need.facts}
+    nodes = [ansible_unsafe(node) for node in need.nodes]
+    return {"need": need.kind, "subject": ansible_unsafe(need.subject), "nodes": nodes, **facts}
 
 
 def _health(health: Health) -> dict[str, object]:

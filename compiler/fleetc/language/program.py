@@ -20,13 +20,17 @@ _MEMBER = re.compile(r"(?!\.{1,2}(/|$))[A-Za-z0-9._+-]+(/(?!\.{1,2}(/|$))[A-Za-z
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 
 
-def _sha256(value: Any) -> str:
+class Digest(str):
+    """A SHA-256 digest in hex. It has a type of its own because it looks like a key, and is public."""
+
+
+def _sha256(value: Any) -> Digest:
     form = "copy it from the checksums of the release, or from sha256sum: 64 digits and letters from a to f"
     if not isinstance(value, str) or not _DIGEST.fullmatch(value):
         meant = value.strip().lower().removeprefix("sha256:") if isinstance(value, str) else ""
         repair = meant if _DIGEST.fullmatch(meant) else None
         raise refuse("this is not a SHA-256 digest in lower case", form, repair=repair)
-    return value
+    return Digest(value)
 
 
 def _address(value: Any) -> q.Url:
@@ -51,7 +55,7 @@ ProgramUrl = Annotated[
     Parsed(_address),
     WithJsonSchema({"type": "string", "examples": ["https://downloads.example.net/livepeer-linux-amd64.tar.gz"]}),
 ]
-Sha256 = Annotated[str, Parsed(_sha256), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})]
+Sha256 = Annotated[Digest, Parsed(_sha256), WithJsonSchema({"type": "string", "pattern": "^[0-9a-f]{64}$"})]
 Member = Annotated[
     StrictStr,
     matching(

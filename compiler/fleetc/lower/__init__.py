@@ -21,6 +21,7 @@ from fleetc.lower.health import health
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
+from fleetc.lower.needs import needs_of
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
 from fleetc.lower.program import lower_program
@@ -60,7 +61,7 @@ def _times(rollout: Rollout) -> RolloutTimes:
 
 def _host(fleet: Fleet, name: str) -> HostBlueprint:
     host = fleet.hosts[name]
-    return HostBlueprint(
+    made = HostBlueprint(
         name=name,
         address=host.address,
         public=host.public or "",
@@ -75,6 +76,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
+    return replace(made, needs=needs_of(fleet, made))
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:

@@ -32,6 +32,7 @@ _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the whole service, host or blueprint, and the value of the field."""
 
 _CARRIED = "the arguments and files that carry prices are items"
+_OF_NEEDS = "they follow from accounts, secrets, programs, directories and ports, which are items"
 _OF_PROGRAM = "one item of the node has the whole program"
 _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
 
@@ -50,6 +51,8 @@ LEFT_OUT: dict[str, str] = {
     "Service.health": "it follows from ports, prices and the release",
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
+    "HostBlueprint.needs": _OF_NEEDS,
+    **{f"Need.{field}": _OF_NEEDS for field in ("kind", "subject", "words", "nodes", "facts")},
     "HostBlueprint.services": "each has items of its own",
     "Blueprint.hosts": "each has items of its own",
     "MarketTables.whole": "how the page shows the market; the fleet's size decides",

@@ -24,17 +24,20 @@ import fcntl
 import hashlib
 import http.client
 import io
+import ipaddress
 import json
 import lzma
 import os
 import pwd
 import re
 import shutil
+import socket
 import ssl
 import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -1344,14 +1347,17 @@ def need_stack(wanted: Json, directory: str = "") -> None:
     if not stack:
         return
     need_checkout(stack, wanted["host"])
-    if not os.path.exists(NFT):
-        raise RefusedError(
-            "stack-nftables-missing",
-            "%s has no %s, which guards the ports of the slots: install nftables" % (wanted["host"], NFT),
-        )
+    need_nftables(wanted["host"])
     need_docker(stack, wanted["host"], directory)
     for name in (HOST_FILE, SLOT_FILE):
         need_brand(stack, wanted["host"], "%s/%s" % (stack["checkout"], name))
+
+
+def need_nftables(host: str) -> None:
+    """Refuse a host without the program that loads the rules of the packet filter."""
+    if not os.path.exists(NFT):
+        message = "%s has no %s, which guards the ports of the slots: install nftables" % (host, NFT)
+        raise RefusedError("stack-nftables-missing", message)
 
 
 def need_checkout(stack: Json, host: str) -> None:
@@ -2165,6 +2171,539 @@ def wait_for_end(identity: str) -> Json:
         time.sleep(0.2)
 
 
+# --- what must hold before a rollout ----------------------------------------------------------------
+# A need has the name of its check (need), its subject (a path, an address or a name), the nodes that need it, and what
+# else the check reads. Each check yields all that is wrong, as codes and messages. Nothing here changes the host, waits
+# for a lock, or shows a secret.
+
+Finding = Tuple[str, str]
+
+MEGABYTE = 1024**2
+SPACE_FOR_RELEASES = 20 * MEGABYTE
+SPACE_FOR_A_PROGRAM = 600 * MEGABYTE
+SPACE_FOR_AN_IMAGE = 6 * 1024 * MEGABYTE
+"""What has to be free: for two releases and the journal, for a program that comes, for an image that is pulled."""
+
+REACH_SECONDS = 5
+USUAL_PORTS = {"http": 80, "https": 443, "amqp": 5672, "amqps": 5671, "s3+http": 80, "s3+https": 443}
+CHAIN_DATABASE = "lpdb.sqlite3"
+_one_key_at_a_time = threading.Lock()
+
+
+class Asked(NamedTuple):
+    """What checks know besides their need: the release, values of secrets, and who reads what nodes read.
+
+    `renamed` says that this machine may have had another name.
+    """
+
+    wanted: Json
+    values: Json
+    reader: str
+    renamed: bool
+
+
+Check = Callable[[Json, Asked], Iterable[Finding]]
+
+
+def do_preflight(request: Json) -> Json:
+    """All that would keep a release from running here, not the first alone. Changes nothing.
+
+    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message and node; node is
+    "" where a finding is of the host or of several nodes.
+    """
+    wanted = request["wanted"]
+    reader = "root" if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
+    asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")))
+    checks: List[Tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
+    checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        jobs = [(need, pool.submit(found_by, check, need, asked)) for need, check in checks]
+    findings: List[Json] = []
+    for need, job in jobs:
+        node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
+        findings += [{"code": code, "message": message, "node": node} for code, message in job.result()]
+    return {"findings": [one for at, one in enumerate(findings) if one not in findings[:at]], "changed": False}
+
+
+def found_by(check: Check, need: Json, asked: Asked) -> List[Finding]:
+    """What a check finds; what it cannot do is a finding too."""
+    found: List[Finding] = []
+    try:
+        found.extend(check(need, asked))
+    except RefusedError as refusal:
+        found.append((refusal.code, str(refusal)))
+    except OSError as failure:
+        message = "%s cannot be looked at: %s" % (failure.filename or need.get("subject", "the host"), failure.strerror)
+        found.append(("check-failed", message))
+    return found
+
+
+def check_host(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the release is for this machine."""
+    need_own_release(asked.wanted, {"renamed": asked.renamed})
+    yield from ()
+
+
+# Programs that nodes need.
+
+
+def check_program(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a program that people install is there, and of the release."""
+    need_program({"path": need["subject"], "version": need["version"]}, asked.reader)
+    yield from ()
+
+
+def check_systemd(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether systemd reads the units."""
+    done = run("systemctl", "--version")
+    found = re.match("systemd ([0-9]+)", done.out)
+    if done.status or found is None:
+        yield "systemd-missing", "systemd does not answer, and nodes run as its units here: %s" % done.words
+    elif int(found[1]) < int(need["version"]):
+        yield "systemd-old", "systemd %s is too old: %s or newer reads the units" % (found[1], need["version"])
+
+
+def check_docker(_need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether Docker answers."""
+    done = run("docker", "version", "--format", "{{ .Server.Version }}", seconds=30)
+    if done.status:
+        yield "docker-answers", "Docker does not answer: install Docker Engine and start it. It said: %s" % done.words
+
+
+def check_compose(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether Compose reads the files."""
+    done = run("docker", "compose", "version", "--short", seconds=30)
+    found = re.search("[0-9]+([.][0-9]+)*", done.out)
+    if done.status:
+        yield "compose-missing", "Docker has no Compose plugin: install the package docker-compose-plugin"
+    elif found is not None and numbers_in(found[0]) < numbers_in(need["version"]):
+        message = "Docker Compose %s is too old: update docker-compose-plugin to %s or newer"
+        yield "compose-old", message % (found[0], need["version"])
+
+
+def numbers_in(version: str) -> Tuple[int, ...]:
+    """A version such as 2.24.4 as numbers that compare."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def check_gpus(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether the driver shows the GPUs that nodes use."""
+    done = run("nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader", seconds=60)
+    if done.status:
+        yield "gpus-visible", "the driver does not answer, and GPUs are used here: %s" % done.words
+        return
+    shown = dict(line.replace(" ", "").split(",", 1) for line in done.out.splitlines() if "," in line)
+    missing = [number for number in need["gpus"].split() if number not in shown]
+    if missing:
+        has = ", ".join(sorted(shown)) or "none"
+        yield "gpus-visible", "nvidia-smi does not show GPU %s; it shows %s" % (", ".join(missing), has)
+    for uuid in need["uuids"].split():
+        if uuid not in shown.values():
+            yield "gpus-visible", "nvidia-smi shows no GPU %s: correct the uuid in the spec" % uuid
+
+
+def check_toolkit(_need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether containers get GPUs."""
+    programs = ("nvidia-ctk", "nvidia-container-runtime-hook", "nvidia-container-cli")
+    done = run("docker", "info", "--format", "{{ json .Runtimes }}", seconds=30)
+    if '"nvidia"' not in done.out and not any(shutil.which(name) for name in programs):
+        yield "toolkit-missing", "containers get no GPU here: install the NVIDIA Container Toolkit"
+
+
+def check_stack(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the avatar stack has what it needs; its files are not here yet."""
+    stack, host = asked.wanted.get("stack"), asked.wanted["host"]
+    if stack:
+        need_checkout(stack, host)
+        need_nftables(host)
+        for name in (HOST_FILE, SLOT_FILE):
+            need_brand(stack, host, "%s/%s" % (stack["checkout"], name))
+    yield from ()
+
+
+# Files and directories.
+
+
+def can(reader: str, right: str, path: str) -> bool:
+    """Whether a user has a right on a path: r, w or x. The kernel is asked, so that access lists count."""
+    return run("test", "-" + right, path, user=reader).status == 0
+
+
+def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a file is there for the node."""
+    path = need["subject"]
+    if not os.path.exists(path):
+        yield "file-missing", "there is no %s" % path
+    elif not can(asked.reader, "r", path):
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, asked.reader)
+
+
+def check_password_file(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a file holds a password: of an empty or a missing one, the node takes the path for the password."""
+    path = need["subject"]
+    if not os.path.isfile(path):
+        yield "password-file-not-empty", "there is no file %s, which must hold the password of the account" % path
+        return
+    if not (read(path) or b"").strip():
+        yield "password-file-not-empty", "%s is empty: the node would take the path itself for the password" % path
+    yield from check_file(need, asked)
+
+
+def check_keystore(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a keystore has the key of the account, for the node, and the password opens it."""
+    path, account = need["subject"], need["account"].lower()[2:]
+    if not os.path.isdir(path):
+        is_file = os.path.exists(path)
+        code = "keystore-is-a-directory" if is_file else "keystore-holds-account"
+        yield (
+            code,
+            "%s %s; it must be a directory with the key file of 0x%s"
+            % (
+                path,
+                "is a file" if is_file else "is not there",
+                account,
+            ),
+        )
+        return
+    keys = {name: key_in("%s/%s" % (path, name)) for name in names_in(path)}
+    mine = sorted(name for name, key in keys.items() if key.get("address") == account)
+    if not mine:
+        others = ", ".join(sorted("0x" + key["address"] for key in keys.values() if key.get("address"))) or "no account"
+        message = "%s has no key file of 0x%s, but of %s: the node would make a new account"
+        yield "keystore-holds-account", message % (path, account, others)
+        return
+    file = "%s/%s" % (path, mine[0])
+    if not can(asked.reader, "r", file):
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (file, asked.reader)
+    password = password_of(need, asked)
+    if password and opens(keys[mine[0]], password) is False:
+        yield "password-opens-key", "the password from %s does not open %s" % (need["password"], file)
+
+
+def key_in(path: str) -> Json:
+    """A key file with its address in lower case, without 0x; {} for any other file."""
+    found = read_json(path) if os.path.isfile(path) and os.path.getsize(path) < MEGABYTE else None
+    address = (found or {}).get("address")
+    if found is None or not isinstance(address, str):
+        return {}
+    address = address.lower()
+    return {**found, "address": address[2:] if address.startswith("0x") else address}
+
+
+def password_of(need: Json, asked: Asked) -> bytes:
+    """The password of an account as the node reads it; b"" where it is not known here."""
+    kind = str(need.get("password_kind", ""))
+    if kind == "host_file":
+        return (read(need["password"]) or b"").strip()
+    return str(asked.values.get(kind, {}).get(need.get("password"), "")).encode()
+
+
+def opens(key: Json, password: bytes) -> Optional[bool]:
+    """Whether a password opens a key file; None where that cannot be told, such as for an unknown form of file."""
+    try:
+        crypto = key.get("crypto") or key["Crypto"]
+        given, salt = crypto["kdfparams"], bytes.fromhex(crypto["kdfparams"]["salt"])
+        with _one_key_at_a_time:  # one takes 256 MB
+            if crypto["kdf"] == "scrypt":
+                cost, size = int(given["n"]), int(given["r"])
+                if cost > 2**20 or size > 32:
+                    return None
+                room = 128 * cost * size + 64 * MEGABYTE
+                made = hashlib.scrypt(
+                    password, salt=salt, n=cost, r=size, p=int(given["p"]), dklen=int(given["dklen"]), maxmem=room
+                )
+            elif crypto["kdf"] == "pbkdf2" and given["prf"] == "hmac-sha256" and int(given["c"]) <= 2**22:
+                made = hashlib.pbkdf2_hmac("sha256", password, salt, int(given["c"]), int(given["dklen"]))
+            else:
+                return None
+        return keccak256(made[16:32] + bytes.fromhex(crypto["ciphertext"])).hex() == str(crypto["mac"]).lower()
+    except (KeyError, TypeError, ValueError, AttributeError, MemoryError):
+        return None
+
+
+def keccak256(data: bytes) -> bytes:
+    """The digest that key files are checked with; hashlib has only its later form, with other padding."""
+    mask, rate = (1 << 64) - 1, 136
+    padded = bytearray(data) + bytes(rate - len(data) % rate)
+    padded[len(data)] ^= 0x01
+    padded[-1] ^= 0x80
+    lanes = [0] * 25
+    for block in range(0, len(padded), rate):
+        for at in range(rate // 8):
+            lanes[at] ^= int.from_bytes(padded[block + 8 * at : block + 8 * at + 8], "little")
+        register = 1
+        for _ in range(24):
+            columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
+            turned = [(one << 1 & mask) | one >> 63 for one in columns]
+            lanes = [lane ^ columns[(at + 4) % 5] ^ turned[(at + 1) % 5] for at, lane in enumerate(lanes)]
+            moved, x, y, lane = lanes[:1] + [0] * 24, 1, 0, lanes[1]
+            for step_number in range(24):
+                turn = (step_number + 1) * (step_number + 2) // 2 % 64
+                x, y = y, (2 * x + 3 * y) % 5
+                moved[x + 5 * y], lane = ((lane << turn) | lane >> (64 - turn)) & mask, lanes[x + 5 * y]
+            lanes = [
+                moved[at] ^ (~moved[at - at % 5 + (at + 1) % 5] & moved[at - at % 5 + (at + 2) % 5]) for at in range(25)
+            ]
+            for power in range(7):
+                if register & 1:
+                    lanes[0] ^= 1 << ((1 << power) - 1)
+                register = (register << 1) ^ (0x171 if register & 0x80 else 0)
+    return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])
+
+
+def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the node and its containers can put models there. One below a data directory, the node makes itself."""
+    path = need["subject"]
+    own = any(path.startswith(service["data_dir"] + "/") for service in asked.wanted["services"])
+    if not os.path.isdir(path):
+        if os.path.lexists(path) or not own:
+            yield "models-dir-writable", "there is no directory %s for models" % path
+    elif not can(asked.reader, "w", path) or is_read_only(path):
+        yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, asked.reader)
+
+
+def check_data_directory(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a data directory can be made or used, and its database belongs to the chain of the spec."""
+    path = need["subject"]
+    there = nearest(path)
+    if not os.path.isdir(there) or is_read_only(there):
+        what = "is on a file system that is read-only" if os.path.isdir(there) else "is no directory"
+        yield "data-dir-writable", "%s %s, and %s must be writable" % (there, what, path)
+    database = "%s/%s" % (path, CHAIN_DATABASE)
+    if not os.path.exists(database):
+        return
+    if not can(asked.reader, "w", database):
+        yield "data-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (database, asked.reader)
+    chain = chain_of(database)
+    if chain and need["chain_id"] and chain != need["chain_id"]:
+        message = "%s belongs to chain %s, and the spec is for chain %s: name another data_dir"
+        yield "data-dir-of-this-chain", message % (database, chain, need["chain_id"])
+
+
+def chain_of(database: str) -> str:
+    """The id of the chain that the database of a node remembers, 0 for none; "" where it does not say."""
+    try:
+        import sqlite3  # some hosts have a Python without it
+    except ImportError:
+        return ""
+    try:
+        place = "file:%s?mode=ro&immutable=1" % urllib.parse.quote(database)
+        with contextlib.closing(sqlite3.connect(place, uri=True)) as opened:
+            row = opened.execute("SELECT value FROM kv WHERE key = 'chainID'").fetchone()
+    except sqlite3.Error:
+        return ""
+    return str(row[0]) if row and re.fullmatch("[0-9]+", str(row[0])) else ""
+
+
+def check_live_runner_config(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the node reads the file of live runners."""
+    path, code = need["subject"], "live-runner-config-valid"
+    content = read(path)
+    if content is None:
+        yield "file-missing", "there is no %s" % path
+        return
+    yield from check_file(need, asked)
+    try:
+        runners = json.loads(content)["runners"]
+        labels = [str(runner["label"]).strip() for runner in runners]
+        addresses = [(str(runner["label"]), str(runner["runner_url"]), str(runner["health_url"])) for runner in runners]
+        apps = [str(runner["app"]).strip() for runner in runners]
+    except (ValueError, KeyError, TypeError) as failure:
+        detail = "no %s" % failure if isinstance(failure, KeyError) else "no list of runners in JSON"
+        yield code, "%s has %s; each runner needs label, runner_url, health_url and app" % (path, detail)
+        return
+    for label in sorted({label for label in labels if labels.count(label) > 1 or not label}):
+        yield code, '%s has the label "%s" more than once, or empty' % (path, label)
+    if not all(apps):
+        yield code, "%s has a runner without an app" % path
+    for label, runner_url, health_url in addresses:
+        if not has_scheme(runner_url, "http https"):
+            yield code, "%s: runner_url of %s is no http or https address" % (path, label)
+        if not health_url.startswith("/") and not has_scheme(health_url, "http https"):
+            yield code, "%s: health_url of %s is neither a path nor an http or https address" % (path, label)
+
+
+def is_read_only(path: str) -> bool:
+    """Whether the file system of a path takes no writes."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def nearest(path: str) -> str:
+    """A path itself, or what is nearest above it."""
+    while not os.path.lexists(path) and path != "/":
+        path = os.path.dirname(path)
+    return path
+
+
+def check_disk(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the places that a rollout writes to take it."""
+    wanted, needed = asked.wanted, dict.fromkeys((RELEASES, SECRETS, UNITS, STATE), SPACE_FOR_RELEASES)
+    missing = [one for one in programs_in(wanted) if one.get("sha256") and not os.path.exists(program_path(one))]
+    needed[RELEASES] += SPACE_FOR_A_PROGRAM * len(missing)
+    if wanted["runtime"] == "docker":
+        images = {service["image"] for service in wanted["services"]}
+        lacking = [image for image in images if run("docker", "image", "inspect", image).status]
+        root = run("docker", "info", "--format", "{{ .DockerRootDir }}", seconds=30).out.strip()
+        if lacking and root.startswith("/"):
+            needed[root] = SPACE_FOR_AN_IMAGE * len(lacking)
+    by_device: Dict[int, List[str]] = {}
+    for path in needed:
+        by_device.setdefault(os.stat(nearest(path)).st_dev, []).append(path)
+    for paths in by_device.values():
+        there = nearest(paths[0])
+        facts, least = os.statvfs(there), sum(needed[path] for path in paths)
+        if facts.f_flag & os.ST_RDONLY:
+            yield "disk-read-only", "%s takes no writes: its file system is mounted read-only" % there
+        elif facts.f_bavail * facts.f_frsize < least or (facts.f_files and facts.f_favail < 1000):
+            message = "%s has %d MB and %d files free, and a rollout needs %d MB and 1000 files there"
+            free = facts.f_bavail * facts.f_frsize // MEGABYTE
+            yield "disk-space", message % (there, free, facts.f_favail, least // MEGABYTE)
+
+
+# Secrets, and what answers.
+
+
+def has_scheme(address: str, schemes: str) -> bool:
+    """Whether an address is absolute, with one of some schemes."""
+    scheme, separator, rest = address.partition("://")
+    return bool(separator) and scheme in schemes.split() and bool(rest.strip("/") or scheme == "file")
+
+
+def check_secret(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a secret is there, and an address where it must be one. Its value is in no message."""
+    kind, reference = need["kind"], need["subject"]
+    if kind != "host_file" and reference not in asked.values.get(kind, {}):
+        return  # nobody has given it to a preflight
+    whose = ", ".join(need["nodes"]) or "the host"
+    value = secret_value({"kind": kind, "reference": reference, "variable": need["variable"]}, asked.values, whose)
+    if need["schemes"] and not has_scheme(value, need["schemes"]):
+        message = "%s of %s, from %s %s, is no address with %s"
+        kinds = " or ".join(need["schemes"].split())
+        yield "secret-addresses-well-formed", message % (need["variable"], whose, kind, reference, kinds)
+    elif need["check"]:
+        failure = not_reached(value)
+        if failure:
+            message = "the address in %s of %s does not answer: %s"
+            yield need["check"], message % (need["variable"], whose, failure)
+
+
+def check_reach(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether somebody listens at an address that is needed at the start; not for a program that is here already."""
+    if need["installed"] and os.path.exists(need["installed"]):
+        return
+    failure = not_reached(need["subject"])
+    if failure:
+        yield need["check"], "%s does not answer: %s" % (masked(need["subject"], ()), failure)
+
+
+def not_reached(address: str) -> str:
+    """Why nobody can be reached at host:port or at a URL; "" if somebody can, or where it has no such place."""
+    scheme, separator, _ = address.partition("://")
+    try:
+        parts = urllib.parse.urlsplit(address if separator else "//" + address)
+        host, port = parts.hostname, parts.port or USUAL_PORTS.get(scheme)
+        if not host or not port:
+            return ""
+        with socket.create_connection((host, port), timeout=REACH_SECONDS):
+            return ""
+    except socket.timeout:
+        return "nothing within %d seconds" % REACH_SECONDS
+    except OSError as failure:
+        return failure.strerror or "its name has no address"
+    except ValueError:
+        return "it is no address"
+
+
+def check_port(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a port is free, or held by a node of fleetc."""
+    number, protocol = int(need["port"]), need["protocol"]
+    holders = [one for one in listeners(protocol) if one[1] == number and meet(one[0], need["address"])]
+    if not holders:
+        return
+    own = own_pids()
+    for address, _, inode in holders:
+        pid, name = holder_of(inode)
+        if pid in own or (name == "docker-proxy" and names_in(STACK_MARKERS)):
+            continue
+        who = "%s (process %d)" % (name, pid) if pid else "a process that cannot be seen"
+        message = "port %d (%s) at %s, for the %s, is held by %s, which is no node of fleetc"
+        yield "ports-free", message % (number, protocol, address, need["subject"], who)
+
+
+def own_pids() -> List[int]:
+    """The processes of nodes that fleetc started here."""
+    nodes = names_in(MARKERS)
+    in_units = [node for node in nodes if runtime_here(node) == "systemd"]
+    asked = {**processes_of_units(in_units), **(processes_of_containers(set(nodes) - set(in_units)) or {})}
+    return [facts["pid"] for facts in asked.values() if facts["pid"]]
+
+
+def listeners(protocol: str) -> List[Tuple[str, int, str]]:
+    """Address, port and socket of all who wait for tcp connections or udp packets on this host."""
+    found, state = [], LISTEN if protocol == "tcp" else "07"
+    for table in (protocol, protocol + "6"):
+        for line in (read("/proc/net/" + table) or b"").decode().splitlines()[1:]:
+            words = line.split()
+            if len(words) > 9 and words[3] == state:
+                address, _, port = words[1].partition(":")
+                found.append((address_in(address), int(port, 16), words[9]))
+    return found
+
+
+def address_in(text: str) -> str:
+    """An address as the kernel's tables have it, in words of 32 bits in the order of this machine."""
+    raw = bytes.fromhex(text)
+    turned = b"".join(
+        raw[at : at + 4][::-1] if sys.byteorder == "little" else raw[at : at + 4] for at in range(0, len(raw), 4)
+    )
+    found = ipaddress.ip_address(turned)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return str(mapped or found)
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether two listeners at these addresses cannot have one port."""
+    try:
+        both = [ipaddress.ip_address(text) for text in (one, other)]
+    except ValueError:
+        return True  # a name: nobody knows which address it has when the node starts
+    return both[0] == both[1] or any(address.is_unspecified for address in both)
+
+
+def holder_of(inode: str) -> Tuple[int, str]:
+    """Process and program of a socket; (0, "") where nobody has it."""
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            for name in os.listdir("/proc/%s/fd" % pid):
+                with contextlib.suppress(OSError):
+                    if os.readlink("/proc/%s/fd/%s" % (pid, name)) == "socket:[%s]" % inode:
+                        comm = (read("/proc/%s/comm" % pid) or b"").decode(errors="replace").strip()
+                        return int(pid), re.sub(r"[^A-Za-z0-9._:/@+-]", "?", comm)
+    return 0, ""
+
+
+CHECKS: Dict[str, Check] = {
+    "systemd": check_systemd,
+    "docker": check_docker,
+    "compose": check_compose,
+    "gpus": check_gpus,
+    "toolkit": check_toolkit,
+    "program": check_program,
+    "reach": check_reach,
+    "keystore": check_keystore,
+    "password-file": check_password_file,
+    "file": check_file,
+    "secret": check_secret,
+    "live-runner-config": check_live_runner_config,
+    "models-directory": check_models_directory,
+    "data-directory": check_data_directory,
+    "stack": check_stack,
+    "port": check_port,
+}
+
+
 # --- requests ---------------------------------------------------------------------------------------
 
 
@@ -2468,6 +3007,7 @@ REQUESTS = {
     "activate": do_activate,
     "confirm": do_confirm,
     "revert": do_revert,
+    "preflight": do_preflight,
 }
 
 
