@@ -184,7 +184,7 @@ def _image(place: ItemPlace, _service: Service, image: str) -> Iterator[Item]:
 def _program(place: ItemPlace, _service: Service, program: Any) -> Iterator[Item]:
     if program is not None:
         source = program.url or program.file
-        text = " ".join(filter(None, (program.path, source and f"from {source}", program.member)))
+        text = f"{program.sha256[:12]} from {source}" if source else program.path
         yield place.item("program", "program", text, program.origin, follows=True)
 
 
