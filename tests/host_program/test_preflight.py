@@ -47,7 +47,7 @@ class Host:
         self.says: dict[str, str | None] = {}
         real = self.program["run"]
 
-        def run(*words: str, user: str = "", **options: Any) -> Any:
+        def run(*words: str, ids: object = None, **options: Any) -> Any:
             command = " ".join(words)
             for start, said in self.says.items():
                 if command.startswith(start):
@@ -55,7 +55,7 @@ class Host:
                     return done(1, "", f"{words[0]}: no") if said is None else done(0, said, "")
             return real(*words, **options)
 
-        self.program |= {"run": run, "runner_of": lambda owner: owner}
+        self.program |= {"run": run, "runner_of": lambda _owner: None}
 
     def asks(self, *needs: Json, values: Json | None = None, **wanted: Any) -> list[Json]:
         """The findings about these needs, but for those about the disk."""
@@ -139,7 +139,7 @@ def test_file_that_the_user_of_nodes_cannot_read(tmp_path: Path) -> None:
     try:
         for mode, readable in ((0o600, False), (0o640, False), (0o644, True)):
             secret.chmod(mode)
-            assert space["can"]("nobody", "r", str(secret)) is readable
+            assert space["can"](space["Ids"](65534, 65534), "r", str(secret)) is readable
     finally:
         secret.unlink()
 

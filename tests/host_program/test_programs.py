@@ -84,7 +84,7 @@ def server() -> Iterator[Server]:
 def host(tmp_path: Path) -> Json:
     """The program of a host, whose user of nodes is whoever runs the tests."""
     space = loaded(tmp_path)
-    space["runner_of"] = lambda _owner: ""
+    space["runner_of"] = lambda _owner: None
     return space
 
 
@@ -119,7 +119,7 @@ def test_program_is_fetched_checked_and_installed_by_digest(form: str, host: Jso
     assert path.parent.name == given["sha256"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o755
     assert not Path(host["INCOMING"]).exists()
-    host["need_program"](given, "")
+    host["need_program"](given, None)
     host["install_programs"](wanted(given, given))
     assert server.asked == ["/livepeer"], "it is fetched once"
 
@@ -187,7 +187,7 @@ def test_file_of_the_deploying_machine_is_asked_for_until_it_is_here(host: Json)
     Path(host["INCOMING"], given["sha256"]).write_bytes(content)
     host["install_programs"](wanted(given))
     assert host["programs_to_carry"](wanted(given)) == []
-    host["need_program"](given, "")
+    host["need_program"](given, None)
 
 
 def test_program_changed_on_the_host_is_drift_and_is_mended(host: Json, server: Server) -> None:
@@ -248,7 +248,7 @@ def test_program_that_people_install_must_be_of_the_release(case: str, host: Jso
     if content is not None:
         path.write_bytes(content)
         path.chmod(0o755)
-    refused = refusal(host, {"path": str(path), "version": "0.9.1"}, "", call="need_program")
+    refused = refusal(host, {"path": str(path), "version": "0.9.1"}, None, call="need_program")
     assert refused.code == code and words in str(refused)
 
 
@@ -257,7 +257,7 @@ def test_program_of_the_release_is_accepted(said: str, host: Json, tmp_path: Pat
     path = tmp_path / "livepeer"
     path.write_bytes(script(said))
     path.chmod(0o755)
-    host["need_program"]({"path": str(path), "version": "0.9.1"}, "")
+    host["need_program"]({"path": str(path), "version": "0.9.1"}, None)
 
 
 def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Json, server: Server) -> None:
@@ -265,7 +265,7 @@ def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Js
     server.pages["/livepeer"] = content
     given = program(content, url=server.address + "/livepeer")
     host["install_programs"](wanted(given))
-    refused = refusal(host, given, "", call="need_program")
+    refused = refusal(host, given, None, call="need_program")
     assert "correct the table of v0.9.1 in programs of the spec" in str(refused)
 
 

@@ -247,15 +247,17 @@ class AvatarSlot:
 class StackBlueprint:
     """The avatar stack of a host. `name` is its key in `avatars` of the spec.
 
-    `services` are those of the host's own Compose project; `game_arguments` is empty if the game keeps its own;
-    `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
-    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line; `checkout_files` are the
-    files of the checkout that slots start with, relative to it.
+    `ref` is what the checkout is brought to, a tag or a commit, "" where it is left as it is. `services` are those of
+    the host's own Compose project; `game_arguments` is empty if the game keeps its own; `relay` is the range of UDP
+    ports for TURN, None without TURN; `steered` says whether a control plane writes the matchmaker's arguments on the
+    host. `cluster` lists the slots for the stack's command line; `checkout_files` are the files of the checkout that
+    slots start with, relative to it.
     """
 
     name: str
     release: str
     image_tag: str
+    ref: str
     prefix: str
     checkout: str
     checkout_files: tuple[str, ...]

@@ -186,6 +186,7 @@ def _stack(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) ->
     digests = {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
     parts: dict[str, str | list[Line]] = {
         "checkout": _unsafe(avatar.checkout),
+        "ref": _unsafe(avatar.ref),
         "prefix": json_line(avatar.prefix),
         "steered": "true" if avatar.steered else "false",
         "checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),

@@ -1,6 +1,6 @@
 """What `fleetc explain` says about what hosts report: findings of a preflight, and programs that do not come.
 
-In: nothing; this is a table. Out: pages by code. The program on the host makes the messages.
+In: nothing; this is a table. Out: pages by code. The program on the host (`fleetc_host.py`) makes the messages.
 """
 
 from __future__ import annotations
@@ -188,10 +188,20 @@ HOST_PAGES: dict[str, Page] = {
         "its services would run latest, whatever the spec says.",
         "Set brand to that of the checkout.",
     ),
+    "stack-checkout-changed": Page(
+        "Files of a checkout of the avatar stack were changed on its host.",
+        "a rollout would have to overwrite them to bring the checkout to avatar_release.",
+        "Undo the changes there, or bring them into a release of your own.",
+    ),
     "stack-checkout-missing": Page(
         "A host has no checkout of the avatar stack.",
         "its Compose files come from there.",
         "Clone the stack there, or name its directory as project_dir.",
+    ),
+    "stack-checkout-unreadable": Page(
+        "git does not read a checkout of the avatar stack.",
+        "nobody knows at which release it is.",
+        "Install git on the host, and clone the stack again if the checkout is damaged.",
     ),
     "stack-game-files-missing": Page(
         "A checkout has no settings file that game_files names.",
@@ -202,6 +212,11 @@ HOST_PAGES: dict[str, Page] = {
         "A host with avatars has no nft.",
         "nothing would guard the ports of the slots.",
         "Install the package nftables.",
+    ),
+    "stack-release-unknown": Page(
+        "The remote of a checkout does not have the release of the spec.",
+        "the images of that release would run with the files of another one.",
+        "Correct avatar_release, or the remote named origin; open the way to it if it does not answer.",
     ),
     "systemd-missing": Page(
         "systemd does not answer on a host whose runtime it is.",

@@ -101,13 +101,19 @@ class Done(NamedTuple):
         return lines[-1].strip()[:300] if lines else "exit code %d" % self.status
 
 
-def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, user: str = "") -> Done:
+class Ids(NamedTuple):
+    """Who a program runs as."""
+
+    user: int
+    group: int
+
+
+def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, ids: Optional[Ids] = None) -> Done:
     """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other.
 
-    With `user`, it runs as that user, in no group but the user's own.
+    With `ids`, it runs as that user, in that group and no other.
     """
     try:
-        found = pwd.getpwnam(user) if user else None
         done = subprocess.run(
             list(argv),
             stdin=subprocess.DEVNULL,
@@ -116,13 +122,11 @@ def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, us
             timeout=seconds,
             env=None if environment is None else {**os.environ, **environment},
             check=False,
-            user=found.pw_uid if found else None,
-            group=found.pw_gid if found else None,
-            extra_groups=[] if found else None,
-            cwd="/" if found else None,
+            user=ids.user if ids else None,
+            group=ids.group if ids else None,
+            extra_groups=[] if ids else None,
+            cwd="/" if ids else None,
         )
-    except KeyError:
-        return Done(127, "", "there is no user %s" % user)
     except OSError as failure:
         return Done(127, "", "%s: %s" % (argv[0], failure.strerror))
     except subprocess.TimeoutExpired:
@@ -492,13 +496,13 @@ def fetch(address: str, path: str) -> None:
         raise RefusedError("program-not-fetched", "%s cannot be fetched: %s" % (address, reason)) from None
 
 
-def need_program(program: Json, owner: str) -> None:
+def need_program(program: Json, runner: Optional[Ids]) -> None:
     """Refuse a program that is not here, does not run here, or is of another release than its nodes shall be."""
     path, version = program_path(program), program["version"]
     if not os.access(path, os.X_OK):
         message = "there is no program at %s: install release v%s of the node there, or name it in programs of the spec"
         raise RefusedError("program-missing", message % (path, version))
-    said = run(path, "-version", seconds=20, user=owner)
+    said = run(path, "-version", seconds=20, ids=runner)
     found = re.search(r"(?m)^Livepeer Node Version: (\S{1,80})$", said.out)
     if found is None:
         message = "%s does not say its release: %s"
@@ -520,12 +524,13 @@ def is_version(said: str, wanted: str) -> bool:
     return said == wanted or said.startswith(wanted + "-")
 
 
-def runner_of(owner: str) -> str:
+def runner_of(owner: str) -> Optional[Ids]:
     """Who runs a program to ask it something: the user of nodes, or nobody where that one is not there yet."""
-    try:
-        return pwd.getpwnam(owner).pw_name
-    except KeyError:
-        return "nobody"
+    for name in (owner, "nobody"):
+        with contextlib.suppress(KeyError):
+            found = pwd.getpwnam(name)
+            return Ids(found.pw_uid, found.pw_gid)
+    return Ids(65534, 65534)
 
 
 # --- secrets ----------------------------------------------------------------------------------------
@@ -1283,6 +1288,8 @@ def drift_of_stack() -> Dict[str, List[str]]:
     for name in (".env", ".env.turn"):
         if not os.path.lexists("%s/%s" % (stack["checkout"], name)):
             of_host.append("%s of the checkout is gone" % name)
+    if stack.get("commit") and is_managed(stack) and commit_of(stack, "HEAD") != stack["commit"]:
+        of_host.append("its checkout is not at %s" % (stack.get("ref") or stack["commit"][:12]))
     if read(PROFILE) != read(STACK_FILES + "/profile.sh"):
         of_host.append("%s was changed" % PROFILE)
     return {HOST: of_host, FIREWALL: [] if firewall_stays() else ["its unit was changed"]}
@@ -1350,7 +1357,7 @@ def need_stack(wanted: Json, directory: str = "") -> None:
     need_nftables(wanted["host"])
     need_docker(stack, wanted["host"], directory)
     for name in (HOST_FILE, SLOT_FILE):
-        need_brand(stack, wanted["host"], "%s/%s" % (stack["checkout"], name))
+        need_brand(stack, wanted["host"], name)
 
 
 def need_nftables(host: str) -> None:
@@ -1363,7 +1370,8 @@ def need_nftables(host: str) -> None:
 def need_checkout(stack: Json, host: str) -> None:
     """Refuse a host without the checkout of the stack, or without the settings files of the game in it."""
     checkout = stack["checkout"]
-    missing = [name for name in (HOST_FILE, SLOT_FILE) if not os.path.exists("%s/%s" % (checkout, name))]
+    need_source(stack, host)
+    missing = [name for name in (HOST_FILE, SLOT_FILE) if not in_checkout(stack, name)]
     if missing:
         message = (
             "%s has no checkout of the avatar stack at %s: %s %s not there. "
@@ -1372,8 +1380,7 @@ def need_checkout(stack: Json, host: str) -> None:
         are = "is" if len(missing) == 1 else "are"
         raise RefusedError("stack-checkout-missing", message % (host, checkout, " and ".join(missing), are))
     # Docker makes a directory of a file that is to be mounted and does not exist; the game starts without its settings.
-    paths = ["%s/%s" % (checkout, name) for name in stack["checkout_files"]]
-    missing = [path for path in paths if not os.path.isfile(path)]
+    missing = ["%s/%s" % (checkout, name) for name in stack["checkout_files"] if not in_checkout(stack, name)]
     if missing:
         message = (
             "%s has no %s, which game_files of the spec names: take a file that the checkout has, or leave the key out"
@@ -1414,17 +1421,141 @@ def need_docker(stack: Json, host: str, directory: str) -> None:
         raise RefusedError("stack-compose-old", message % (host, number[0], ", ".join(tagged), need))
 
 
-def need_brand(stack: Json, host: str, path: str) -> None:
+def need_brand(stack: Json, host: str, name: str) -> None:
     """Refuse a checkout of another brand: a name that no file reads is no error to Compose."""
-    tag = stack["prefix"] + "_SERVICE_IMAGE_TAG"
-    names = re.findall("[A-Z]+_SERVICE_IMAGE_TAG", (read(path) or b"").decode(errors="replace"))
-    if tag in names:
+    tag, path = stack["prefix"] + "_SERVICE_IMAGE_TAG", "%s/%s" % (stack["checkout"], name)
+    text = content_in_checkout(stack, name)
+    names = re.findall("[A-Z]+_SERVICE_IMAGE_TAG", (text or b"").decode(errors="replace"))
+    if tag in names or text is None:  # a release that is still to be fetched is looked at then
         return
     advice = "Set brand to that of this checkout in the spec"
     if names:
         advice = "It reads %s: set brand to %s in the spec" % (names[0], names[0].split("_")[0].lower())
     message = "%s on %s does not read %s, so its services would run latest whatever the spec says. %s"
     raise RefusedError("stack-brand-differs", message % (path, host, tag, advice))
+
+
+# Its checkout, where that is one of git and the spec names a release: a copy without .git is left as it is.
+#
+# The stack can be asked to do the same by itself (/ops/upgrade), but that also writes the image tag into .env, which
+# belongs to a rollout, and it takes a service that does not run before the first one. So git is asked, as the owner of
+# the checkout, whose hooks are not run.
+
+FETCH_SOURCE_SECONDS = 600
+
+
+def is_managed(stack: Json) -> bool:
+    """Whether a rollout brings the checkout to a release."""
+    return bool(stack.get("ref") or stack.get("commit")) and os.path.lexists(stack["checkout"] + "/.git")
+
+
+def git(stack: Json, *words: str, seconds: float = 60) -> Done:
+    """Run git in the checkout as its owner, asking nobody for a password."""
+    facts = os.stat(stack["checkout"])
+    try:
+        home = pwd.getpwuid(facts.st_uid).pw_dir
+    except KeyError:
+        home = "/nonexistent"
+    settings = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+    environment = {"HOME": home, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    ids = Ids(facts.st_uid, facts.st_gid)
+    return run("git", "-C", stack["checkout"], *settings, *words, seconds=seconds, environment=environment, ids=ids)
+
+
+def commit_of(stack: Json, name: str) -> str:
+    """The commit that a name means in the checkout; "" where it means none there."""
+    done = git(stack, "rev-parse", "--verify", "--quiet", name + "^{commit}")
+    return done.out.strip() if done.status == 0 else ""
+
+
+def commit_wanted(stack: Json) -> str:
+    """The commit of the release that a stack wants; "" where the checkout does not have it yet."""
+    if stack.get("commit"):
+        return str(stack["commit"])
+    ref = stack["ref"]
+    tagged = commit_of(stack, "refs/tags/" + ref)
+    return tagged or (commit_of(stack, ref) if re.fullmatch("[0-9a-f]{7,40}", ref) else "")
+
+
+def in_checkout(stack: Json, name: str) -> bool:
+    """Whether a file is in the checkout, once that is at its release; of one that is not here yet, nobody knows."""
+    path = "%s/%s" % (stack["checkout"], name)
+    commit = commit_wanted(stack) if is_managed(stack) else ""
+    if commit:
+        return os.path.isfile(path) or git(stack, "cat-file", "-e", "%s:%s" % (commit, name)).status == 0
+    return is_managed(stack) or os.path.isfile(path)
+
+
+def content_in_checkout(stack: Json, name: str) -> Optional[bytes]:
+    """A file of the checkout, once that is at its release; None where that is not here yet."""
+    if not is_managed(stack):
+        return read("%s/%s" % (stack["checkout"], name)) or b""
+    commit = commit_wanted(stack)
+    return git(stack, "show", "%s:%s" % (commit, name)).out.encode() if commit else None
+
+
+def need_source(stack: Json, host: str) -> None:
+    """Refuse a checkout that cannot be moved to the release. Changes nothing."""
+    if not is_managed(stack):
+        return
+    checkout, head = stack["checkout"], git(stack, "rev-parse", "--verify", "HEAD")
+    if head.status:
+        message = "git does not read the checkout %s on %s, which avatar_release brings to %s: %s"
+        raise RefusedError("stack-checkout-unreadable", message % (checkout, host, stack["ref"], head.words))
+    if head.out.strip() == commit_wanted(stack):
+        return
+    changed = git(stack, "status", "--porcelain", "--untracked-files=no").out.splitlines()
+    if changed:
+        names = ", ".join(sorted(line[3:] for line in changed)[:5])
+        message = "the checkout %s on %s has changes of its own (%s), and would be brought to %s: undo them there"
+        raise RefusedError("stack-checkout-changed", message % (checkout, host, names, stack["ref"]))
+
+
+def fetch_source(stack: Optional[Json], host: str) -> None:
+    """Have the commits of the release in the checkout, and write down which one it is. No file of it changes."""
+    if not stack or not is_managed(stack):
+        return
+    need_source(stack, host)
+    if not commit_wanted(stack):
+        done = git(stack, "fetch", "--quiet", "--tags", "origin", seconds=FETCH_SOURCE_SECONDS)
+        if not commit_wanted(stack):
+            reason = masked(done.words, ()) if done.status else "it has no such tag"
+            message = "the checkout %s on %s cannot be brought to %s from its remote origin: %s"
+            raise RefusedError("stack-release-unknown", message % (stack["checkout"], host, stack["ref"], reason))
+    stack["commit"] = commit_wanted(stack)
+    remember_source(stack)
+
+
+def remember_source(stack: Json) -> None:
+    """Have the release that runs name the commit of its checkout if it does not: the way back leads there."""
+    path = "%s/%s/.wanted.json" % (RELEASES, (read_json(RECORD) or {}).get("release", ""))
+    before = read_json(path) or {}
+    had = before.get("stack")
+    if had and not had.get("commit") and had["checkout"] == stack["checkout"]:
+        had["commit"] = commit_of(stack, "HEAD")
+        write_json(path, before)
+
+
+def add_source_drift(now: Json, stack: Optional[Json]) -> None:
+    """Say of the host's own services if the checkout is not at the release that is wanted: it moves with them."""
+    if not stack or not is_managed(stack) or not os.path.isdir(stack["checkout"]):
+        return
+    head = commit_of(stack, "HEAD")
+    for process in now["processes"]:
+        if process["node"] == HOST and not process["drift"] and head and head != commit_wanted(stack):
+            process["drift"] = ["its checkout is not at %s" % stack["ref"]]
+
+
+def bring_source(stack: Json, told: Callable[[str, str], None]) -> bool:
+    """Bring the checkout to the commit of its release; whether it moved."""
+    commit = stack.get("commit")
+    if not commit or not is_managed(stack) or commit_of(stack, "HEAD") == commit:
+        return False
+    told("check out", HOST)
+    must(git(stack, "checkout", "--quiet", "--detach", commit), "the checkout does not move to %s" % commit[:12])
+    if commit_of(stack, "HEAD") != commit:
+        raise RefusedError("step-failed", "the checkout is not at %s, though git says so" % commit[:12])
+    return True
 
 
 # Bringing it to a release.
@@ -1453,9 +1584,10 @@ def bring_stack(release: str, stack: Optional[Json], told: Callable[[str, str], 
         write(PROFILE, profile)
     wanted = markers_of(stack, secret_lines("host"), secret_lines("turn"))
     bring_firewall(wanted["firewall"], told)
-    bring_host(stack, wanted["host"], told)
+    moved = bring_source(stack, told)
+    bring_host(stack, wanted["host"], told, moved)
     for slot in stack["slots"]:
-        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told)
+        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told, moved)
 
 
 def retire_slot(name: str, told: Callable[[str, str], None]) -> None:
@@ -1536,14 +1668,14 @@ def firewall_stays() -> bool:
     return read("%s/%s" % (UNITS, FIREWALL_UNIT)) == FIREWALL_UNIT_TEXT.encode() and os.path.lexists(wants)
 
 
-def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None]) -> None:
+def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None], moved: bool) -> None:
     """Bring the environment files of the checkout and the host's own services to the release.
 
-    `wanted` is the marker that they get then.
+    `wanted` is the marker that they get then; `moved` says that the Compose files of the checkout may be others.
     """
     before = marker_of("host")
     there = [one["service"] for one in containers_of(HOST_PROJECT)]
-    due = before != wanted or not there
+    due = before != wanted or not there or moved
     if due:  # before the first file changes: whoever goes back must see that these are not the old ones
         mark("host", STARTING)
     gone = [name for name in HOST_SERVICES if name in there and name not in stack["services"]]
@@ -1561,7 +1693,7 @@ def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None]) -> No
     if not due:
         return
     was, will = before.split(), wanted.split()
-    if not there or was[:2] != will[:2]:
+    if not there or was[:2] != will[:2] or moved:
         told("start", HOST)
     if has_turn(will[2]) and (not there or was[2:] != will[2:]):
         told("start", TURN)
@@ -1613,8 +1745,8 @@ def start_host(stack: Json) -> None:
             up(stack, HOST_PROJECT, HOST_FILE, stack["host_compose"], "host.env", how, "--no-deps", *services)
 
 
-def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None]) -> None:
-    """Bring a slot to the release; `wanted` is the marker that it gets then.
+def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None], moved: bool) -> None:
+    """Bring a slot to the release; `wanted` is the marker that it gets then, `moved` as for the host's services.
 
     The first words there are its own files and the tokens that it shares; the others are TURN's, which only two of its
     services read.
@@ -1622,9 +1754,9 @@ def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], 
     name, project = slot["name"], slot["project"]
     marker, own = "%s.%s" % (name, project), " ".join(wanted.split()[:3])
     before, there = marker_of(marker), containers_of(project)
-    if before == wanted and there:
+    if before == wanted and there and not moved:
         return
-    whole = not there or not before.startswith(own)
+    whole = not there or moved or not before.startswith(own)
     # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
     sleeps = is_asleep(there) and not before.endswith(STARTING)
     told("start", "%s/%s" % (STACK, name))
@@ -2191,14 +2323,14 @@ _one_key_at_a_time = threading.Lock()
 
 
 class Asked(NamedTuple):
-    """What checks know besides their need: the release, values of secrets, and who reads what nodes read.
+    """What checks know besides their need: the release, values of secrets, and as whom nodes run, None for root.
 
     `renamed` says that this machine may have had another name.
     """
 
     wanted: Json
     values: Json
-    reader: str
+    reader: Optional[Ids]
     renamed: bool
 
 
@@ -2212,7 +2344,7 @@ def do_preflight(request: Json) -> Json:
     "" where a finding is of the host or of several nodes.
     """
     wanted = request["wanted"]
-    reader = "root" if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
+    reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
     asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")))
     checks: List[Tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
     checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
@@ -2317,16 +2449,21 @@ def check_stack(_need: Json, asked: Asked) -> Iterator[Finding]:
         need_checkout(stack, host)
         need_nftables(host)
         for name in (HOST_FILE, SLOT_FILE):
-            need_brand(stack, host, "%s/%s" % (stack["checkout"], name))
+            need_brand(stack, host, name)
     yield from ()
 
 
 # Files and directories.
 
 
-def can(reader: str, right: str, path: str) -> bool:
+def can(reader: Optional[Ids], right: str, path: str) -> bool:
     """Whether a user has a right on a path: r, w or x. The kernel is asked, so that access lists count."""
-    return run("test", "-" + right, path, user=reader).status == 0
+    return run("test", "-" + right, path, ids=reader).status == 0
+
+
+def owner_of(asked: Asked) -> str:
+    """The name of the user that nodes run as."""
+    return str(asked.wanted["owner"])
 
 
 def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
@@ -2335,7 +2472,7 @@ def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
     if not os.path.exists(path):
         yield "file-missing", "there is no %s" % path
     elif not can(asked.reader, "r", path):
-        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, asked.reader)
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, owner_of(asked))
 
 
 def check_password_file(need: Json, asked: Asked) -> Iterator[Finding]:
@@ -2374,7 +2511,7 @@ def check_keystore(need: Json, asked: Asked) -> Iterator[Finding]:
         return
     file = "%s/%s" % (path, mine[0])
     if not can(asked.reader, "r", file):
-        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (file, asked.reader)
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (file, owner_of(asked))
     password = password_of(need, asked)
     if password and opens(keys[mine[0]], password) is False:
         yield "password-opens-key", "the password from %s does not open %s" % (need["password"], file)
@@ -2459,7 +2596,7 @@ def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:
         if os.path.lexists(path) or not own:
             yield "models-dir-writable", "there is no directory %s for models" % path
     elif not can(asked.reader, "w", path) or is_read_only(path):
-        yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, asked.reader)
+        yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, owner_of(asked))
 
 
 def check_data_directory(need: Json, asked: Asked) -> Iterator[Finding]:
@@ -2473,7 +2610,10 @@ def check_data_directory(need: Json, asked: Asked) -> Iterator[Finding]:
     if not os.path.exists(database):
         return
     if not can(asked.reader, "w", database):
-        yield "data-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (database, asked.reader)
+        yield (
+            "data-dir-writable",
+            "%s cannot be written to by %s, as which nodes run here" % (database, owner_of(asked)),
+        )
     chain = chain_of(database)
     if chain and need["chain_id"] and chain != need["chain_id"]:
         message = "%s belongs to chain %s, and the spec is for chain %s: name another data_dir"
@@ -2713,6 +2853,7 @@ def do_observe(request: Json) -> Json:
     answer: Json = {"state": now, "changed": False}
     if "wanted" in request:
         files = secret_files(request["wanted"], request.get("values", {}))
+        add_source_drift(now, request["wanted"].get("stack"))
         answer["steps"] = steps(with_other_secrets(now, files), wanted_state(request["wanted"]))
     return answer
 
@@ -2798,6 +2939,7 @@ def do_stage(request: Json) -> Json:
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)
         need_programs(wanted)
+        fetch_source(wanted.get("stack"), wanted["host"])
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
         note("staged", release=release)
