@@ -63,8 +63,8 @@ class FleetSettings(Base):
     )
     avatar_release: AvatarTagField | None = Field(
         None,
-        description="Avatar stack release that the fleet runs, such as v1.3.6, which checkouts on hosts are brought to; "
-        "required if the fleet has avatars.",
+        description="Avatar stack release that the fleet runs, such as v1.3.6; required if the fleet has avatars. "
+        "A rollout brings the checkouts on hosts to it.",
     )
 
 

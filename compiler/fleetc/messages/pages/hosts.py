@@ -1,6 +1,6 @@
 """What `fleetc explain` says about what hosts report: findings of a preflight, and programs that do not come.
 
-In: nothing; this is a table. Out: pages by code. The program on the host (`fleetc_host.py`) makes the messages.
+In: nothing; this is a table. Out: pages by code. The program on the host makes the messages.
 """
 
 from __future__ import annotations
