@@ -221,6 +221,22 @@ def test_program_changed_on_the_host_is_drift_and_is_mended(host: Json, server: 
     assert path.read_bytes() == content
 
 
+def test_program_of_many_nodes_is_read_once_until_somebody_touches_it(host: Json, server: Server) -> None:
+    server.pages["/livepeer"] = script("0.9.1")
+    given = program(script("0.9.1"), url=server.address + "/livepeer")
+    host["install_programs"](wanted(given))
+    read: list[str] = []
+    real = host["digest_of_file"]
+    host["digest_of_file"] = lambda path: (read.append(path), real(path))[1]
+    assert all(host["is_installed"](given) for _ in range(3))
+    assert len(read) == 1
+    path = Path(host["program_path"](given))
+    facts = path.stat()
+    path.write_bytes(script("0.9.0"))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))  # as somebody would who hides it
+    assert not host["is_installed"](given)
+
+
 def test_process_of_another_program_is_drift(host: Json) -> None:
     """This test's own process is no node."""
     service = {"name": "gate", "program": program(b"x", url="https://downloads.example.net/livepeer")}
