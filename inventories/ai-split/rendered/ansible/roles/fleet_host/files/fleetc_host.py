@@ -384,7 +384,7 @@ _digests: Dict[Tuple[str, int, int, int], str] = {}
 
 
 def digest_of_program(path: str) -> str:
-    """The digest of a program. All nodes of a host have the same large file: it is read once while nobody touches it."""
+    """The digest of a program. All nodes of a host have one large file: it is read once while nobody touches it."""
     facts = os.stat(path)
     key = (path, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns)
     if key not in _digests:
