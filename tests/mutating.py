@@ -128,8 +128,21 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "at": ("gateways", "orchestrators.orch"),
     "batch": ("1%", "100%", "0%"),
     "optimization": ("stable-fast", ""),
+    "build": ("gpu", "spare"),
+    "sha256": ("1" * 64, "A" * 64, "sha256"),
+    "member": ("livepeer-linux-amd64/livepeer", "../livepeer", "livepeer"),
 } | dict.fromkeys(
-    ("binary", "state_dir", "keystore", "data_dir", "models_dir", "verifier_path", "live_runner_config", "host_file"),
+    (
+        "binary",
+        "state_dir",
+        "keystore",
+        "data_dir",
+        "models_dir",
+        "verifier_path",
+        "live_runner_config",
+        "host_file",
+        "file",
+    ),
     ("/srv/spare", "/var/lib/livepeer", "/var/lib/livepeer/keystore", "relative", "/"),
 )
 """Values of texts that the schema says nothing about, by key."""
@@ -148,6 +161,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "max_model_prices": ("text-to-image", "Text-to-image", "nothing"),
     "gateway_prices": (_EVE, "nobody"),
     "min_runner_versions": ("streamdiffusion",),
+    "programs": ("v0.9.1", "v0.9.0", "0.9.1"),
 }
 """Keys of tables whose keys are free. Names of the fleet are tried as well."""
 

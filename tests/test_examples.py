@@ -84,8 +84,9 @@ def test_systemd_has_nothing_to_say_about_any_unit(example: tuple[Compiled, Path
     for kind in ("*.target", "*.slice"):
         for unit in Path("/lib/systemd/system").glob(kind):
             shutil.copy(unit, library, follow_symlinks=True)
-    for host, _ in found:
-        stub = root / host.binary.lstrip("/")
+    for _, service in found:
+        assert service.program is not None
+        stub = root / service.program.path.lstrip("/")
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text("#!/bin/sh\n")
         stub.chmod(0o755)

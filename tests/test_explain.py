@@ -13,9 +13,11 @@ from fleetc.disk import manifest
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.rules import Rule, rules
+from tests.support import ROOT
 
 _CORE = Path(__file__).parent.parent / "compiler" / "fleetc"
 _REPORTS = {"error", "warning", "report", "FilesError", "_badly_encoded", "outside", "Refusal"}
+HOST_PROGRAM = ROOT / "playbooks/roles/fleet_host/files/fleetc_host.py"
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 
@@ -47,6 +49,7 @@ def test_every_page_belongs_to_a_code_that_is_reported() -> None:
     texts = [
         path.read_text("utf-8") for path in _modules() if path.name != "explain.py" and path.parent.name != "pages"
     ]
+    texts.append(HOST_PROGRAM.read_text("utf-8"))
     unused = {code for code in PAGES if not any(f'"{code}"' in text for text in texts)}
     assert unused == set()
 

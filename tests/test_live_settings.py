@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.blueprint.blueprint import LiveValue
+from fleetc.blueprint.rollout import LiveValue
 from fleetc.upstream import FLAGS
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 from fleetc.upstream.metrics import metrics

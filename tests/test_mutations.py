@@ -30,7 +30,7 @@ from tests.node import Settings, StartupError, addresses, broken_rules, notes, r
 from tests.support import EXAMPLES, ROOT, shipped
 from tests.test_releases import RICH
 
-FEW = 20
+FEW = 32
 COUNT = 50
 WHOLE = 200
 """Changes of each fleet: those without the rules, those that always run, and those that run with them under `slow`."""

@@ -9,6 +9,8 @@ import pytest
 
 from fleetc.messages.explain import pages
 from fleetc.upstream import load
+from tests.support import ROOT
+from tests.test_explain import HOST_PROGRAM
 
 ROWS: dict[str, dict[str, Any]] = load("startup_rules.toml")["rules"]
 GAPS = {18, 19, 32, 33, 34, 35, 36, 37, 38, 39, 55, 56, 57, 58, 59, 89}
@@ -44,6 +46,26 @@ def test_row_says_who_sees_to_it(name: str) -> None:
     if "preflight" in row:
         assert reason, "say what the host knows and the spec does not"
         assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)+", row["preflight"])
+
+
+LEFT = {
+    "gpus-encode": "only a trial encode shows it, and a node may be using the GPU",
+    "orchestrator-release": "an orchestrator outside the fleet says it in a call that has to be signed",
+    "price-feed-answers": "it takes a call to the chain",
+    "rpc-answers": "it takes a call to the chain",
+    "rpc-of-this-chain": "it takes a call to the chain",
+    "runner-images-present": "the node pulls the images itself, and knows which",
+    "secrets-agree": "the two values are on two hosts",
+    "service-address-leads-here": "nobody listens there before the node runs",
+}
+"""Checks of a host that the program there does not make, and why."""
+
+
+def test_preflight_of_the_host_makes_every_check_that_it_can() -> None:
+    named = {row["preflight"] for row in ROWS.values() if "preflight" in row}
+    sources = (HOST_PROGRAM, ROOT / "compiler/fleetc/lower/needs.py")
+    made = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', "".join(path.read_text("utf-8") for path in sources)))
+    assert named - made == set(LEFT)
 
 
 def test_most_conditions_never_reach_a_host() -> None:

@@ -66,6 +66,7 @@ def main() -> None:
     for host in hosts:
         host["nodes"] = by_host[host["name"]]
         host["ports"] = sorted(port for node in host["nodes"] for port in node["ports"])
+        host["needs"] = needs_of(spec, host)
         write_host(host, templates, out)
     fleet: Table = {"spec": spec, "hosts": hosts, "groups": groups_of(hosts)}
     write(out / "ansible/inventory.json", templates["inventory.json.j2"], fleet)
@@ -153,6 +154,8 @@ def node_of(spec: Table, table: str, name: str) -> Table:
         node["secrets"].append(secret_of("LP_ETHURL", "env", spec["fleet"]["rpc"]["env"]))
         flags["ethAcctAddr"], flags["ethKeystorePath"] = wallet["address"], wallet["keystore"]
         flags["reward"] = "true" if wallet["reward_by"] == name else "false"
+        if wallet["reward_by"] == name:
+            node["exclusive"] = f"calls reward for {wallet['address']}"
     if node["gpus"]:
         flags["nvidia"] = ",".join(map(str, node["gpus"]))
     for key, flag in (("max_sessions", "maxSessions"), ("verbosity", "v")):
@@ -390,6 +393,58 @@ def ports_of(node: Table) -> list[tuple[int, str, str, str]]:
         address, _, port = listener.rpartition(":")
         found.append((int(port), address, node["name"], purpose))
     return found
+
+
+def needs_of(spec: Table, host: Table) -> list[Table]:
+    """What must be on a host: each need once, with its nodes and, for what people provide, its words."""
+    found: dict[tuple[str, ...], Table] = {}
+
+    def need(name: str, subject: str, words: str, nodes: list[str], **facts: str) -> None:
+        key = (name, subject, *facts.values())
+        row = found.setdefault(key, {"need": name, "subject": subject, "words": words, "nodes": [], "facts": facts})
+        row["nodes"] += [node for node in nodes if node not in row["nodes"]]
+
+    docker = host["runtime"] == "docker"
+    if not docker:
+        need("systemd", "", "systemd 240 or newer", [], version="240")
+    engines = [node["name"] for node in host["nodes"] if docker or node["models"]]
+    if engines:
+        need("docker", "", "Docker Engine, running", engines)
+    if docker:
+        need("compose", "", "Compose plugin of Docker, 2.24.0 or newer", [], version="2.24.0")
+    for node in host["nodes"]:
+        if node["gpus"]:
+            ids = [str(gpu) for gpu in node["gpus"]]
+            words = f"driver that shows GPU {', '.join(ids)} to nvidia-smi"
+            need("gpus", "", words, [node["name"]], gpus=" ".join(ids), uuids="")
+            if docker or node["models"]:
+                need("toolkit", "", "NVIDIA Container Toolkit", [node["name"]])
+    for node in host["nodes"]:
+        needs_of_node(spec, node, docker, partial(need, nodes=[node["name"]]))
+    return list(found.values())
+
+
+def needs_of_node(spec: Table, node: Table, docker: bool, need: Any) -> None:
+    """What one node needs."""
+    release = spec["fleet"]["node_release"]
+    if not docker:
+        words = f"the node's program of release {release}"
+        need("program", "/usr/local/bin/livepeer", words, version=release.removeprefix("v"))
+    if "wallet" in node:
+        wallet = spec["wallets"][node["wallet"]]
+        place, words = wallet["password"]["host_file"], f"directory with the key file of {wallet['address']}"
+        facts = {"account": wallet["address"], "password": place, "password_kind": "host_file"}
+        need("keystore", wallet["keystore"], words, **facts)
+        need("password-file", place, "file with the password of the account")
+        schemes = "http https ws wss"
+        facts = {"check": "", "kind": "env", "schemes": schemes, "variable": "LP_ETHURL"}
+        need("secret", spec["fleet"]["rpc"]["env"], "", **facts)
+    if node["models"]:
+        need("models-directory", f"{node['data_dir']}/models", "")
+    need("data-directory", node["data_dir"], "", chain_id="0" if node["table"] == "transcoders" else "42161")
+    for port, address, name, purpose in sorted(node["ports"], key=lambda port: (port[1], port[0])):
+        if not purpose.endswith(" runner"):
+            need("port", f"{purpose} of {name}", "", address=address, port=str(port), protocol="tcp")
 
 
 _STAGES = {"orchestrators": 1, "transcoders": 2, "ai_workers": 2, "gateways": 3}

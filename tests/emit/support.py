@@ -24,6 +24,7 @@ from fleetc.blueprint.blueprint import (
     Variable,
 )
 from fleetc.blueprint.market import MarketTables
+from fleetc.blueprint.rollout import Program
 from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.emit import formats
 from fleetc.emit.draft import Draft, Verbatim
@@ -42,6 +43,8 @@ ODD_VALUES = (
 """Values that some target would gladly read as its own."""
 
 HERE = given("gateways", "gw-eu")
+PROGRAM = Program("/usr/local/bin/livepeer", "0.9.1", HERE)
+"""What nodes of systemd hosts run here."""
 
 
 def service(name: str = "gw-eu", **changes: Any) -> Service:
@@ -100,10 +103,12 @@ def host(name: str = "edge-1", *services: Service, **changes: Any) -> HostBluepr
         ssh_port=22,
         become=False,
         node_user="livepeer",
-        binary="/usr/local/bin/livepeer",
         services=services,
     )
-    return replace(base, **changes)
+    made = replace(base, **changes)
+    if made.runtime != "systemd":
+        return made
+    return replace(made, services=tuple(replace(service, program=PROGRAM) for service in made.services))
 
 
 def odd_service(name: str) -> Service:

@@ -267,7 +267,7 @@ def release(spec: str) -> tuple[Json, str]:
     (said,) = [a.content for a in compiled.tree.artifacts if a.path == "ansible/host_vars/gpu-1.json"]
     variables = {name.removeprefix("fleet_host_"): plain(value) for name, value in json.loads(said).items()}
     stack = {name.removeprefix("stack_"): value for name, value in variables.items() if name.startswith("stack_")}
-    wanted = {name: variables[name] for name in ("fleet", "digest", "owner", "binary", "runtime", "services")}
+    wanted = {name: variables[name] for name in ("fleet", "digest", "owner", "runtime", "services")}
     wanted |= {"host": "gpu-1", "keep": 2, "seconds": {"stable": 0, "deadline": 1, "confirm": 60}}
     return wanted | {"stack": stack or None}, base64.b64encode(packed.getvalue()).decode()
 

@@ -151,7 +151,7 @@ def request(number: int, program: dict[str, Any]) -> dict[str, Any]:
     ]
     whole = program["hexdigest"]("".join(f"{node} {digest(node)}\n" for node in NODES).encode())
     wanted = {
-        "fleet": "aurora", "host": "edge", "digest": whole, "owner": "root", "binary": "/bin/true",
+        "fleet": "aurora", "host": "edge", "digest": whole, "owner": "root",
         "runtime": "systemd", "seconds": {"stable": 0, "deadline": 0, "confirm": 60}, "keep": 2,
         "services": services, "stack": None,
     }  # fmt: skip

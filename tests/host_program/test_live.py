@@ -242,13 +242,15 @@ class Machine:
         files = compiled.tree.as_mapping()
         variables = plain(json.loads(files["ansible/host_vars/edge.json"].content))
         inventory = json.loads(files["ansible/inventory.json"].content)["all"]["vars"]
-        names = ("fleet", "digest", "owner", "binary", "runtime", "seconds", "keep", "live", "services")
+        names = ("fleet", "digest", "owner", "runtime", "seconds", "keep", "live", "services")
         wanted = {name: variables[f"fleet_host_{name}"] for name in names}
         wanted["seconds"] = {"stable": 0, "deadline": 3, "confirm": 60}
         wanted |= {"host": "edge", "stack": None, "setters": plain(inventory["fleet_host_setters"])}
         assert compiled.blueprint is not None
         for service, lowered in zip(wanted["services"], compiled.blueprint.hosts[0].services, strict=True):
             words = "".join(f"{self.below(argument.text)}\0" for argument in lowered.arguments)
+            if "program" in service:
+                service["program"]["path"] = str(self.binary)
             service["arguments"] = hashlib.sha256(words.encode()).hexdigest()
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as tar:

@@ -17,6 +17,8 @@ import pytest
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.pipeline import compile_spec
 from tests.farm import Farm, Host, Process
+from tests.farm_system import run_checked
+from tests.standin import gcc_words
 from tests.support import ROOT, shipped, sources_of
 from tests.support_values import nasty_values
 
@@ -251,8 +253,8 @@ def rollout(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ro
 
 
 def test_arguments_read_back_from_the_hosts_equal_what_was_compiled(rollout: Rollout) -> None:
-    for plan, service, host in rollout.services():
-        program = plan.binary if plan.runtime == "systemd" else "/usr/local/bin/livepeer"
+    for _, service, host in rollout.services():
+        program = service.program.path if service.program else "/usr/local/bin/livepeer"
         expected = [program, *(a.text for a in service.arguments)]
         assert process_of(host, service).argv == [word.encode() for word in expected], service.name
 
@@ -398,8 +400,17 @@ def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollo
 
 
 def test_flag_that_the_node_does_not_know_fails_the_rollout_with_its_words(rollout: Rollout) -> None:
-    """Flags of a release that fleetc does not know are taken as written; the stand-in has the flags of v0.9.1."""
+    """Flags of a release that fleetc does not know are taken as written; the stand-in has the flags of v0.9.1.
+
+    It says that it is v9.0.0, because a program of another release is never started.
+    """
+    tomorrow = rollout.directory / "tomorrow"
+    run_checked(*gcc_words(rollout.directory, tomorrow, "9.0.0-standin"))
+    rollout.hosts["one"].write("/opt/tomorrow/livepeer", tomorrow.read_bytes(), 0o755)
     rollout.write(price=1310, orch_a='node_release = "v9.0.0"\nextra_flags = { flagOfTomorrow = "1" }')
+    spec = rollout.directory / "fleet.toml"
+    text = spec.read_text(encoding="utf-8").replace("[hosts.one]\n", '[hosts.one]\nbinary = "/opt/tomorrow/livepeer"\n')
+    spec.write_text(text, encoding="utf-8")
     rollout.compile()
     try:
         done = rollout.deploy("--limit", "one")

@@ -82,7 +82,7 @@ def test_role_hands_everything_to_its_program_and_uses_no_shell() -> None:
         (module, *others) = [key for key in task if key not in KEYWORDS]
         assert not others, (path, task["name"], others)
         modules.add(module)
-    builtin = {f"ansible.builtin.{name}" for name in ("assert", "import_tasks", "set_fact")}
+    builtin = {f"ansible.builtin.{name}" for name in ("assert", "copy", "import_tasks", "set_fact")}
     assert modules == {"fleet_host"} | builtin
 
 
@@ -123,7 +123,7 @@ def test_emitted_variables_are_those_that_the_role_describes(project: Path) -> N
         assert required <= ours <= set(declared)
         options = declared["fleet_host_services"]["options"]
         for service in variables["fleet_host_services"]:
-            assert set(options) - {"image", "exclusive"} <= set(service) <= set(options)
+            assert set(options) - {"image", "program", "exclusive"} <= set(service) <= set(options)
             for secret in service["secrets"]:
                 assert set(secret) == set(options["secrets"]["options"])
 

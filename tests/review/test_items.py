@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from fleetc.blueprint import blueprint, market, monitoring
+from fleetc.blueprint import rollout as of_rollout
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.places.origin import Origin, given
 from fleetc.review.data import IMPACTS
@@ -25,6 +26,7 @@ HANDLED = {
     Blueprint: of_blueprint.PLAN,
     market.MarketTables: of_blueprint.MARKET,
 }
+MODULES = tuple(module.__name__ for module in (blueprint, of_rollout, market, monitoring))
 WHOLE = {
     **dict.fromkeys(
         (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount),
@@ -33,9 +35,9 @@ WHOLE = {
     **dict.fromkeys(
         (blueprint.Connection, blueprint.FirewallRow, blueprint.AllowedNetwork), "all of it stands in the item"
     ),
-    blueprint.Health: "see Service.health",
-    blueprint.LiveValue: "see Service.live",
-    blueprint.RolloutTimes: "each has an item of its own",
+    of_rollout.Health: "see Service.health",
+    of_rollout.LiveValue: "see Service.live",
+    of_rollout.RolloutTimes: "each has an item of its own",
     blueprint.Allowlist: "all of it stands in the item",
     blueprint.BlueprintFile: "taken apart entry by entry",
     market.MarketRow: "see Market.rows",
@@ -56,7 +58,7 @@ def records() -> list[type]:
         if not isinstance(kind, type) or kind in found or get_origin(kind) is not None:
             return
         record = dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")
-        if kind.__module__ in (blueprint.__name__, market.__name__, monitoring.__name__) and record:
+        if kind.__module__ in MODULES and record:
             found.append(kind)
             for hint in get_type_hints(kind).values():
                 walk(hint)

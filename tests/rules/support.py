@@ -205,3 +205,9 @@ def silent(text: str) -> None:
     """Fail when anything at all is said about a spec."""
     found = checked(text).diagnostics
     assert not found, f"a sound spec is not silent:\n{printed(text)}"
+
+
+def program(release: str, digit: str, more: str = "") -> str:
+    """A table of programs whose digests are all one digit."""
+    url = f'url = "https://downloads.example.net/{release}/livepeer"'
+    return f'[programs."{release}"]\n{url}\nsha256 = "{digit * 64}"\n{more}'

@@ -26,8 +26,11 @@ def can_build() -> bool:
     return shutil.which("gcc") is not None and Path("/usr/include/openssl/ssl.h").exists()
 
 
-def gcc_words(directory: Path, binary: Path) -> list[str]:
-    """Write the header into a directory, and return the command that builds the stand-in as a static program."""
+def gcc_words(directory: Path, binary: Path, version: str = "0.9.1-standin") -> list[str]:
+    """Write the header into a directory, and return the command that builds the stand-in as a static program.
+
+    `version` is the release that it says it is.
+    """
     (directory / HEADER).write_text(header(), encoding="utf-8")
-    options = ["-static", "-O1", "-Wall", "-Werror", "-pthread", f"-I{directory}"]
+    options = ["-static", "-O1", "-Wall", "-Werror", "-pthread", f"-I{directory}", f'-DSTANDIN_VERSION="{version}"']
     return ["gcc", *options, "-o", str(binary), *map(str, SOURCES), *LIBRARIES]

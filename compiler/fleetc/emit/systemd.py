@@ -39,7 +39,9 @@ def emit(host: HostBlueprint, templates: Templates) -> Iterator[Draft]:
 
 def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
     arguments = [Encoded(systemd_exec(argument.text)) for argument in service.arguments]
-    if len(" \\\n  ".join([host.binary, *arguments]).encode()) > MAX_COMMAND_BYTES:
+    program = service.program
+    assert program is not None  # noqa: S101  # every service of a systemd host has one
+    if len(" \\\n  ".join([program.path, *arguments]).encode()) > MAX_COMMAND_BYTES:
         raise EncodingError("too_long")
     table = given(service.table, service.name)
     data_dir = [mount.origin for mount in service.mounts if mount.path == service.data_dir]
@@ -49,7 +51,7 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
         "name": mark(Word(service.name), table),
         "release": mark(Word(format_release(service.release)), release_origin(service)),
         "user": mark(Word(host.node_user), given("hosts", host.name, "node_user")),
-        "binary": mark(host.binary, given("hosts", host.name, "binary")),
+        "program": mark(program.path, program.origin),
         "arguments": [mark(text, a.origin) for text, a in zip(arguments, service.arguments, strict=True)],
         "data_dir": mark(_bare_path(service.data_dir), *data_dir),
         # The rollout only creates the data directory, and without a "-" systemd starts no unit whose path is missing.

@@ -19,6 +19,7 @@ from fleetc.language.ladder import Ladder
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.program import Program, ReleaseName
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.stream import Stream
 from fleetc.language.worker import AiWorker, Transcoder
@@ -82,6 +83,9 @@ class Fleet(Base):
         "compare prices with it; nodes use their own price feed.",
     )
     hosts: dict[Name, Host] = Field(description="Machines, by name.", min_length=1)
+    programs: dict[ReleaseName, Program] = Field(
+        default_factory=dict, description="The node's programs that fleetc installs on systemd hosts, by release."
+    )
     wallets: dict[Name, Wallet] = Field(default_factory=dict, description="Chain accounts, by name.")
     models: dict[Name, Model] = Field(default_factory=dict, description="AI models, by name.")
     gateways: dict[Name, Gateway] = Field(default_factory=dict, description="Gateways, by name.")

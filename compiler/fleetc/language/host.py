@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic.json_schema import WithJsonSchema
 
 from fleetc.language.avatar_fields import AvatarTagField
@@ -63,7 +63,8 @@ class FleetSettings(Base):
     )
     avatar_release: AvatarTagField | None = Field(
         None,
-        description="Avatar stack release that the fleet runs, such as v1.3.6; required if the fleet has avatars.",
+        description="Avatar stack release that the fleet runs, such as v1.3.6; required if the fleet has avatars. "
+        "A rollout brings the checkouts on hosts to it.",
     )
 
 
@@ -105,10 +106,23 @@ class Host(Base):
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
     become: Flag = Field(False, description="Whether Ansible must become root with sudo after logging in.")
     node_user: UserName = Field("livepeer", description="User that nodes run as on a systemd host; created if missing.")
-    binary: AbsolutePath = Field("/usr/local/bin/livepeer", description="Path of the node program on a systemd host.")
+    binary: AbsolutePath | None = Field(
+        None,
+        description="Path of a node program that you install on this systemd host yourself; by default that of "
+        "`programs`, or /usr/local/bin/livepeer if the release has no table there.",
+    )
+    build: Name | None = Field(
+        None, description="Build of the programs that this systemd host runs, such as gpu; by default the table's own."
+    )
     state_dir: AbsolutePath = Field(
         "/var/lib/livepeer", description="Directory in which each node of this host gets its data directory."
     )
+
+    @model_validator(mode="after")
+    def _runs_one_program(self) -> Host:
+        if self.binary is not None and self.build is not None:
+            raise refuse("a host with a program of its own runs no build of programs", "remove binary or build")
+        return self
 
 
 def _reward_by(value: Any) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, RolloutTimes, Service
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
+from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.host import Rollout
@@ -23,8 +24,10 @@ from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_sign
 from fleetc.lower.live import live_values
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
+from fleetc.lower.needs import needs_of
 from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
+from fleetc.lower.program import lower_program
 from fleetc.lower.scope import reward_caller
 from fleetc.lower.streams import lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
@@ -63,7 +66,7 @@ def _times(rollout: Rollout) -> RolloutTimes:
 
 def _host(fleet: Fleet, name: str) -> HostBlueprint:
     host = fleet.hosts[name]
-    return HostBlueprint(
+    made = HostBlueprint(
         name=name,
         address=host.address,
         public=host.public or "",
@@ -73,17 +76,22 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         ssh_port=host.ssh_port,
         become=host.become,
         node_user=host.node_user,
-        binary=host.binary,
         services=tuple(
             _checked(fleet, node, _service(fleet, node)) for node in sorted(fleet.nodes_by_host.get(name, ()), key=turn)
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
+    return replace(made, needs=needs_of(fleet, made))
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
-    answers, exclusive = health(fleet, node, service.ports), _exclusive(fleet, node)
-    return replace(service, health=answers, exclusive=exclusive, live=live_values(fleet, node, service))
+    return replace(
+        service,
+        health=health(fleet, node, service.ports),
+        exclusive=_exclusive(fleet, node),
+        live=live_values(fleet, node, service),
+        program=lower_program(fleet, node),
+    )
 
 
 def _exclusive(fleet: Fleet, node: Node) -> tuple[str, ...]:

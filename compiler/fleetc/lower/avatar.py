@@ -29,6 +29,7 @@ from fleetc.blueprint.blueprint import (
 )
 from fleetc.language import effective_avatar as effective
 from fleetc.language.avatar import Avatars
+from fleetc.language.avatar_fields import AvatarTag
 from fleetc.language.avatar_tables import Turn
 from fleetc.language.effective_avatar import SlotInForce
 from fleetc.language.fields import Base, SecretRef
@@ -70,6 +71,7 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
         name=stack.name,
         release=str(effective.release_of(fleet, stack).value),
         image_tag=str(effective.image_tag(fleet, stack).value),
+        ref=_ref(effective.release_of(fleet, stack).value),
         prefix=settings.brand.upper(),
         checkout=settings.project_dir,
         checkout_files=tuple(sorted({f"{GAME_FILE_DIRECTORY}/{file}" for _, file in _game_files(settings)})),
@@ -87,6 +89,11 @@ def lower_avatar(fleet: Fleet, stack: Stack) -> StackBlueprint:
         firewall=firewall(fleet, stack, slots),
         relay=(relay.value.first, relay.value.last) if relay is not None else None,
     )
+
+
+def _ref(tag: AvatarTag) -> str:
+    """What git calls a release: its tag, or the commit of an image of one. Nobody knows that of a rolling tag."""
+    return tag.text.removeprefix("sha-") if tag.fixed else ""
 
 
 def _services(settings: Avatars) -> Iterator[str]:

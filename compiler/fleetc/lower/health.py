@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from fleetc.analysis.prices import base_price, prices_of
-from fleetc.blueprint.blueprint import Health
+from fleetc.blueprint.rollout import Health
 from fleetc.language import effective
 from fleetc.language.effective import BoundPort
 from fleetc.language.fleet import Fleet, Node

@@ -9,7 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fleetc.analysis.prices import NodePrice, prices_of
-from fleetc.blueprint.blueprint import LiveValue, Service
+from fleetc.blueprint.blueprint import Service
+from fleetc.blueprint.rollout import LiveValue
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import ChainSettings

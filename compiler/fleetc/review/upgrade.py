@@ -82,7 +82,7 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
     checked = check_spec(overlaid)
     before, after = _services(lower(fleet)), _services(lower(_moved(fleet, target)))
     moves = [
-        _Move(node, before[node.name], after[node.name], target, talks_to_chain(fleet, node), _binary(fleet, node))
+        _Move(node, before[node.name], after[node.name], target, talks_to_chain(fleet, node))
         for node in fleet.nodes
         if node.settings.node_release is None
     ]
@@ -105,17 +105,13 @@ def compare(base: Checked, sources: Sequence[Source], target: Release) -> Upgrad
 
 @dataclass(frozen=True)
 class _Move:
-    """One node that gets the release: its service today and then.
-
-    `binary` is the program on a host without containers, which the operator replaces, else "".
-    """
+    """One node that gets the release: its service today and then."""
 
     node: Node
     service: Service
     then: Service
     new: Release
     on_chain: bool
-    binary: str
 
     @property
     def old(self) -> Release:
@@ -148,11 +144,6 @@ def _moved(fleet: Fleet, target: Release) -> Fleet:
     fields = {name: getattr(fleet, name) for name in Fleet.model_fields}  # and nothing computed from them
     fields["fleet"] = fleet.fleet.model_copy(update={"node_release": target})
     return Fleet.model_construct(fleet.model_fields_set, **fields)
-
-
-def _binary(fleet: Fleet, node: Node) -> str:
-    host = fleet.hosts[node.settings.host]
-    return host.binary if host.runtime == "systemd" else ""
 
 
 def _services(blueprint: Blueprint) -> dict[str, Service]:
@@ -303,7 +294,7 @@ def _lines(moves: list[_Move]) -> tuple[LineChange, ...]:
     """The differences of the launch lines; nodes with the same difference stand together."""
     nodes: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for move in moves:
-        old, new = _parts(move.service, move.binary), _parts(move.then, move.binary)
+        old, new = _parts(move.service), _parts(move.then)
         changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
         removed = tuple(old[name][0] for name in changed if name in old)
         added = tuple(new[name][0] for name in changed if name in new)
@@ -312,9 +303,10 @@ def _lines(moves: list[_Move]) -> tuple[LineChange, ...]:
     return tuple(LineChange(tuple(names), *difference) for difference, names in nodes.items())
 
 
-def _parts(service: Service, binary: str) -> dict[str, tuple[str, Any]]:
+def _parts(service: Service) -> dict[str, tuple[str, Any]]:
     """What a process is started with: how each part is shown, and what is compared. Variables show their names only."""
-    program = f"program {binary}, {format_release(service.release)}" if binary else f"image {service.image}"
+    release = format_release(service.release)
+    program = f"program {service.program.path}, {release}" if service.program else f"image {service.image}"
     parts: dict[str, tuple[str, Any]] = {"": (program, "")}
     parts |= {f"-{a.flag}": (a.text, "") for a in service.arguments}
     parts |= {f"variable {v.name}": (f"variable {v.name}", v.value) for v in service.variables}

@@ -54,7 +54,7 @@ def forms() -> Forms:
         query_parts=tuple(data["names"]["query_parts"]),
         query_names=frozenset(data["names"]["query"]),
         hash=re.compile(
-            rf"(?<![A-Za-z0-9])(?:{'|'.join(data['names']['hashes'])})[\s:=@/~-]{{1,3}}"
+            rf"(?<![A-Za-z0-9])(?:{'|'.join(data['names']['hashes'])})[\s:=@/~\"'-]{{1,4}}"
             r"(?:(?:0x)?[0-9a-f]{7,128}(?:\.\.\.[0-9a-f]{7,64})?(?![0-9A-Za-z])|[A-Za-z0-9+/]{43,88}={1,2})",
             re.IGNORECASE,
         ),

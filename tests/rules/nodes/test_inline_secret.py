@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from tests.rules.support import (
     offchain,
     onchain,
     printed,
+    program,
     silent,
     stream,
 )
@@ -298,3 +300,10 @@ def test_syntax_errors_do_not_repeat_what_a_secret_key_holds(line: str) -> None:
     shown = check_text(f"[wallets.payer]\n{line}\n")
     assert "1 error" in shown
     assert "Tr0ub4dor3" not in shown
+
+
+def test_digest_of_a_program_is_public() -> None:
+    """A real digest, which looks like a key; the same text anywhere else is an error."""
+    digest = hashlib.sha256(b"livepeer").hexdigest()
+    silent(offchain(free_orchestrator(), program("v0.9.1", "1").replace("1" * 64, digest)))
+    assert flagged(offchain(free_orchestrator(environment=f'{{ SPARE = "{digest}" }}')), CODE)

@@ -12,12 +12,18 @@ from fleetc.emit.templates import Encoded, Word
 from fleetc.text.encoders import markdown_cell
 
 _PLAIN = re.compile(r"[A-Za-z0-9._/:-]+(?: [A-Za-z0-9._/:-]+)*")
+_WORDS = re.compile(r"[A-Za-z0-9 ,.'_-]+")
 
 
 @lru_cache(maxsize=65536)
 def cell(text: str) -> Encoded:
     """Text of the spec as code in a cell. Plain text needs no character references and stays readable in the source."""
     return Encoded(f"`{text}`" if _PLAIN.fullmatch(text) else markdown_cell(text))
+
+
+def text(words: str) -> Encoded:
+    """Words of fleetc's own, which may name a release or an account; as code where they hold anything else."""
+    return Encoded(words) if _WORDS.fullmatch(words) else cell(words)
 
 
 @lru_cache(maxsize=65536)

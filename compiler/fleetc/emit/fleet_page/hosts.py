@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from fleetc.blueprint.blueprint import HostBlueprint, Service
 from fleetc.emit.artifacts import image_origin, release_origin
-from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import Word
 from fleetc.emit.traced import Mark
 from fleetc.language.quantities import reach_of
@@ -35,11 +35,10 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
     """One node; its last cell is its image, or the path of its program on a systemd host."""
     own = (service.table, service.name)
     table = given(*own)
-    if host.runtime == "docker":
+    if service.program is None:
         program = mark(cell(service.image), image_origin(service))
     else:
-        binary = (given("hosts", host.name, "binary"), given("hosts", host.name, "runtime"))
-        program = mark(cell(host.binary), *binary)
+        program = mark(cell(service.program.path), service.program.origin, given("hosts", host.name, "runtime"))
     return (
         mark(cell(service.name), table),
         mark(cell(host.name), given(*own, "host")),
@@ -81,6 +80,15 @@ def price_rows(service: Service, mark: Mark) -> Iterator[object]:
         way = word("pays" if price.pays else "asks")
         cells = (cell(service.name), way, cell(price.work), cell(price.price))
         yield mark(cells, given(service.table, service.name), price.origin)
+
+
+def need_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
+    """What people provide on a host before its first rollout, and for which of its nodes; for all without any."""
+    for need in host.needs:
+        if need.words:
+            nodes = [cell(node) for node in need.nodes]
+            subject = cell(need.subject) if need.subject else ""
+            yield mark((cell(host.name), text(need.words), subject, nodes), need.origin, given("hosts", host.name))
 
 
 def secret_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:

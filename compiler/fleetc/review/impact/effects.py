@@ -301,7 +301,7 @@ class Impact:
         if unit and item.key[2:3] == (stack,):
             shared = item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
             return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
-        return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user", "binary"))
+        return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user"))
 
     @cached_property
     def _moved_on(self) -> dict[str, list[NodeRef]]:

@@ -18,6 +18,7 @@ KINDS: dict[str, Meaning] = {
     "order": Meaning(none="the order of the entries"),
     "mount": Meaning(none="what a container sees of its host"),
     "image": Meaning(none="the program comes from a different image"),
+    "program": Meaning(none="where the program is on the host, and where it comes from"),
     "port": Meaning(computed=("exposure",), none="only the host itself can reach the port"),
     "gpus": Meaning(computed=("capacity",), none="which GPUs the process gets"),
     "edge": Meaning(computed=("price",), none="who is connected to whom"),
@@ -45,7 +46,6 @@ HOST: dict[str, Meaning] = {
     "ssh_port": Meaning(none="how a rollout logs in; it opens no port"),
     "become": Meaning(none="how a rollout becomes root"),
     "node_user": Meaning(none="the user that processes run as"),
-    "binary": Meaning(none="where the program is on the host"),
 }
 """What a change of each property of a host means."""
 

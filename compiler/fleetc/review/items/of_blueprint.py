@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, RolloutTimes, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import NODE_TABLES
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import derived, given
@@ -32,6 +33,8 @@ _Take = Callable[[ItemPlace, Any, Any], Iterator[Item]]
 """Place, the whole service, host or blueprint, and the value of the field."""
 
 _CARRIED = "the arguments and files that carry prices are items"
+_OF_NEEDS = "they follow from accounts, secrets, programs, directories and ports, which are items"
+_OF_PROGRAM = "one item of the node has the whole program"
 _FOLLOWS = "they follow from prices, caps and lists, which are items; the impact says who can buy what"
 
 LEFT_OUT: dict[str, str] = {
@@ -40,10 +43,19 @@ LEFT_OUT: dict[str, str] = {
     "PriceLine.pays": _CARRIED,
     "PriceLine.work": _CARRIED,
     "PriceLine.price": _CARRIED,
+    "Service.exclusive": "follows from the argument reward and the account",
+    "Program.path": _OF_PROGRAM,
+    "Program.version": "the release of the node says the same",
+    "Program.sha256": _OF_PROGRAM,
+    "Program.url": _OF_PROGRAM,
+    "Program.file": _OF_PROGRAM,
+    "Program.member": _OF_PROGRAM,
     "Service.health": "it follows from ports, prices and the release",
     "Service.live": "it follows from arguments and prices, which are items",
     "Service.table": "the role says the same in the words of the node",
     "HostBlueprint.name": "it is the key of all items of the host",
+    "HostBlueprint.needs": _OF_NEEDS,
+    **{f"Need.{field}": _OF_NEEDS for field in ("kind", "subject", "words", "nodes", "facts")},
     "HostBlueprint.services": "each has items of its own",
     "Blueprint.hosts": "each has items of its own",
     "MarketTables.whole": "how the page shows the market; the fleet's size decides",
@@ -172,6 +184,13 @@ def _image(place: ItemPlace, _service: Service, image: str) -> Iterator[Item]:
     yield place.item("image", "image", image, origin, follows=True)
 
 
+def _program(place: ItemPlace, _service: Service, program: Any) -> Iterator[Item]:
+    if program is not None:
+        source = program.url or program.file
+        text = f"{program.sha256[:12]} from {source}" if source else program.path
+        yield place.item("program", "program", text, program.origin, follows=True)
+
+
 _NODE_RELEASE: Path = ("fleet", "node_release")
 
 
@@ -191,6 +210,7 @@ SERVICE: dict[str, _Take] = {
     "mode": _of_service("mode", "mode"),
     "release": _release,
     "image": _image,
+    "program": _program,
     "data_dir": _of_service("data directory", "data_dir", "host"),
     "arguments": _arguments,
     "variables": _variables,
@@ -225,7 +245,6 @@ _HOST_FIELDS = (
     "ssh_port",
     "become",
     "node_user",
-    "binary",
 )
 HOST: dict[str, _Take] = {
     **{field: _of_host(field) for field in _HOST_FIELDS},

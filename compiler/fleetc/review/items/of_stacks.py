@@ -65,6 +65,7 @@ def avatar(place: ItemPlace, stack: StackBlueprint | None) -> Iterator[Item]:
         ("game arguments", stack.game_arguments, "game_args"),
         ("prefix", stack.prefix, "brand"),
         ("image tag", stack.image_tag, "image_tag"),
+        ("release of the checkout", stack.ref, "avatar_release"),
         ("relay", plain(stack.relay or ()), "turn"),
     )
     for name, value, field in plain_fields:

@@ -28,12 +28,13 @@ from typing import Any
 
 from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet
+from fleetc.language.program import Digest
 from fleetc.language.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.text import leaks
 
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
-_NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal})
+_NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal, Digest})
 _FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
 _STREAM_FORM = 'write a reference: { env = "NAME" } or { vault = "key" }'
 _FALSE_ALARM = "; if it is not a secret, silence this error at this place, with a reason"

@@ -10,6 +10,7 @@ What lies where:
                                                 environment and secrets; it only moves while the node is stopped, or
                                                 once the node has taken all that changes while it runs
     /etc/fleetc/<node>                          a link to the secrets behind that link
+    /opt/fleetc/programs/<digest>/livepeer      the node's programs that the spec names, by the digest it gives
     /var/lib/fleetc/                            what runs, what is being switched, and the journal
 
 A switch writes to /var/lib/fleetc/switch.json what it is about to do before it does it. Whoever finds such a file whose
@@ -24,18 +25,25 @@ import fcntl
 import hashlib
 import http.client
 import io
+import ipaddress
 import json
+import lzma
 import os
 import pwd
 import re
 import shutil
+import socket
 import ssl
 import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import time
+import urllib.error
 import urllib.parse
+import urllib.request
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
@@ -47,6 +55,8 @@ ROOT = "/opt/fleetc"
 RELEASES = ROOT + "/releases"
 CURRENT = ROOT + "/current"
 PROGRAM = ROOT + "/host/fleetc_host.py"
+PROGRAMS = ROOT + "/programs"
+INCOMING = PROGRAMS + "/.incoming"
 SECRETS = "/etc/fleetc"
 UNITS = "/etc/systemd/system"
 STATE = "/var/lib/fleetc"
@@ -94,17 +104,31 @@ class Done(NamedTuple):
         return lines[-1].strip()[:300] if lines else "exit code %d" % self.status
 
 
-def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, text: Optional[str] = None) -> Done:
-    """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other."""
+class Ids(NamedTuple):
+    """Who a program runs as."""
+
+    user: int
+    group: int
+
+
+def run(*argv: str, seconds: float = 120, environment: Optional[Json] = None, ids: Optional[Ids] = None) -> Done:
+    """Run a program to its end, without a shell. One that is missing or too slow is a failure like any other.
+
+    With `ids`, it runs as that user, in that group and no other.
+    """
     try:
         done = subprocess.run(
             list(argv),
-            input=(text or "").encode(),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             timeout=seconds,
             env=None if environment is None else {**os.environ, **environment},
             check=False,
+            user=ids.user if ids else None,
+            group=ids.group if ids else None,
+            extra_groups=[] if ids else None,
+            cwd="/" if ids else None,
         )
     except OSError as failure:
         return Done(127, "", "%s: %s" % (argv[0], failure.strerror))
@@ -199,6 +223,18 @@ def names_in(path: str) -> List[str]:
         return sorted(name for name in os.listdir(path) if not name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def digest_of_file(path: str) -> str:
+    """SHA-256 in hex of a file of any size; "" where there is none."""
+    found = hashlib.sha256()
+    try:
+        with open(path, "rb") as file:
+            for part in iter(lambda: file.read(1024 * 1024), b""):
+                found.update(part)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+    return found.hexdigest()
 
 
 def hexdigest(content: bytes) -> str:
@@ -331,6 +367,202 @@ def unpack(archive: bytes, directory: str) -> None:
             with open(path, "wb") as file:
                 shutil.copyfileobj(source, file)
             os.chmod(path, 0o644)
+
+
+# --- programs of the node ---------------------------------------------------------------------------
+# The program of a service has path and version. One that this program installs also has sha256, the digest of what it
+# comes from, and url or file, and member where that is an archive. Its directory has that digest as its name, and a
+# file with the digest of the program itself.
+
+PROGRAM_LIMIT = 2 * 1024**3
+"""The most bytes of an archive or of a program."""
+
+FETCH_SECONDS = 1800
+"""What fetching a program may take; one that says nothing for a minute is given up before."""
+
+
+def programs_in(wanted: Json) -> List[Json]:
+    """The programs of the services of a release, each once, in their order."""
+    found = {service["program"]["path"]: service["program"] for service in wanted["services"] if "program" in service}
+    return list(found.values())
+
+
+def program_path(program: Json) -> str:
+    """Where a program is on this host."""
+    digest = program.get("sha256")
+    return "%s/%s/livepeer" % (PROGRAMS, digest) if digest else str(program["path"])
+
+
+def is_installed(program: Json) -> bool:
+    """Whether the program that belongs to a digest is here, as it was when it came."""
+    path = program_path(program)
+    recorded = (read(os.path.dirname(path) + "/sha256") or b"").decode(errors="replace").strip()
+    return bool(recorded) and os.access(path, os.X_OK) and digest_of_program(path) == recorded
+
+
+_digests: Dict[Tuple[str, int, int, int], str] = {}
+
+
+def digest_of_program(path: str) -> str:
+    """The digest of a program. All nodes of a host have one large file: it is read once while nobody touches it."""
+    facts = os.stat(path)
+    key = (path, facts.st_ino, facts.st_mtime_ns, facts.st_ctime_ns)
+    if key not in _digests:
+        _digests[key] = digest_of_file(path)
+    return _digests[key]
+
+
+def programs_to_carry(wanted: Json) -> List[str]:
+    """The digests of programs that must be copied here from the machine that deploys."""
+    return [one["sha256"] for one in programs_in(wanted) if one.get("file") and not is_installed(one)]
+
+
+def install_programs(wanted: Json) -> None:
+    """Install the programs of a release that are not here, or were changed here. May be repeated."""
+    for program in programs_in(wanted):
+        if program.get("sha256") and not is_installed(program):
+            note("install", program=program["sha256"], source=program.get("url") or program["file"])
+            install(program)
+    remove(INCOMING)
+
+
+def install(program: Json) -> None:
+    """Fetch a program, or take the one that was copied here; it is whole and of its digest before it gets its name."""
+    digest, source = program["sha256"], program.get("url") or program["file"]
+    path, came = program_path(program), "%s/%s" % (INCOMING, digest)
+    make_incoming()
+    try:
+        if program.get("url"):
+            fetch(source, came)
+        if not os.path.exists(came):
+            raise RefusedError("program-missing", "%s was not copied to this host; deploy again" % source)
+        found = digest_of_file(came)
+        if found != digest:
+            message = "%s has the SHA-256 %s, and programs of the spec says %s: correct the one that is wrong"
+            raise RefusedError("program-other-digest", message % (source, found, digest))
+        new = came + ".program"
+        take_out(came, program.get("member", ""), new, source)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write(os.path.dirname(path) + "/sha256", digest_of_file(new).encode() + b"\n")
+        os.rename(new, path)
+        sync_directory(os.path.dirname(path))
+    finally:
+        remove(came)
+        remove(came + ".program")
+
+
+def make_incoming() -> None:
+    """Make the directory in which programs arrive; only root reads and writes it."""
+    os.makedirs(PROGRAMS, mode=0o755, exist_ok=True)
+    os.makedirs(INCOMING, mode=0o700, exist_ok=True)
+    os.chmod(INCOMING, 0o700)
+
+
+def take_out(came: str, member: str, new: str, source: str) -> None:
+    """Make an executable file of what arrived, on the disk: of the whole, or of one file of an archive."""
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as target:
+        if member:
+            try:
+                copy_member(came, member, target, source)
+            except (tarfile.TarError, EOFError, ValueError, zlib.error, lzma.LZMAError) as failure:
+                raise RefusedError("program-unreadable", "%s is no archive: %s" % (source, failure)) from None
+        else:
+            with open(came, "rb") as whole:
+                shutil.copyfileobj(whole, target, 1024 * 1024)
+        target.flush()
+        os.fchmod(descriptor, 0o755)
+        os.fsync(descriptor)
+
+
+def copy_member(came: str, member: str, target: Any, source: str) -> None:
+    """Copy one plain file out of an archive."""
+    with tarfile.open(came, mode="r:*") as tar:
+        names = (member, "./" + member)
+        found = next((one for one in tar if one.name in names), None)
+        content = tar.extractfile(found) if found is not None and found.isfile() else None
+        if found is None or content is None:
+            message = "%s holds no file %s: correct member in programs of the spec"
+            raise RefusedError("program-unreadable", message % (source, member))
+        if found.size > PROGRAM_LIMIT:
+            raise RefusedError("program-too-large", "%s in %s has %d bytes" % (member, source, found.size))
+        shutil.copyfileobj(content, target, 1024 * 1024)
+
+
+def may_fetch(address: str) -> bool:
+    """Whether a program may come from an address: nobody on the way must be able to read or to change it."""
+    parts = urllib.parse.urlsplit(address)
+    here = parts.hostname in ("localhost", "::1") or re.fullmatch(r"127(\.[0-9]{1,3}){3}", parts.hostname or "")
+    return parts.scheme == "https" or (parts.scheme == "http" and bool(here))
+
+
+class GuardedRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection only to where a program may come from."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        """The request to follow."""
+        if not may_fetch(newurl):
+            raise urllib.error.URLError("it leads to an address that is not https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def fetch(address: str, path: str) -> None:
+    """Put what an address answers into a file."""
+    end = time.monotonic() + FETCH_SECONDS
+    try:
+        if not may_fetch(address):
+            raise urllib.error.URLError("it is not https")
+        opener = urllib.request.build_opener(GuardedRedirects())
+        with opener.open(address, timeout=60) as answer, open(path, "wb") as file:
+            size = 0
+            for part in iter(lambda: answer.read(1024 * 1024), b""):
+                size += len(part)
+                if size > PROGRAM_LIMIT or time.monotonic() > end:
+                    raise urllib.error.URLError("it is too large" if size > PROGRAM_LIMIT else "it takes too long")
+                file.write(part)
+    except urllib.error.HTTPError as failure:
+        message = "%s cannot be fetched: the answer is %d" % (address, failure.code)
+        raise RefusedError("program-not-fetched", message) from None
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError, ValueError) as failure:
+        reason = getattr(failure, "reason", failure)
+        raise RefusedError("program-not-fetched", "%s cannot be fetched: %s" % (address, reason)) from None
+
+
+def need_program(program: Json, runner: Optional[Ids]) -> None:
+    """Refuse a program that is not here, does not run here, or is of another release than its nodes shall be."""
+    path, version = program_path(program), program["version"]
+    if not os.access(path, os.X_OK):
+        message = "there is no program at %s: install release v%s of the node there, or name it in programs of the spec"
+        raise RefusedError("program-missing", message % (path, version))
+    said = run(path, "-version", seconds=20, ids=runner)
+    found = re.search(r"(?m)^Livepeer Node Version: (\S{1,80})$", said.out)
+    if found is None:
+        message = "%s does not say its release: %s"
+        raise RefusedError("program-unusable", message % (path, masked(said.words, ())))
+    if not is_version(found[1], version):
+        if program.get("sha256"):
+            advice = "correct the table of v%s in programs of the spec: %s is another release" % (
+                version,
+                program.get("url") or program["file"],
+            )
+        else:
+            advice = "install v%s there before this release, or name it in programs of the spec" % version
+        message = "%s is release %s instead of %s: %s" % (path, found[1], version, advice)
+        raise RefusedError("program-other-release", message)
+
+
+def is_version(said: str, wanted: str) -> bool:
+    """Whether a node says that it is of a release, built from its tag or from another commit."""
+    return said == wanted or said.startswith(wanted + "-")
+
+
+def runner_of(owner: str) -> Optional[Ids]:
+    """Who runs a program to ask it something: the user of nodes, or nobody where that one is not there yet."""
+    for name in (owner, "nobody"):
+        with contextlib.suppress(KeyError):
+            found = pwd.getpwnam(name)
+            return Ids(found.pw_uid, found.pw_gid)
+    return Ids(65534, 65534)
 
 
 # --- secrets ----------------------------------------------------------------------------------------
@@ -544,6 +776,9 @@ def drift_of(node: str, runtime: str, marker: List[str], facts: Json) -> List[st
     elif service is not None and service.get("image_id") and facts.get("image") != service["image_id"]:
         found.append("its container was made from another image")
     if service is not None:
+        program = service.get("program") or {}
+        if program.get("sha256") and not is_installed(program):
+            found.append("its program was changed or removed on the host")
         found += drift_of_process(facts["pid"], service, directory, runtime)
     return found
 
@@ -568,6 +803,9 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if not arguments or environment is None:
         return []  # it ended meanwhile: whether it runs is asked elsewhere
     found = []
+    program = service.get("program") or {}
+    if program.get("sha256") and not is_same_file("/proc/%d/exe" % pid, program_path(program)):
+        found.append("its process runs another program")
     has_arguments = hexdigest(arguments.partition(b"\0")[2])
     if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
         found.append("its process has other arguments")
@@ -579,6 +817,14 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> L
     if other:
         found.append("its process has another %s in its environment" % ", ".join(other))
     return found
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths lead to one file."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 # --- the steps from one state to another ------------------------------------------------------------
@@ -1309,6 +1555,8 @@ def drift_of_stack() -> Dict[str, List[str]]:
     for name in (".env", ".env.turn"):
         if not os.path.lexists("%s/%s" % (stack["checkout"], name)):
             of_host.append("%s of the checkout is gone" % name)
+    if stack.get("commit") and is_managed(stack) and commit_of(stack, "HEAD") != stack["commit"]:
+        of_host.append("its checkout is not at %s" % (stack.get("ref") or stack["commit"][:12]))
     if read(PROFILE) != read(STACK_FILES + "/profile.sh"):
         of_host.append("%s was changed" % PROFILE)
     return {HOST: of_host, FIREWALL: [] if firewall_stays() else ["its unit was changed"]}
@@ -1373,20 +1621,24 @@ def need_stack(wanted: Json, directory: str = "") -> None:
     if not stack:
         return
     need_checkout(stack, wanted["host"])
-    if not os.path.exists(NFT):
-        raise RefusedError(
-            "stack-nftables-missing",
-            "%s has no %s, which guards the ports of the slots: install nftables" % (wanted["host"], NFT),
-        )
+    need_nftables(wanted["host"])
     need_docker(stack, wanted["host"], directory)
     for name in (HOST_FILE, SLOT_FILE):
-        need_brand(stack, wanted["host"], "%s/%s" % (stack["checkout"], name))
+        need_brand(stack, wanted["host"], name)
+
+
+def need_nftables(host: str) -> None:
+    """Refuse a host without the program that loads the rules of the packet filter."""
+    if not os.path.exists(NFT):
+        message = "%s has no %s, which guards the ports of the slots: install nftables" % (host, NFT)
+        raise RefusedError("stack-nftables-missing", message)
 
 
 def need_checkout(stack: Json, host: str) -> None:
     """Refuse a host without the checkout of the stack, or without the settings files of the game in it."""
     checkout = stack["checkout"]
-    missing = [name for name in (HOST_FILE, SLOT_FILE) if not os.path.exists("%s/%s" % (checkout, name))]
+    need_source(stack, host)
+    missing = [name for name in (HOST_FILE, SLOT_FILE) if not in_checkout(stack, name)]
     if missing:
         message = (
             "%s has no checkout of the avatar stack at %s: %s %s not there. "
@@ -1395,8 +1647,7 @@ def need_checkout(stack: Json, host: str) -> None:
         are = "is" if len(missing) == 1 else "are"
         raise RefusedError("stack-checkout-missing", message % (host, checkout, " and ".join(missing), are))
     # Docker makes a directory of a file that is to be mounted and does not exist; the game starts without its settings.
-    paths = ["%s/%s" % (checkout, name) for name in stack["checkout_files"]]
-    missing = [path for path in paths if not os.path.isfile(path)]
+    missing = ["%s/%s" % (checkout, name) for name in stack["checkout_files"] if not in_checkout(stack, name)]
     if missing:
         message = (
             "%s has no %s, which game_files of the spec names: take a file that the checkout has, or leave the key out"
@@ -1437,17 +1688,141 @@ def need_docker(stack: Json, host: str, directory: str) -> None:
         raise RefusedError("stack-compose-old", message % (host, number[0], ", ".join(tagged), need))
 
 
-def need_brand(stack: Json, host: str, path: str) -> None:
+def need_brand(stack: Json, host: str, name: str) -> None:
     """Refuse a checkout of another brand: a name that no file reads is no error to Compose."""
-    tag = stack["prefix"] + "_SERVICE_IMAGE_TAG"
-    names = re.findall("[A-Z]+_SERVICE_IMAGE_TAG", (read(path) or b"").decode(errors="replace"))
-    if tag in names:
+    tag, path = stack["prefix"] + "_SERVICE_IMAGE_TAG", "%s/%s" % (stack["checkout"], name)
+    text = content_in_checkout(stack, name)
+    names = re.findall("[A-Z]+_SERVICE_IMAGE_TAG", (text or b"").decode(errors="replace"))
+    if tag in names or text is None:  # a release that is still to be fetched is looked at then
         return
     advice = "Set brand to that of this checkout in the spec"
     if names:
         advice = "It reads %s: set brand to %s in the spec" % (names[0], names[0].split("_")[0].lower())
     message = "%s on %s does not read %s, so its services would run latest whatever the spec says. %s"
     raise RefusedError("stack-brand-differs", message % (path, host, tag, advice))
+
+
+# Its checkout, where that is one of git and the spec names a release: a copy without .git is left as it is.
+#
+# The stack can be asked to do the same by itself (/ops/upgrade), but that also writes the image tag into .env, which
+# belongs to a rollout, and it takes a service that does not run before the first one. So git is asked, as the owner of
+# the checkout, whose hooks are not run.
+
+FETCH_SOURCE_SECONDS = 600
+
+
+def is_managed(stack: Json) -> bool:
+    """Whether a rollout brings the checkout to a release."""
+    return bool(stack.get("ref") or stack.get("commit")) and os.path.lexists(stack["checkout"] + "/.git")
+
+
+def git(stack: Json, *words: str, seconds: float = 60) -> Done:
+    """Run git in the checkout as its owner, asking nobody for a password."""
+    facts = os.stat(stack["checkout"])
+    try:
+        home = pwd.getpwuid(facts.st_uid).pw_dir
+    except KeyError:
+        home = "/nonexistent"
+    settings = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+    environment = {"HOME": home, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    ids = Ids(facts.st_uid, facts.st_gid)
+    return run("git", "-C", stack["checkout"], *settings, *words, seconds=seconds, environment=environment, ids=ids)
+
+
+def commit_of(stack: Json, name: str) -> str:
+    """The commit that a name means in the checkout; "" where it means none there."""
+    done = git(stack, "rev-parse", "--verify", "--quiet", name + "^{commit}")
+    return done.out.strip() if done.status == 0 else ""
+
+
+def commit_wanted(stack: Json) -> str:
+    """The commit of the release that a stack wants; "" where the checkout does not have it yet."""
+    if stack.get("commit"):
+        return str(stack["commit"])
+    ref = stack["ref"]
+    tagged = commit_of(stack, "refs/tags/" + ref)
+    return tagged or (commit_of(stack, ref) if re.fullmatch("[0-9a-f]{7,40}", ref) else "")
+
+
+def in_checkout(stack: Json, name: str) -> bool:
+    """Whether a file is in the checkout, once that is at its release; of one that is not here yet, nobody knows."""
+    path = "%s/%s" % (stack["checkout"], name)
+    commit = commit_wanted(stack) if is_managed(stack) else ""
+    if commit:
+        return os.path.isfile(path) or git(stack, "cat-file", "-e", "%s:%s" % (commit, name)).status == 0
+    return is_managed(stack) or os.path.isfile(path)
+
+
+def content_in_checkout(stack: Json, name: str) -> Optional[bytes]:
+    """A file of the checkout, once that is at its release; None where that is not here yet."""
+    if not is_managed(stack):
+        return read("%s/%s" % (stack["checkout"], name)) or b""
+    commit = commit_wanted(stack)
+    return git(stack, "show", "%s:%s" % (commit, name)).out.encode() if commit else None
+
+
+def need_source(stack: Json, host: str) -> None:
+    """Refuse a checkout that cannot be moved to the release. Changes nothing."""
+    if not is_managed(stack):
+        return
+    checkout, head = stack["checkout"], git(stack, "rev-parse", "--verify", "HEAD")
+    if head.status:
+        message = "git does not read the checkout %s on %s, which avatar_release brings to %s: %s"
+        raise RefusedError("stack-checkout-unreadable", message % (checkout, host, stack["ref"], head.words))
+    if head.out.strip() == commit_wanted(stack):
+        return
+    changed = git(stack, "status", "--porcelain", "--untracked-files=no").out.splitlines()
+    if changed:
+        names = ", ".join(sorted(line[3:] for line in changed)[:5])
+        message = "the checkout %s on %s has changes of its own (%s), and would be brought to %s: undo them there"
+        raise RefusedError("stack-checkout-changed", message % (checkout, host, names, stack["ref"]))
+
+
+def fetch_source(stack: Optional[Json], host: str) -> None:
+    """Have the commits of the release in the checkout, and write down which one it is. No file of it changes."""
+    if not stack or not is_managed(stack):
+        return
+    need_source(stack, host)
+    if not commit_wanted(stack):
+        done = git(stack, "fetch", "--quiet", "--tags", "origin", seconds=FETCH_SOURCE_SECONDS)
+        if not commit_wanted(stack):
+            reason = masked(done.words, ()) if done.status else "it has no such tag"
+            message = "the checkout %s on %s cannot be brought to %s from its remote origin: %s"
+            raise RefusedError("stack-release-unknown", message % (stack["checkout"], host, stack["ref"], reason))
+    stack["commit"] = commit_wanted(stack)
+    remember_source(stack)
+
+
+def remember_source(stack: Json) -> None:
+    """Have the release that runs name the commit of its checkout if it does not: the way back leads there."""
+    path = "%s/%s/.wanted.json" % (RELEASES, (read_json(RECORD) or {}).get("release", ""))
+    before = read_json(path) or {}
+    had = before.get("stack")
+    if had and not had.get("commit") and had["checkout"] == stack["checkout"]:
+        had["commit"] = commit_of(stack, "HEAD")
+        write_json(path, before)
+
+
+def add_source_drift(now: Json, stack: Optional[Json]) -> None:
+    """Say of the host's own services if the checkout is not at the release that is wanted: it moves with them."""
+    if not stack or not is_managed(stack) or not os.path.isdir(stack["checkout"]):
+        return
+    head = commit_of(stack, "HEAD")
+    for process in now["processes"]:
+        if process["node"] == HOST and not process["drift"] and head and head != commit_wanted(stack):
+            process["drift"] = ["its checkout is not at %s" % stack["ref"]]
+
+
+def bring_source(stack: Json, told: Callable[[str, str], None]) -> bool:
+    """Bring the checkout to the commit of its release; whether it moved."""
+    commit = stack.get("commit")
+    if not commit or not is_managed(stack) or commit_of(stack, "HEAD") == commit:
+        return False
+    told("check out", HOST)
+    must(git(stack, "checkout", "--quiet", "--detach", commit), "the checkout does not move to %s" % commit[:12])
+    if commit_of(stack, "HEAD") != commit:
+        raise RefusedError("step-failed", "the checkout is not at %s, though git says so" % commit[:12])
+    return True
 
 
 # Bringing it to a release.
@@ -1476,9 +1851,10 @@ def bring_stack(release: str, stack: Optional[Json], told: Callable[[str, str], 
         write(PROFILE, profile)
     wanted = markers_of(stack, secret_lines("host"), secret_lines("turn"))
     bring_firewall(wanted["firewall"], told)
-    bring_host(stack, wanted["host"], told)
+    moved = bring_source(stack, told)
+    bring_host(stack, wanted["host"], told, moved)
     for slot in stack["slots"]:
-        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told)
+        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told, moved)
 
 
 def retire_slot(name: str, told: Callable[[str, str], None]) -> None:
@@ -1559,14 +1935,14 @@ def firewall_stays() -> bool:
     return read("%s/%s" % (UNITS, FIREWALL_UNIT)) == FIREWALL_UNIT_TEXT.encode() and os.path.lexists(wants)
 
 
-def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None]) -> None:
+def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None], moved: bool) -> None:
     """Bring the environment files of the checkout and the host's own services to the release.
 
-    `wanted` is the marker that they get then.
+    `wanted` is the marker that they get then; `moved` says that the Compose files of the checkout may be others.
     """
     before = marker_of("host")
     there = [one["service"] for one in containers_of(HOST_PROJECT)]
-    due = before != wanted or not there
+    due = before != wanted or not there or moved
     if due:  # before the first file changes: whoever goes back must see that these are not the old ones
         mark("host", STARTING)
     gone = [name for name in HOST_SERVICES if name in there and name not in stack["services"]]
@@ -1584,7 +1960,7 @@ def bring_host(stack: Json, wanted: str, told: Callable[[str, str], None]) -> No
     if not due:
         return
     was, will = before.split(), wanted.split()
-    if not there or was[:2] != will[:2]:
+    if not there or was[:2] != will[:2] or moved:
         told("start", HOST)
     if has_turn(will[2]) and (not there or was[2:] != will[2:]):
         told("start", TURN)
@@ -1636,8 +2012,8 @@ def start_host(stack: Json) -> None:
             up(stack, HOST_PROJECT, HOST_FILE, stack["host_compose"], "host.env", how, "--no-deps", *services)
 
 
-def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None]) -> None:
-    """Bring a slot to the release; `wanted` is the marker that it gets then.
+def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None], moved: bool) -> None:
+    """Bring a slot to the release; `wanted` is the marker that it gets then, `moved` as for the host's services.
 
     The first words there are its own files and the tokens that it shares; the others are TURN's, which only two of its
     services read.
@@ -1645,9 +2021,9 @@ def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], 
     name, project = slot["name"], slot["project"]
     marker, own = "%s.%s" % (name, project), " ".join(wanted.split()[:3])
     before, there = marker_of(marker), containers_of(project)
-    if before == wanted and there:
+    if before == wanted and there and not moved:
         return
-    whole = not there or not before.startswith(own)
+    whole = not there or moved or not before.startswith(own)
     # A start that failed may leave containers none of which runs. That is no sleep: it would be taken for one for ever.
     sleeps = is_asleep(there) and not before.endswith(STARTING)
     told("start", "%s/%s" % (STACK, name))
@@ -1907,7 +2283,7 @@ def ill_by_status(health: Json) -> str:
     if status != 200 or not isinstance(body, dict):
         return "answers %s to /status" % (status or "nothing")
     wanted, version = health.get("version", ""), str(body.get("Version", ""))[:80]
-    if wanted and version != wanted and not version.startswith(wanted + "-"):
+    if wanted and not is_version(version, wanted):
         return "is of release %s instead of %s" % (version or "unknown", wanted)
     prices = body.get("BroadcasterPrices")
     for who, price in health.get("prices", {}).items():
@@ -2221,6 +2597,547 @@ def wait_for_end(identity: str) -> Json:
         time.sleep(0.2)
 
 
+# --- what must hold before a rollout ----------------------------------------------------------------
+# A need has the name of its check (need), its subject (a path, an address or a name), the nodes that need it, and what
+# else the check reads. Each check yields all that is wrong, as codes and messages. Nothing here changes the host, waits
+# for a lock, or shows a secret.
+
+Finding = Tuple[str, str]
+
+MEGABYTE = 1024**2
+SPACE_FOR_RELEASES = 20 * MEGABYTE
+SPACE_FOR_A_PROGRAM = 600 * MEGABYTE
+SPACE_FOR_AN_IMAGE = 6 * 1024 * MEGABYTE
+"""What has to be free: for two releases and the journal, for a program that comes, for an image that is pulled."""
+
+REACH_SECONDS = 5
+USUAL_PORTS = {"http": 80, "https": 443, "amqp": 5672, "amqps": 5671, "s3+http": 80, "s3+https": 443}
+CHAIN_DATABASE = "lpdb.sqlite3"
+_one_key_at_a_time = threading.Lock()
+
+
+class Asked(NamedTuple):
+    """What checks know besides their need: the release, values of secrets, and as whom nodes run, None for root.
+
+    `renamed` says that this machine may have had another name.
+    """
+
+    wanted: Json
+    values: Json
+    reader: Optional[Ids]
+    renamed: bool
+
+
+Check = Callable[[Json, Asked], Iterable[Finding]]
+
+
+def do_preflight(request: Json) -> Json:
+    """All that would keep a release from running here, not the first alone. Changes nothing.
+
+    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message and node; node is
+    "" where a finding is of the host or of several nodes.
+    """
+    wanted = request["wanted"]
+    reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
+    asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")))
+    checks: List[Tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
+    checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        jobs = [(need, pool.submit(found_by, check, need, asked)) for need, check in checks]
+    findings: List[Json] = []
+    for need, job in jobs:
+        node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
+        findings += [{"code": code, "message": message, "node": node} for code, message in job.result()]
+    return {"findings": [one for at, one in enumerate(findings) if one not in findings[:at]], "changed": False}
+
+
+def found_by(check: Check, need: Json, asked: Asked) -> List[Finding]:
+    """What a check finds; what it cannot do is a finding too."""
+    found: List[Finding] = []
+    try:
+        found.extend(check(need, asked))
+    except RefusedError as refusal:
+        found.append((refusal.code, str(refusal)))
+    except OSError as failure:
+        message = "%s cannot be looked at: %s" % (failure.filename or need.get("subject", "the host"), failure.strerror)
+        found.append(("check-failed", message))
+    return found
+
+
+def check_host(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the release is for this machine."""
+    need_own_release(asked.wanted, {"renamed": asked.renamed})
+    yield from ()
+
+
+# Programs that nodes need.
+
+
+def check_program(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a program that people install is there, and of the release."""
+    need_program({"path": need["subject"], "version": need["version"]}, asked.reader)
+    yield from ()
+
+
+def check_systemd(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether systemd reads the units."""
+    done = run("systemctl", "--version")
+    found = re.match("systemd ([0-9]+)", done.out)
+    if done.status or found is None:
+        yield "systemd-missing", "systemd does not answer, and nodes run as its units here: %s" % done.words
+    elif int(found[1]) < int(need["version"]):
+        yield "systemd-old", "systemd %s is too old: %s or newer reads the units" % (found[1], need["version"])
+
+
+def check_docker(_need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether Docker answers."""
+    done = run("docker", "version", "--format", "{{ .Server.Version }}", seconds=30)
+    if done.status:
+        yield "docker-answers", "Docker does not answer: install Docker Engine and start it. It said: %s" % done.words
+
+
+def check_compose(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether Compose reads the files."""
+    done = run("docker", "compose", "version", "--short", seconds=30)
+    found = re.search("[0-9]+([.][0-9]+)*", done.out)
+    if done.status:
+        yield "compose-missing", "Docker has no Compose plugin: install the package docker-compose-plugin"
+    elif found is not None and numbers_in(found[0]) < numbers_in(need["version"]):
+        message = "Docker Compose %s is too old: update docker-compose-plugin to %s or newer"
+        yield "compose-old", message % (found[0], need["version"])
+
+
+def numbers_in(version: str) -> Tuple[int, ...]:
+    """A version such as 2.24.4 as numbers that compare."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def check_gpus(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether the driver shows the GPUs that nodes use."""
+    done = run("nvidia-smi", "--query-gpu=index,uuid", "--format=csv,noheader", seconds=60)
+    if done.status:
+        yield "gpus-visible", "the driver does not answer, and GPUs are used here: %s" % done.words
+        return
+    shown = dict(line.replace(" ", "").split(",", 1) for line in done.out.splitlines() if "," in line)
+    missing = [number for number in need["gpus"].split() if number not in shown]
+    if missing:
+        has = ", ".join(sorted(shown)) or "none"
+        yield "gpus-visible", "nvidia-smi does not show GPU %s; it shows %s" % (", ".join(missing), has)
+    for uuid in need["uuids"].split():
+        if uuid not in shown.values():
+            yield "gpus-visible", "nvidia-smi shows no GPU %s: correct the uuid in the spec" % uuid
+
+
+def check_toolkit(_need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether containers get GPUs."""
+    programs = ("nvidia-ctk", "nvidia-container-runtime-hook", "nvidia-container-cli")
+    done = run("docker", "info", "--format", "{{ json .Runtimes }}", seconds=30)
+    if '"nvidia"' not in done.out and not any(shutil.which(name) for name in programs):
+        yield "toolkit-missing", "containers get no GPU here: install the NVIDIA Container Toolkit"
+
+
+def check_stack(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the avatar stack has what it needs; its files are not here yet."""
+    stack, host = asked.wanted.get("stack"), asked.wanted["host"]
+    if stack:
+        need_checkout(stack, host)
+        need_nftables(host)
+        for name in (HOST_FILE, SLOT_FILE):
+            need_brand(stack, host, name)
+    yield from ()
+
+
+# Files and directories.
+
+
+def can(reader: Optional[Ids], right: str, path: str) -> bool:
+    """Whether a user has a right on a path: r, w or x. The kernel is asked, so that access lists count."""
+    return run("test", "-" + right, path, ids=reader).status == 0
+
+
+def owner_of(asked: Asked) -> str:
+    """The name of the user that nodes run as."""
+    return str(asked.wanted["owner"])
+
+
+def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a file is there for the node."""
+    path = need["subject"]
+    if not os.path.exists(path):
+        yield "file-missing", "there is no %s" % path
+    elif not can(asked.reader, "r", path):
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, owner_of(asked))
+
+
+def check_password_file(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a file holds a password: of an empty or a missing one, the node takes the path for the password."""
+    path = need["subject"]
+    if not os.path.isfile(path):
+        yield "password-file-not-empty", "there is no file %s, which must hold the password of the account" % path
+        return
+    if not (read(path) or b"").strip():
+        yield "password-file-not-empty", "%s is empty: the node would take the path itself for the password" % path
+    yield from check_file(need, asked)
+
+
+def check_keystore(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a keystore has the key of the account, for the node, and the password opens it."""
+    path, account = need["subject"], need["account"].lower()[2:]
+    if not os.path.isdir(path):
+        is_file = os.path.exists(path)
+        code = "keystore-is-a-directory" if is_file else "keystore-holds-account"
+        yield (
+            code,
+            "%s %s; it must be a directory with the key file of 0x%s"
+            % (
+                path,
+                "is a file" if is_file else "is not there",
+                account,
+            ),
+        )
+        return
+    keys = {name: key_in("%s/%s" % (path, name)) for name in names_in(path)}
+    mine = sorted(name for name, key in keys.items() if key.get("address") == account)
+    if not mine:
+        others = ", ".join(sorted("0x" + key["address"] for key in keys.values() if key.get("address"))) or "no account"
+        message = "%s has no key file of 0x%s, but of %s: the node would make a new account"
+        yield "keystore-holds-account", message % (path, account, others)
+        return
+    file = "%s/%s" % (path, mine[0])
+    if not can(asked.reader, "r", file):
+        yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (file, owner_of(asked))
+    password = password_of(need, asked)
+    if password and opens(keys[mine[0]], password) is False:
+        yield "password-opens-key", "the password from %s does not open %s" % (need["password"], file)
+
+
+def key_in(path: str) -> Json:
+    """A key file with its address in lower case, without 0x; {} for any other file."""
+    found = read_json(path) if os.path.isfile(path) and os.path.getsize(path) < MEGABYTE else None
+    address = (found or {}).get("address")
+    if found is None or not isinstance(address, str):
+        return {}
+    address = address.lower()
+    return {**found, "address": address[2:] if address.startswith("0x") else address}
+
+
+def password_of(need: Json, asked: Asked) -> bytes:
+    """The password of an account as the node reads it; b"" where it is not known here."""
+    kind = str(need.get("password_kind", ""))
+    if kind == "host_file":
+        return (read(need["password"]) or b"").strip()
+    return str(asked.values.get(kind, {}).get(need.get("password"), "")).encode()
+
+
+def opens(key: Json, password: bytes) -> Optional[bool]:
+    """Whether a password opens a key file; None where that cannot be told, such as for an unknown form of file."""
+    try:
+        crypto = key.get("crypto") or key["Crypto"]
+        given, salt = crypto["kdfparams"], bytes.fromhex(crypto["kdfparams"]["salt"])
+        with _one_key_at_a_time:  # one takes 256 MB
+            if crypto["kdf"] == "scrypt":
+                cost, size = int(given["n"]), int(given["r"])
+                if cost > 2**20 or size > 32:
+                    return None
+                room = 128 * cost * size + 64 * MEGABYTE
+                made = hashlib.scrypt(
+                    password, salt=salt, n=cost, r=size, p=int(given["p"]), dklen=int(given["dklen"]), maxmem=room
+                )
+            elif crypto["kdf"] == "pbkdf2" and given["prf"] == "hmac-sha256" and int(given["c"]) <= 2**22:
+                made = hashlib.pbkdf2_hmac("sha256", password, salt, int(given["c"]), int(given["dklen"]))
+            else:
+                return None
+        return keccak256(made[16:32] + bytes.fromhex(crypto["ciphertext"])).hex() == str(crypto["mac"]).lower()
+    except (KeyError, TypeError, ValueError, AttributeError, MemoryError):
+        return None
+
+
+def keccak256(data: bytes) -> bytes:
+    """The digest that key files are checked with; hashlib has only its later form, with other padding."""
+    mask, rate = (1 << 64) - 1, 136
+    padded = bytearray(data) + bytes(rate - len(data) % rate)
+    padded[len(data)] ^= 0x01
+    padded[-1] ^= 0x80
+    lanes = [0] * 25
+    for block in range(0, len(padded), rate):
+        for at in range(rate // 8):
+            lanes[at] ^= int.from_bytes(padded[block + 8 * at : block + 8 * at + 8], "little")
+        register = 1
+        for _ in range(24):
+            columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
+            turned = [(one << 1 & mask) | one >> 63 for one in columns]
+            lanes = [lane ^ columns[(at + 4) % 5] ^ turned[(at + 1) % 5] for at, lane in enumerate(lanes)]
+            moved, x, y, lane = lanes[:1] + [0] * 24, 1, 0, lanes[1]
+            for step_number in range(24):
+                turn = (step_number + 1) * (step_number + 2) // 2 % 64
+                x, y = y, (2 * x + 3 * y) % 5
+                moved[x + 5 * y], lane = ((lane << turn) | lane >> (64 - turn)) & mask, lanes[x + 5 * y]
+            lanes = [
+                moved[at] ^ (~moved[at - at % 5 + (at + 1) % 5] & moved[at - at % 5 + (at + 2) % 5]) for at in range(25)
+            ]
+            for power in range(7):
+                if register & 1:
+                    lanes[0] ^= 1 << ((1 << power) - 1)
+                register = (register << 1) ^ (0x171 if register & 0x80 else 0)
+    return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])
+
+
+def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the node and its containers can put models there. One below a data directory, the node makes itself."""
+    path = need["subject"]
+    own = any(path.startswith(service["data_dir"] + "/") for service in asked.wanted["services"])
+    if not os.path.isdir(path):
+        if os.path.lexists(path) or not own:
+            yield "models-dir-writable", "there is no directory %s for models" % path
+    elif not can(asked.reader, "w", path) or is_read_only(path):
+        yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, owner_of(asked))
+
+
+def check_data_directory(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a data directory can be made or used, and its database belongs to the chain of the spec."""
+    path = need["subject"]
+    there = nearest(path)
+    if not os.path.isdir(there) or is_read_only(there):
+        what = "is on a file system that is read-only" if os.path.isdir(there) else "is no directory"
+        yield "data-dir-writable", "%s %s, and %s must be writable" % (there, what, path)
+    database = "%s/%s" % (path, CHAIN_DATABASE)
+    if not os.path.exists(database):
+        return
+    if not can(asked.reader, "w", database):
+        yield (
+            "data-dir-writable",
+            "%s cannot be written to by %s, as which nodes run here" % (database, owner_of(asked)),
+        )
+    chain = chain_of(database)
+    if chain and need["chain_id"] and chain != need["chain_id"]:
+        message = "%s belongs to chain %s, and the spec is for chain %s: name another data_dir"
+        yield "data-dir-of-this-chain", message % (database, chain, need["chain_id"])
+
+
+def chain_of(database: str) -> str:
+    """The id of the chain that the database of a node remembers, 0 for none; "" where it does not say."""
+    try:
+        import sqlite3  # some hosts have a Python without it
+    except ImportError:
+        return ""
+    try:
+        place = "file:%s?mode=ro&immutable=1" % urllib.parse.quote(database)
+        with contextlib.closing(sqlite3.connect(place, uri=True)) as opened:
+            row = opened.execute("SELECT value FROM kv WHERE key = 'chainID'").fetchone()
+    except sqlite3.Error:
+        return ""
+    return str(row[0]) if row and re.fullmatch("[0-9]+", str(row[0])) else ""
+
+
+def check_live_runner_config(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the node reads the file of live runners."""
+    path, code = need["subject"], "live-runner-config-valid"
+    content = read(path)
+    if content is None:
+        yield "file-missing", "there is no %s" % path
+        return
+    yield from check_file(need, asked)
+    try:
+        runners = json.loads(content)["runners"]
+        labels = [str(runner["label"]).strip() for runner in runners]
+        addresses = [(str(runner["label"]), str(runner["runner_url"]), str(runner["health_url"])) for runner in runners]
+        apps = [str(runner["app"]).strip() for runner in runners]
+    except (ValueError, KeyError, TypeError) as failure:
+        detail = "no %s" % failure if isinstance(failure, KeyError) else "no list of runners in JSON"
+        yield code, "%s has %s; each runner needs label, runner_url, health_url and app" % (path, detail)
+        return
+    for label in sorted({label for label in labels if labels.count(label) > 1 or not label}):
+        yield code, '%s has the label "%s" more than once, or empty' % (path, label)
+    if not all(apps):
+        yield code, "%s has a runner without an app" % path
+    for label, runner_url, health_url in addresses:
+        if not has_scheme(runner_url, "http https"):
+            yield code, "%s: runner_url of %s is no http or https address" % (path, label)
+        if not health_url.startswith("/") and not has_scheme(health_url, "http https"):
+            yield code, "%s: health_url of %s is neither a path nor an http or https address" % (path, label)
+
+
+def is_read_only(path: str) -> bool:
+    """Whether the file system of a path takes no writes."""
+    return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def nearest(path: str) -> str:
+    """A path itself, or what is nearest above it."""
+    while not os.path.lexists(path) and path != "/":
+        path = os.path.dirname(path)
+    return path
+
+
+def check_disk(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the places that a rollout writes to take it."""
+    wanted, needed = asked.wanted, dict.fromkeys((RELEASES, SECRETS, UNITS, STATE), SPACE_FOR_RELEASES)
+    missing = [one for one in programs_in(wanted) if one.get("sha256") and not os.path.exists(program_path(one))]
+    needed[RELEASES] += SPACE_FOR_A_PROGRAM * len(missing)
+    if wanted["runtime"] == "docker":
+        images = {service["image"] for service in wanted["services"]}
+        lacking = [image for image in images if run("docker", "image", "inspect", image).status]
+        root = run("docker", "info", "--format", "{{ .DockerRootDir }}", seconds=30).out.strip()
+        if lacking and root.startswith("/"):
+            needed[root] = SPACE_FOR_AN_IMAGE * len(lacking)
+    by_device: Dict[int, List[str]] = {}
+    for path in needed:
+        by_device.setdefault(os.stat(nearest(path)).st_dev, []).append(path)
+    for paths in by_device.values():
+        there = nearest(paths[0])
+        facts, least = os.statvfs(there), sum(needed[path] for path in paths)
+        if facts.f_flag & os.ST_RDONLY:
+            yield "disk-read-only", "%s takes no writes: its file system is mounted read-only" % there
+        elif facts.f_bavail * facts.f_frsize < least or (facts.f_files and facts.f_favail < 1000):
+            message = "%s has %d MB and %d files free, and a rollout needs %d MB and 1000 files there"
+            free = facts.f_bavail * facts.f_frsize // MEGABYTE
+            yield "disk-space", message % (there, free, facts.f_favail, least // MEGABYTE)
+
+
+# Secrets, and what answers.
+
+
+def has_scheme(address: str, schemes: str) -> bool:
+    """Whether an address is absolute, with one of some schemes."""
+    scheme, separator, rest = address.partition("://")
+    return bool(separator) and scheme in schemes.split() and bool(rest.strip("/") or scheme == "file")
+
+
+def check_secret(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a secret is there, and an address where it must be one. Its value is in no message."""
+    kind, reference = need["kind"], need["subject"]
+    if kind != "host_file" and reference not in asked.values.get(kind, {}):
+        return  # nobody has given it to a preflight
+    whose = ", ".join(need["nodes"]) or "the host"
+    value = secret_value({"kind": kind, "reference": reference, "variable": need["variable"]}, asked.values, whose)
+    if need["schemes"] and not has_scheme(value, need["schemes"]):
+        message = "%s of %s, from %s %s, is no address with %s"
+        kinds = " or ".join(need["schemes"].split())
+        yield "secret-addresses-well-formed", message % (need["variable"], whose, kind, reference, kinds)
+    elif need["check"]:
+        failure = not_reached(value)
+        if failure:
+            message = "the address in %s of %s does not answer: %s"
+            yield need["check"], message % (need["variable"], whose, failure)
+
+
+def check_reach(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether somebody listens at an address that is needed at the start; not for a program that is here already."""
+    if need["installed"] and os.path.exists(need["installed"]):
+        return
+    failure = not_reached(need["subject"])
+    if failure:
+        yield need["check"], "%s does not answer: %s" % (masked(need["subject"], ()), failure)
+
+
+def not_reached(address: str) -> str:
+    """Why nobody can be reached at host:port or at a URL; "" if somebody can, or where it has no such place."""
+    scheme, separator, _ = address.partition("://")
+    try:
+        parts = urllib.parse.urlsplit(address if separator else "//" + address)
+        host, port = parts.hostname, parts.port or USUAL_PORTS.get(scheme)
+        if not host or not port:
+            return ""
+        with socket.create_connection((host, port), timeout=REACH_SECONDS):
+            return ""
+    except socket.timeout:
+        return "nothing within %d seconds" % REACH_SECONDS
+    except OSError as failure:
+        return failure.strerror or "its name has no address"
+    except ValueError:
+        return "it is no address"
+
+
+def check_port(need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether a port is free, or held by a node of fleetc."""
+    number, protocol = int(need["port"]), need["protocol"]
+    holders = [one for one in listeners(protocol) if one[1] == number and meet(one[0], need["address"])]
+    if not holders:
+        return
+    own = own_pids()
+    for address, _, inode in holders:
+        pid, name = holder_of(inode)
+        if pid in own or (name == "docker-proxy" and names_in(STACK_MARKERS)):
+            continue
+        who = "%s (process %d)" % (name, pid) if pid else "a process that cannot be seen"
+        message = "port %d (%s) at %s, for the %s, is held by %s, which is no node of fleetc"
+        yield "ports-free", message % (number, protocol, address, need["subject"], who)
+
+
+def own_pids() -> List[int]:
+    """The processes of nodes that fleetc started here."""
+    nodes = names_in(MARKERS)
+    in_units = [node for node in nodes if runtime_here(node) == "systemd"]
+    asked = {**processes_of_units(in_units), **(processes_of_containers(set(nodes) - set(in_units)) or {})}
+    return [facts["pid"] for facts in asked.values() if facts["pid"]]
+
+
+def listeners(protocol: str) -> List[Tuple[str, int, str]]:
+    """Address, port and socket of all who wait for tcp connections or udp packets on this host."""
+    found, state = [], LISTEN if protocol == "tcp" else "07"
+    for table in (protocol, protocol + "6"):
+        for line in (read("/proc/net/" + table) or b"").decode().splitlines()[1:]:
+            words = line.split()
+            if len(words) > 9 and words[3] == state:
+                address, _, port = words[1].partition(":")
+                found.append((address_in(address), int(port, 16), words[9]))
+    return found
+
+
+def address_in(text: str) -> str:
+    """An address as the kernel's tables have it, in words of 32 bits in the order of this machine."""
+    raw = bytes.fromhex(text)
+    turned = b"".join(
+        raw[at : at + 4][::-1] if sys.byteorder == "little" else raw[at : at + 4] for at in range(0, len(raw), 4)
+    )
+    found = ipaddress.ip_address(turned)
+    mapped = getattr(found, "ipv4_mapped", None)
+    return str(mapped or found)
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether two listeners at these addresses cannot have one port."""
+    try:
+        both = [ipaddress.ip_address(text) for text in (one, other)]
+    except ValueError:
+        return True  # a name: nobody knows which address it has when the node starts
+    return both[0] == both[1] or any(address.is_unspecified for address in both)
+
+
+def holder_of(inode: str) -> Tuple[int, str]:
+    """Process and program of a socket; (0, "") where nobody has it."""
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            for name in os.listdir("/proc/%s/fd" % pid):
+                with contextlib.suppress(OSError):
+                    if os.readlink("/proc/%s/fd/%s" % (pid, name)) == "socket:[%s]" % inode:
+                        comm = (read("/proc/%s/comm" % pid) or b"").decode(errors="replace").strip()
+                        return int(pid), re.sub(r"[^A-Za-z0-9._:/@+-]", "?", comm)
+    return 0, ""
+
+
+CHECKS: Dict[str, Check] = {
+    "systemd": check_systemd,
+    "docker": check_docker,
+    "compose": check_compose,
+    "gpus": check_gpus,
+    "toolkit": check_toolkit,
+    "program": check_program,
+    "reach": check_reach,
+    "keystore": check_keystore,
+    "password-file": check_password_file,
+    "file": check_file,
+    "secret": check_secret,
+    "live-runner-config": check_live_runner_config,
+    "models-directory": check_models_directory,
+    "data-directory": check_data_directory,
+    "stack": check_stack,
+    "port": check_port,
+}
+
+
 # --- requests ---------------------------------------------------------------------------------------
 
 
@@ -2238,6 +3155,7 @@ def do_observe(request: Json) -> Json:
     answer: Json = {"state": now, "changed": False}
     if "wanted" in request:
         wanted, files = asked_for(request)
+        add_source_drift(now, wanted.get("stack"))
         answer["steps"] = steps(with_other_secrets(now, files), wanted_state(wanted))
         answer["wants"] = [
             {"node": service["name"], "exclusive": service.get("exclusive", [])} for service in wanted["services"]
@@ -2322,14 +3240,22 @@ def do_begin(request: Json) -> Json:
         remove(QUARANTINE)
         note("cleared", why=found["why"])
     answer = do_observe(request)
+    wanted = asked_for(request)[0]
     need_stack(wanted)
     for one in answer["steps"]:
         if one["do"] == "halt":
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     begun = answer["state"]["switch"] is not None or is_old_layout()
     answer["needed"] = begun or any(one["do"] != "keep" for one in answer["steps"])
-    if answer["needed"] and not request.get("check"):
-        claim(request)
+    if answer["needed"]:
+        for program in programs_in(wanted):
+            if not program.get("sha256"):  # the others come with the release, and are asked then
+                need_program(program, runner_of(wanted["owner"]))
+        answer["carry"] = programs_to_carry(wanted)
+        if not request.get("check"):
+            claim(request)
+            if answer["carry"]:
+                make_incoming()
     elif not request.get("check"):
         learn_settings(wanted)
     return answer
@@ -2407,7 +3333,9 @@ def do_stage(request: Json) -> Json:
         make_places(wanted)
         take_over_old_layout(wanted["owner"])
         files = secret_files(wanted, request.get("values", {}))
+        install_programs(wanted)
         need_programs(wanted)
+        fetch_source(wanted.get("stack"), wanted["host"])
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
         note("staged", release=release)
@@ -2488,9 +3416,8 @@ def make_places(wanted: Json) -> None:
 def need_programs(wanted: Json) -> None:
     """Refuse a host that lacks what its nodes are started with. Images that are missing are pulled."""
     if wanted["runtime"] == "systemd":
-        binary = wanted.get("binary", "")
-        if wanted["services"] and not os.access(binary, os.X_OK):
-            raise RefusedError("program-missing", "there is no program at %s: install the node there" % binary)
+        for program in programs_in(wanted):
+            need_program(program, runner_of(wanted["owner"]))
         return
     for service in wanted["services"]:
         asked = ("docker", "image", "inspect", "--format", "{{.Id}}", service["image"])
@@ -2606,7 +3533,7 @@ def do_revert(request: Json) -> Json:
 
 
 def prune(keep: int) -> None:
-    """Remove old releases; those in use, and the newest `keep` ones, stay."""
+    """Remove old releases; those in use, and the newest `keep` ones, stay, and so do the programs that these name."""
     used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
     record = read_json(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
@@ -2614,6 +3541,11 @@ def prune(keep: int) -> None:
     for name in os.listdir(RELEASES) if os.path.isdir(RELEASES) else ():
         if name not in kept:
             remove("%s/%s" % (RELEASES, name))
+    recorded = [read_json("%s/%s/.wanted.json" % (RELEASES, name)) for name in kept_releases()]
+    programs = {one.get("sha256") for wanted in recorded if wanted for one in programs_in(wanted)}
+    for name in os.listdir(PROGRAMS) if os.path.isdir(PROGRAMS) else ():
+        if name not in programs:
+            remove("%s/%s" % (PROGRAMS, name))
 
 
 REQUESTS = {
@@ -2626,6 +3558,7 @@ REQUESTS = {
     "revert": do_revert,
     "retire": do_retire,
     "end": do_end,
+    "preflight": do_preflight,
 }
 
 

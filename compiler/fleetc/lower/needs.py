@@ -1,0 +1,183 @@
+"""Lowers what must be on a host before its first rollout, and what has to hold there for its nodes to start.
+
+In: a host with its lowered services and avatar stack. Out: `Need` values, each once. FLEET.md lists those that people
+provide; the preflight of the program on the host checks all of them, so both say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostBlueprint, SecretVariable, Service
+from fleetc.blueprint.rollout import Need, Program
+from fleetc.language.fleet import Fleet
+from fleetc.lower.mapping import SECRET_PATH_VARIABLES
+from fleetc.places.origin import Origin, given
+from fleetc.upstream import FLAGS, NETWORKS
+
+_WEB = "http https"
+_STORES = "s3 s3+http s3+https gs ipfs file w3s"
+_QUEUES = "amqp amqps"
+_SCHEMES = {
+    "ethUrl": f"{_WEB} ws wss",
+    "orchWebhookUrl": _WEB,
+    "authWebhookUrl": _WEB,
+    "liveAIAuthWebhookUrl": _WEB,
+    "remoteSignerWebhookUrl": _WEB,
+    "objectStore": _STORES,
+    "recordStore": _STORES,
+    "metadataQueueUri": _QUEUES,
+}
+"""The schemes that an address may have which a secret holds, by the flag that it sets."""
+
+_ANSWERS = {
+    "objectStore": "object-store-answers",
+    "recordStore": "object-store-answers",
+    "metadataQueueUri": "queue-answers",
+    "kafkaBootstrapServers": "kafka-answers",
+    "redeemerAddr": "redeemer-answers",
+    "remoteSignerUrl": "remote-signer-answers",
+}
+"""The check of an address that the node needs when it starts, by the flag that names it."""
+
+_FLAG_OF = {flag.env: flag.name for flag in FLAGS.values()}
+_PASSWORD = FLAGS["ethPassword"].env
+
+COMPOSE = "2.24.0"
+SYSTEMD = "240"
+"""The oldest releases that read what fleetc writes."""
+
+
+def needs_of(fleet: Fleet, host: HostBlueprint) -> tuple[Need, ...]:
+    """What a host needs, each once with all the nodes that need it, in the order in which people would provide it."""
+    found: dict[tuple[str, str, tuple[tuple[str, str], ...]], Need] = {}
+    for need in _all(fleet, host):
+        known = found.setdefault((need.kind, need.subject, need.facts), need)
+        nodes = tuple(dict.fromkeys((*known.nodes, *need.nodes)))
+        found[need.kind, need.subject, need.facts] = known._replace(nodes=nodes)
+    return tuple(found.values())
+
+
+def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
+    table = given("hosts", host.name, "runtime")
+    stack = host.avatar
+    if host.runtime == "systemd" and host.services:
+        yield Need("systemd", "", table, f"systemd {SYSTEMD} or newer", facts=(("version", SYSTEMD),))
+    in_containers = host.runtime == "docker" and bool(host.services)
+    engines = [service.name for service in host.services if in_containers or service.manages_containers]
+    if engines or stack is not None:
+        users = (*engines, AVATAR_DIRECTORY) if stack is not None else tuple(engines)
+        yield Need("docker", "", table, "Docker Engine, running", users)
+    if in_containers or stack is not None:
+        yield Need("compose", "", table, f"Compose plugin of Docker, {COMPOSE} or newer", facts=(("version", COMPOSE),))
+    yield from _gpus(fleet, host)
+    for service in host.services:
+        yield from _of_service(fleet, host, service)
+    if stack is not None:
+        origin = given("avatars", stack.name)
+        yield Need("stack", stack.checkout, origin, "checkout of the avatar stack, and nftables", (AVATAR_DIRECTORY,))
+        for slot in stack.slots:
+            for purpose, port in slot.ports:
+                facts = (("address", "0.0.0.0"), ("port", str(port)), ("protocol", "tcp"))  # noqa: S104
+                yield Need("port", f"{purpose} of {slot.name}", slot.origin, "", (AVATAR_DIRECTORY,), facts)
+
+
+def _gpus(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
+    """The driver, and what gives GPUs to containers."""
+    for service in host.services:
+        if service.gpus is None:
+            continue
+        origin = given(service.table, service.name, "gpus")
+        ids = range(len(fleet.hosts[host.name].gpus)) if isinstance(service.gpus, str) else service.gpus
+        yield _driver(fleet, host, service.name, origin, [str(number) for number in ids])
+        if host.runtime == "docker" or service.manages_containers:
+            yield Need("toolkit", "", origin, "NVIDIA Container Toolkit", (service.name,))
+    slots = host.avatar.slots if host.avatar is not None else ()
+    for slot in slots:
+        ids = range(len(fleet.hosts[host.name].gpus)) if slot.gpu == "all" else (int(slot.gpu),)
+        yield _driver(fleet, host, AVATAR_DIRECTORY, slot.origin, [str(number) for number in ids])
+        yield Need("toolkit", "", slot.origin, "NVIDIA Container Toolkit", (AVATAR_DIRECTORY,))
+
+
+def _driver(fleet: Fleet, host: HostBlueprint, node: str, origin: Origin, ids: list[str]) -> Need:
+    listed = fleet.hosts[host.name].gpus
+    uuids = [listed[int(number)].uuid or "" for number in ids if int(number) < len(listed)]
+    facts = (("gpus", " ".join(ids)), ("uuids", " ".join(filter(None, uuids))))
+    shown = f"GPU {', '.join(ids)}" if ids else "its GPUs"
+    return Need("gpus", "", origin, f"driver that shows {shown} to nvidia-smi", (node,), facts)
+
+
+def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator[Need]:
+    own, table = (service.name,), given(service.table, service.name)
+    if service.program is not None:
+        yield from _program(service.program, own)
+    yield from _keystore(service, own)
+    for variable in service.variables:
+        if variable.name == _PASSWORD:
+            yield Need("password-file", variable.value, variable.origin, "file with the password of the account", own)
+        elif variable.name in SECRET_PATH_VARIABLES:
+            yield Need("file", variable.value, variable.origin, f"file with the secret for {variable.name}", own)
+    for secret in service.secrets:
+        yield from _secret(secret, own)
+    for argument in service.arguments:
+        if argument.flag == "liveRunnerConfig":
+            yield Need("live-runner-config", argument.value, argument.origin, "file of live runners", own)
+        elif argument.flag == "verifierPath":
+            yield Need("file", argument.value, argument.origin, "file of the verifier", own)
+        elif argument.flag == "aiModelsDir":
+            below = argument.value.startswith(f"{service.data_dir}/")
+            words = "" if below else f"directory of models that {host.node_user} may write to"
+            yield Need("models-directory", argument.value, argument.origin, words, own)
+    chain = NETWORKS.get(next((a.value for a in service.arguments if a.flag == "network"), ""))
+    chain_id = "" if chain is None else str(chain.chain_id or 0)
+    yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", chain_id),))
+    yield from _reached(service, own)
+    for port in service.ports:
+        if not port.purpose.endswith(" runner"):  # its containers hold these, and it looks after them itself
+            facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
+            yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
+
+
+def _program(program: Program, own: tuple[str, ...]) -> Iterator[Need]:
+    if not program.sha256:
+        words = f"the node's program of release v{program.version}"
+        yield Need("program", program.path, program.origin, words, own, (("version", program.version),))
+    elif program.url:
+        facts = (("check", "program-source-answers"), ("installed", program.path))
+        words = f"a way to the program of release v{program.version}, which fleetc installs from there"
+        yield Need("reach", program.url, program.origin, words, own, facts)
+
+
+def _keystore(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
+    """A keystore belongs to an account, and to the password that opens its key."""
+    found = {argument.flag: argument for argument in service.arguments}
+    keystore, account = found.get("ethKeystorePath"), found.get("ethAcctAddr")
+    if keystore is None or account is None:
+        return
+    facts = [("account", account.value)]
+    passwords = [(one.value, "host_file") for one in service.variables if one.name == _PASSWORD]
+    passwords += [(one.reference, one.kind) for one in service.secrets if one.name == _PASSWORD]
+    for place, kind in passwords:
+        facts += [("password", place), ("password_kind", kind)]
+    words = f"directory with the key file of {account.value}"
+    yield Need("keystore", keystore.value, keystore.origin, words, own, tuple(facts))
+
+
+def _secret(secret: SecretVariable, own: tuple[str, ...]) -> Iterator[Need]:
+    """A secret that lies on the host, or whose form is known; a rollout finds by itself what is wrong with another."""
+    flag = _FLAG_OF.get(secret.name, "")
+    schemes, check = _SCHEMES.get(flag, ""), _ANSWERS.get(flag, "")
+    on_host = secret.kind == "host_file"
+    if on_host or schemes:
+        facts = (("check", check), ("kind", secret.kind), ("schemes", schemes), ("variable", secret.name))
+        words = f"file with the value of {secret.name}" if on_host else ""
+        yield Need("secret", secret.reference, secret.origin, words, own, facts)
+
+
+def _reached(service: Service, own: tuple[str, ...]) -> Iterator[Need]:
+    """Addresses outside the fleet that the node needs when it starts: those of the fleet may not run yet."""
+    named = [(argument.flag, argument.value, argument.origin) for argument in service.arguments]
+    named += [(_FLAG_OF.get(v.name, ""), v.value, v.origin) for v in service.variables]
+    for flag, value, origin in named:
+        if flag in _ANSWERS and origin.kind == "given":
+            yield Need("reach", value, origin, "", own, (("check", _ANSWERS[flag]), ("installed", "")))

@@ -1,0 +1,236 @@
+"""What `fleetc explain` says about what hosts report: findings of a preflight, and programs that do not come.
+
+In: nothing; this is a table. Out: pages by code. The program on the host makes the messages.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.pages.page import Page
+
+HOST_PAGES: dict[str, Page] = {
+    "check-failed": Page(
+        "A check on a host could not be made.",
+        "nobody knows whether a rollout would work there.",
+        "Read what the host said; a missing right or a full disk is the usual cause.",
+    ),
+    "compose-missing": Page(
+        "A host has Docker without its Compose plugin.",
+        "fleetc starts containers with it.",
+        "Install the package docker-compose-plugin.",
+    ),
+    "compose-old": Page(
+        "The Compose plugin of a host is too old.",
+        "it cannot read the files that fleetc writes.",
+        "Update the package docker-compose-plugin.",
+    ),
+    "data-dir-of-this-chain": Page(
+        "The data directory of a node belongs to another chain.",
+        "the node remembers its chain in its database and ends at once with exit status 0.",
+        "Name another data_dir, or correct the network.",
+    ),
+    "data-dir-writable": Page(
+        "The data directory of a node cannot be made or written to.",
+        "the node ends at once with exit status 0 if it cannot open its database.",
+        "Give the directory to the user that nodes run as, or name another data_dir.",
+    ),
+    "disk-read-only": Page(
+        "A place that a rollout writes to takes no writes.",
+        "the rollout would stop in the middle of its first step.",
+        "Mount the file system read-write.",
+    ),
+    "disk-space": Page(
+        "A host has too little space for a rollout.",
+        "two releases, programs and images have to fit beside what runs.",
+        "Free space there, or lower keep in [rollout].",
+    ),
+    "docker-answers": Page(
+        "The Docker engine of a host does not answer.",
+        "containers, and the runners that a node starts, cannot start.",
+        "Install Docker Engine, start it, and look at its log if it ends.",
+    ),
+    "file-missing": Page(
+        "A file that a node reads is not on its host.",
+        "the node ends at once, or goes on without it.",
+        "Put the file there; FLEET.md lists what each host needs.",
+    ),
+    "file-unreadable": Page(
+        "The user that nodes run as cannot read a file.",
+        "the node ends at once, or takes the path itself for the secret.",
+        "Give the file to that user, with mode 0600.",
+    ),
+    "gpus-visible": Page(
+        "The driver of a host does not show the GPUs that its nodes use.",
+        "a node that does not find its GPUs ends at once.",
+        "Install the driver, or correct gpus in the spec.",
+    ),
+    "kafka-answers": Page(
+        "The broker of a node's events does not answer.",
+        "the node ends at once if it cannot set Kafka up.",
+        "Start the broker, open the way to it, or correct its address.",
+    ),
+    "keystore-holds-account": Page(
+        "A keystore has no key of the wallet's account.",
+        "the node would make a new account and work for it, with nothing in it.",
+        "Copy the key file of the account into the keystore of that host.",
+    ),
+    "keystore-is-a-directory": Page(
+        "A keystore is a file.",
+        "the node reads keys from a directory only, whatever its help says.",
+        "Name the directory that has the key file.",
+    ),
+    "live-runner-config-valid": Page(
+        "The node cannot read its file of live runners.",
+        "an orchestrator with such a file ends at once.",
+        "Correct the file as the message says.",
+    ),
+    "models-dir-writable": Page(
+        "The directory of models is missing or cannot be written to.",
+        "runners cannot load their models.",
+        "Make the directory, and give it to the user that nodes run as.",
+    ),
+    "object-store-answers": Page(
+        "The object store of a node does not answer.",
+        "the node checks it when it starts and ends with exit status 0.",
+        "Open the way to it, or correct its address.",
+    ),
+    "other-host": Page(
+        "A release is for another machine than the one that it arrived at.",
+        "two hosts would run the same nodes.",
+        "Correct the address in the spec; if the host has a new name, deploy with --renamed HOST once.",
+    ),
+    "password-file-not-empty": Page(
+        "The password file of a wallet is missing or empty.",
+        "the node then takes the path of the file for the password and cannot open its key.",
+        "Write the password into the file, for the user that nodes run as alone.",
+    ),
+    "password-opens-key": Page(
+        "The password of a wallet does not open its key file.",
+        "the node ends at once with exit status 0.",
+        "Correct the password, or copy the right key file.",
+    ),
+    "ports-free": Page(
+        "Somebody else listens on a port that a node needs.",
+        "the node ends when it cannot have its port, often with exit status 0.",
+        "Stop that program, or give the node another port.",
+    ),
+    "program-missing": Page(
+        "The node's program is not on a host.",
+        "a systemd host starts it from there.",
+        "Install the release there, or name its program in [programs] of the spec.",
+    ),
+    "program-not-fetched": Page(
+        "A host cannot fetch the node's program.",
+        "the release stays away until it has its program.",
+        "Open the way to that address from the host, or name a file to copy instead.",
+    ),
+    "program-other-digest": Page(
+        "A program is not the one that the spec names.",
+        "it was replaced or damaged on the way, or the digest is that of another file.",
+        "Compare the digest with the checksums of the release, and correct the spec if it is wrong.",
+    ),
+    "program-other-release": Page(
+        "The program on a host says another release than its nodes have in the spec.",
+        "the old program would be restarted under the name of the new release.",
+        "Install that release there first, or name it in [programs] of the spec.",
+    ),
+    "program-source-answers": Page(
+        "A host cannot reach the address that it fetches the node's program from.",
+        "the release stays away until it has its program.",
+        "Open the way to that address from the host, or name a file to copy instead.",
+    ),
+    "program-too-large": Page(
+        "A program or an archive is larger than 2 GiB.",
+        "it is not the node's program, and would fill the disk.",
+        "Correct the address or member in [programs].",
+    ),
+    "program-unreadable": Page(
+        "An archive cannot be read, or does not hold the program.",
+        "there is nothing to install.",
+        "Correct member in [programs]; tar --list shows the names in the archive.",
+    ),
+    "program-unusable": Page(
+        "The node's program does not run on a host.",
+        "it does not even say its release; a missing library or another architecture is the usual cause.",
+        "Install what it misses, or name the build for this host in [programs].",
+    ),
+    "queue-answers": Page(
+        "The broker of a node's metadata does not answer.",
+        "the node ends at once if it cannot reach it.",
+        "Start the broker, open the way to it, or correct its address.",
+    ),
+    "redeemer-answers": Page(
+        "A redeemer outside the fleet does not answer.",
+        "the orchestrator ends when it cannot reach it.",
+        "Start the redeemer, open the way to it, or correct its address.",
+    ),
+    "remote-signer-answers": Page(
+        "A remote signer outside the fleet does not answer.",
+        "the gateway cannot start without it.",
+        "Start the signer, open the way to it, or correct its address.",
+    ),
+    "secret-addresses-well-formed": Page(
+        "A secret that must be an address is none.",
+        "the node ends at once, or runs without what it names.",
+        "Store the whole address, with its scheme.",
+    ),
+    "secret-missing": Page(
+        "A secret is missing or empty.",
+        "the node would start without it, or take its path for it.",
+        "Provide it where the spec says it is: in the environment, in the vault, or in a file on the host.",
+    ),
+    "secret-unusable": Page(
+        "A secret holds a character that its readers would misread.",
+        "an environment file cannot carry it.",
+        "Store the secret without line breaks and other control characters.",
+    ),
+    "stack-brand-differs": Page(
+        "The checkout of an avatar stack is of another brand than the spec says.",
+        "its services would run latest, whatever the spec says.",
+        "Set brand to that of the checkout.",
+    ),
+    "stack-checkout-changed": Page(
+        "Files of a checkout of the avatar stack were changed on its host.",
+        "a rollout would have to overwrite them to bring the checkout to avatar_release.",
+        "Undo the changes there, or bring them into a release of your own.",
+    ),
+    "stack-checkout-missing": Page(
+        "A host has no checkout of the avatar stack.",
+        "its Compose files come from there.",
+        "Clone the stack there, or name its directory as project_dir.",
+    ),
+    "stack-checkout-unreadable": Page(
+        "git does not read a checkout of the avatar stack.",
+        "nobody knows at which release it is.",
+        "Install git on the host, and clone the stack again if the checkout is damaged.",
+    ),
+    "stack-game-files-missing": Page(
+        "A checkout has no settings file that game_files names.",
+        "Docker would mount a directory in its place.",
+        "Name a file that the checkout has, or leave the key out.",
+    ),
+    "stack-nftables-missing": Page(
+        "A host with avatars has no nft.",
+        "nothing would guard the ports of the slots.",
+        "Install the package nftables.",
+    ),
+    "stack-release-unknown": Page(
+        "The remote of a checkout does not have the release of the spec.",
+        "the images of that release would run with the files of another one.",
+        "Correct avatar_release, or the remote named origin; open the way to it if it does not answer.",
+    ),
+    "systemd-missing": Page(
+        "systemd does not answer on a host whose runtime it is.",
+        "nodes run as its units there.",
+        'Use a machine that systemd runs, or write runtime = "docker".',
+    ),
+    "systemd-old": Page(
+        "systemd of a host is too old.",
+        "it cannot read the units that fleetc writes.",
+        "Update the host.",
+    ),
+    "toolkit-missing": Page(
+        "Containers of a host get no GPU.",
+        "Docker needs the toolkit of the vendor to hand them out.",
+        "Install the NVIDIA Container Toolkit and restart Docker.",
+    ),
+}
