@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy --check": ("deploy", "--check"),
     "deploy --plan": ("deploy", "--plan", "plan.json"),
     "rollback": ("rollback",),
+    "preflight": ("preflight",),
 }
 
 

@@ -6,7 +6,6 @@ Files, sockets, databases and keys are real; Docker and the driver of GPUs are s
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
 import socket
@@ -18,9 +17,9 @@ from typing import Any
 import pytest
 
 from fleetc.messages.explain import pages
-from fleetc.text.keccak import keccak256
 from tests.host_program.avatar_world import plain
 from tests.host_program.program import TEXT, loaded
+from tests.keystores import key_file
 from tests.support import EXAMPLES, compiled_example
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -142,20 +141,6 @@ def test_file_that_the_user_of_nodes_cannot_read(tmp_path: Path) -> None:
             assert space["can"](space["Ids"](65534, 65534), "r", str(secret)) is readable
     finally:
         secret.unlink()
-
-
-def key_file(address: str, password: bytes, kdf: str = "scrypt") -> bytes:
-    """A key file as wallets write it, whose key is cheap to make."""
-    salt, ciphertext = b"salt" * 8, b"k" * 32
-    if kdf == "scrypt":
-        parameters: Json = {"n": 2, "r": 8, "p": 1, "dklen": 32}
-        made = hashlib.scrypt(password, salt=salt, n=2, r=8, p=1, dklen=32)
-    else:
-        parameters = {"c": 2, "prf": "hmac-sha256", "dklen": 32}
-        made = hashlib.pbkdf2_hmac("sha256", password, salt, 2, 32)
-    crypto = {"kdf": kdf, "kdfparams": {**parameters, "salt": salt.hex()}, "ciphertext": ciphertext.hex()}
-    crypto["mac"] = keccak256(made[16:] + ciphertext).hex()
-    return json.dumps({"address": address.lower()[2:], "crypto": crypto, "version": 3}).encode()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.pipeline import compile_spec
 from tests.farm import Farm, Host, Process
 from tests.farm_system import run_checked
+from tests.keystores import key_file
 from tests.standin import gcc_words
 from tests.support import ROOT, shipped, sources_of
 from tests.support_values import nasty_values
@@ -26,6 +27,9 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 SECRET = "s3cret \"quoted\" $HOME `id` \\ 'x' %h #é"
 CANARY = "CANARY-7f3a-9c1e"
+
+ACCOUNTS = ("0x1111111111111111111111111111111111111111", "0x2222222222222222222222222222222222222222")
+SKIPPED = ("--skip", "kafka-answers=the farm has no broker", "--skip", "queue-answers=the farm has no queue")
 
 SPEC = """
 spec = 1
@@ -164,6 +168,8 @@ class Rollout:
         (self.directory / "vault.yml").write_text(vault, encoding="utf-8")
         for host in self.farm.hosts.values():
             host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
+            for account in ACCOUNTS:
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"))
             host.write("/etc/livepeer/password", b"hunter2", 0o600)
             host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
 
@@ -207,7 +213,7 @@ class Rollout:
         assert done.returncode == 0, done.stderr
 
     def deploy(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.fleetc("deploy", str(self.directory), *options, **environment)
+        return self.fleetc("deploy", str(self.directory), *SKIPPED, *options, **environment)
 
     @property
     def plan(self) -> Blueprint:

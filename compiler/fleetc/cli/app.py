@@ -20,6 +20,7 @@ from fleetc.cli import (
     init,
     merge_file,
     plan,
+    preflight,
     rollback,
     schema,
     show,
@@ -61,6 +62,7 @@ app.command()(upgrade.upgrade)
 app.command()(schema.schema)
 app.command()(streams.streams)
 app.command()(plan.plan)
+app.command()(preflight.preflight)
 app.command()(deploy.deploy)
 app.command()(rollback.rollback)
 app.command("merge-file")(merge_file.merge_file)

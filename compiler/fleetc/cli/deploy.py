@@ -22,12 +22,13 @@ from fleetc.cli.options import (
     RolloutFormatOption,
     SignerOption,
     SignersOption,
+    SkipOption,
     SpecArgument,
     TakeOverOption,
 )
 from fleetc.cli.output import files_failure, message, plain
 from fleetc.cli.planned import around, count, refusals
-from fleetc.cli.rolling import failures, opened_journal, tell
+from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -61,6 +62,7 @@ def deploy(
     ] = None,
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
+    skip: SkipOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
@@ -84,7 +86,8 @@ def deploy(
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
         raise typer.Exit(USAGE)
-    stated = Stated(*(tuple(names or ()) for names in (clear, renamed, assume_dead, take_over)))
+    names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
+    stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     if resume and (limit or check or plan):
         message("error: --resume goes on with the rollout that broke off, so it takes no --limit, --check or --plan")
         raise typer.Exit(USAGE)
@@ -101,7 +104,7 @@ def deploy(
         hosts = resumed(own, tree) if resume else tuple(limit or ())
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, stated=stated)
-    tell(outcome, form)
+    tell(outcome, About(spec, settings, blueprint, form))
 
 
 def deploy_planned(
@@ -120,13 +123,14 @@ def deploy_planned(
         with progress(sys.stderr) as show:
             verdict = plans.verify_hosts(verified, settings, show)
         hosts = tuple(host.name for host in verified.inputs.hosts)
+        about = About(spec, settings, verified.inputs.blueprint, form)
         if set(verdict.reached) == set(hosts):
             if form is RolloutFormat.text:
                 typer.echo(plain(f"nothing to do: {count(hosts)} already at the end of the plan"))
             else:
-                tell(Outcome(tuple(HostOutcome(host, "unchanged") for host in hosts), (), check), form)
+                tell(Outcome(tuple(HostOutcome(host, "unchanged") for host in hosts), (), check), about)
             if not check:
-                _write_down(verified, settings, verdict.unmarked, form)
+                _write_down(verified, about, verdict.unmarked)
             return
         if verdict.reached:
             message(f"{count(verdict.reached)} already at the end of the plan")
@@ -134,10 +138,10 @@ def deploy_planned(
         with opened_journal(spec, settings, inputs.blueprint.fleet, check, form) as own, progress(sys.stderr) as show:
             goal = Goal(sealed=verified.mark)
             outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, own, goal, stated)
-    tell(outcome, form)
+    tell(outcome, about)
 
 
-def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...], form: RolloutFormat) -> None:
+def _write_down(verified: Verified, about: About, hosts: tuple[str, ...]) -> None:
     """Have hosts record that they got the plan, though there is nothing to do: it supersedes older plans."""
     from fleetc.rollout.hosts.deploy import record_plan
     from fleetc.rollout.hosts.progress import progress
@@ -146,9 +150,9 @@ def _write_down(verified: Verified, settings: Settings, hosts: tuple[str, ...], 
         return
     inputs = verified.inputs
     with progress(sys.stderr) as show:
-        outcome = record_plan(inputs.tree, inputs.blueprint, settings, hosts, show, verified.mark)
+        outcome = record_plan(inputs.tree, inputs.blueprint, about.settings, hosts, show, verified.mark)
     if outcome.exit_code:
-        tell(outcome, form)
+        tell(outcome, about)
     message(f"{count(hosts)} recorded this as the newest plan")
 
 

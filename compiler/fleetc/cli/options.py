@@ -67,6 +67,12 @@ TakeOverOption = Annotated[
 ]
 
 
+SkipOption = Annotated[
+    list[str] | None,
+    typer.Option("--skip", metavar="CODE=REASON", help="Go on in spite of this finding of the preflight; repeatable."),
+]
+
+
 SignersOption = Annotated[
     Path | None, typer.Option("--allowed-signers", metavar="FILE", help="File of the people who may sign plans.")
 ]

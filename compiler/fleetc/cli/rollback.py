@@ -21,7 +21,7 @@ from fleetc.cli.options import (
     TakeOverOption,
 )
 from fleetc.cli.output import message
-from fleetc.cli.rolling import failures, opened_journal, tell
+from fleetc.cli.rolling import About, failures, opened_journal, tell
 from fleetc.cli.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -69,4 +69,4 @@ def rollback(
             outcome = deploy_tree(tree, blueprint, settings, tuple(back_to), check, show, own, goal, stated)
     if outcome.exit_code == 0 and not check:
         message("note: the spec still says otherwise: revert it too, or the next rollout brings the release back")
-    tell(outcome, form)
+    tell(outcome, About(spec, settings, blueprint, form))

@@ -5,17 +5,21 @@ In: a spec, the settings, an outcome. Out: an open journal; text on stdout; an e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from fleetc.cli.output import files_failure, message, plain
+from fleetc.cli.options import USAGE
+from fleetc.cli.output import files_failure, message, plain, report
+from fleetc.cli.working import read_sources
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.rollout.findings import Finding
     from fleetc.rollout.hosts.deploy import Outcome
     from fleetc.rollout.hosts.journal import Journal
     from fleetc.settings import Settings
@@ -64,10 +68,54 @@ def opened_journal(spec: Path, settings: Settings, fleet: str, check: bool, form
         yield journal
 
 
-def tell(outcome: Outcome, form: RolloutFormat) -> None:
-    """Print what became of each host, and exit unless all run what they shall."""
+class About(NamedTuple):
+    """What a rollout is about: its spec, the settings and the blueprint; and the form of its report."""
+
+    spec: Path
+    settings: Settings
+    blueprint: Blueprint
+    form: RolloutFormat
+
+
+def tell(outcome: Outcome, about: About) -> None:
+    """Print what became of each host, and what it lacks at its lines of the spec; exit unless all is well."""
     from fleetc.rollout.reports import written
 
-    typer.echo(written(form, outcome), nl=False)
+    if outcome.findings:
+        tell_findings(outcome.findings, about.spec, about.settings, about.blueprint, Format.text)
+    typer.echo(written(about.form, outcome), nl=False)
     if outcome.exit_code:
         raise typer.Exit(outcome.exit_code)
+
+
+def tell_findings(
+    findings: Sequence[Finding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
+) -> bool:
+    """Print findings as diagnostics of the spec; whether one of them is an error."""
+    from fleetc.pipeline import Checked
+    from fleetc.places.diagnostic import has_errors
+    from fleetc.rollout.findings import diagnostics_of
+    from fleetc.toml.document import read_document
+
+    sources = read_sources(spec, settings, form)
+    diagnostics = tuple(diagnostics_of(findings, blueprint))
+    report(Checked(read_document(sources)[0], None, diagnostics), sources, settings, form, always=True)
+    return has_errors(diagnostics)
+
+
+def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Codes of findings that a person skips, each with the reason; exits where one has no reason, or is no code."""
+    from fleetc.messages.pages import PAGES
+    from fleetc.text.suggestions import did_you_mean
+
+    found = []
+    for text in given:
+        code, _, reason = text.partition("=")
+        if not reason.strip():
+            message(f"error: --skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
+            raise typer.Exit(USAGE)
+        if code not in PAGES:
+            message(f'error: no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
+            raise typer.Exit(USAGE)
+        found.append((code, reason.strip()))
+    return tuple(found)

@@ -8,6 +8,17 @@ from __future__ import annotations
 from fleetc.messages.pages.page import Page
 
 ROLLOUT_PAGES: dict[str, Page] = {
+    "clock-differs": Page(
+        "The clock of a host differs from that of the machine that deploys by a minute or more.",
+        "times in the journal and in logs of that host are wrong, and TLS and payments may fail. The timers of a "
+        "rollout count seconds of the kernel, so they are right.",
+        "Run a time service on the host, such as systemd-timesyncd or chrony.",
+    ),
+    "host-unreachable": Page(
+        "The preflight could not ask a host.",
+        "nobody knows what it lacks.",
+        "Correct its address, its host key or the network, then run the preflight again.",
+    ),
     "journal-busy": Page(
         "Another rollout of this fleet is on its way, with the same journal.",
         "two rollouts at once would leave hosts of two releases.",

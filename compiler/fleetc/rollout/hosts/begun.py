@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from fleetc.rollout.findings import Finding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_text, outcomes
 from fleetc.rollout.hosts.runner import RunResult
 
@@ -41,6 +42,7 @@ class Begun(NamedTuple):
     wants: Mapping[str, tuple[str, ...]]
     claimed_by: Mapping[str, Any] | None
     switched_by: Mapping[str, Any]
+    findings: tuple[Finding, ...] = ()
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -64,7 +66,15 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         _nodes(answer.get("wants")),
         as_mapping(answer.get("owner")) if claimed else None,
         as_mapping(as_mapping(state.get("switch")).get("owner")),
+        findings_in(outcome.host, answer),
     )
+
+
+def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """What a host finds that it lacks, and a clock that differs."""
+    told = [as_mapping(one) for one in as_list(answer.get("findings"))]
+    lacks = (Finding(host, *(as_text(one.get(key)) for key in ("code", "message", "node"))) for one in told)
+    return (*(one for one in lacks if one.code and one.message), *clock_finding(host, answer))
 
 
 def _steps(host: str, answer: Mapping[str, Any]) -> list[Step]:

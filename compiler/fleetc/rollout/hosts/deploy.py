@@ -14,6 +14,7 @@ from typing import Literal
 
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import MANIFEST, Tree
+from fleetc.rollout.findings import Finding
 from fleetc.rollout.hosts.begun import Begun, Step
 from fleetc.rollout.hosts.gate import TASKS, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
@@ -28,6 +29,8 @@ from fleetc.rollout.hosts.rolling import (
     Stated,
     Watch,
     claimed,
+    hosts_of,
+    need_known,
     options_of,
 )
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
@@ -36,7 +39,6 @@ from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
-from fleetc.text.encoders import visible
 
 SITE_PLAYBOOK = "site.yml"
 ROLLBACK_PLAYBOOK = "rollback.yml"
@@ -55,6 +57,7 @@ class Outcome:
     check: bool
     last_words: tuple[str, ...] = ()
     moves: tuple[Move, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -83,11 +86,11 @@ def deploy_tree(
     Raises DeployError before any host is touched, and FilesError where the journal cannot be written.
     """
     goal = goal or Goal()
-    chosen = _hosts(blueprint, limit)
+    chosen = hosts_of(blueprint, limit)
     left = {} if limit or goal.back_to else left_hosts(journal.history.hosts, blueprint)
     every = [host.name for host in blueprint.hosts]
-    _known((*stated.clear, *stated.renamed), every)
-    _known(stated.dead, (*every, *left))
+    need_known((*stated.clear, *stated.renamed), every)
+    need_known(stated.dead, (*every, *left))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     asked = {name: given for name, given in left.items() if name not in stated.dead}
     values = {} if goal.back_to else secret_variables(blueprint, hosts)
@@ -126,7 +129,7 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
     ready = all(begun[host].answered for host in hosts)
     moves = moves_of({host: one.runs for host, one in begun.items()}, {host: one.wants for host, one in begun.items()})
     told = tuple(_not_begun(rollout, begun[host], ready, "new") for host in asked)
-    return Outcome(told, _steps(begun), True, run.last_words, moves)
+    return Outcome(told, _steps(begun), True, run.last_words, moves, _findings(begun))
 
 
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
@@ -156,7 +159,7 @@ def _in_batches(
         found[host] = _assumed_dead(rollout, host)
     told = (*asked, *stated.dead)
     if not ready:
-        return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves)
+        return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun)
     last_words: tuple[str, ...] = ()
     halted = ""
@@ -188,7 +191,7 @@ def _in_batches(
         for host in changing:
             _write_host(journal, found[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
-    return Outcome(tuple(found[host] for host in told), steps, False, last_words, moves)
+    return Outcome(tuple(found[host] for host in told), steps, False, last_words, moves, _findings(begun))
 
 
 def _brought_back(
@@ -252,6 +255,10 @@ def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
     return found
 
 
+def _findings(begun: Mapping[str, Begun]) -> tuple[Finding, ...]:
+    return tuple(finding for one in begun.values() for finding in one.findings)
+
+
 def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Stated) -> None:
     sealed = rollout.goal.sealed
     rollout.journal.write(
@@ -297,7 +304,7 @@ def record_plan(
     tree: Tree, blueprint: Blueprint, settings: Settings, hosts: tuple[str, ...], on_event: Watch, sealed: NewestPlan
 ) -> Outcome:
     """Have hosts write down that a plan is the newest one they were given, though there is nothing to do."""
-    names = _hosts(blueprint, hosts)
+    names = hosts_of(blueprint, hosts)
     options = replace(options_of(settings, False, sealed), limit=names)
     options = replace(options, variables={**options.variables, "fleet_host_beginning": "record"})
     try:
@@ -310,17 +317,3 @@ def record_plan(
 
 def _steps(begun: Mapping[str, Begun]) -> tuple[Step, ...]:
     return tuple(step for one in begun.values() for step in one.steps)
-
-
-def _hosts(blueprint: Blueprint, limit: tuple[str, ...]) -> tuple[str, ...]:
-    known = tuple(host.name for host in blueprint.in_order)
-    _known(limit, known)
-    return tuple(name for name in known if name in limit) if limit else known
-
-
-def _known(names: Sequence[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            from fleetc.text.suggestions import did_you_mean
-
-            raise DeployError(f'there is no host "{visible(name)}"; {did_you_mean(name, known)}', 2)

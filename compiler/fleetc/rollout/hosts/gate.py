@@ -54,7 +54,7 @@ def outcomes(hosts: Sequence[str], run: RunResult) -> tuple[HostOutcome, ...]:
 def _outcome(host: str, run: RunResult) -> HostOutcome:
     answers = {task: _plain(answer) for task, answer in run.answers.get(host, {}).items()}
     failed = [event for event in run.failures if event.host == host]
-    reason = "; ".join(dict.fromkeys(_reason(event.kind, event.message) for event in failed))
+    reason = reason_of(host, run)
     ended, active = answers.get(END, {}), answers.get(ACTIVATE, {})
     begun = answers.get(BEGIN, {})
     before = as_text(as_mapping(begun.get("state")).get("release"))
@@ -97,6 +97,12 @@ def _not_ended(host: str, run: RunResult, reason: str, task: str) -> dict[str, A
         why = reason or "it did not say how its switch ended"
         return {"result": "unknown", "reason": f"{why}; without a confirmation it goes back by itself"}
     return {"result": "old", "reason": reason or "another host of its batch could not take part"}
+
+
+def reason_of(host: str, run: RunResult) -> str:
+    """Why tasks failed on a host, or why it was not reached; "" where nothing did."""
+    failed = [event for event in run.failures if event.host == host]
+    return "; ".join(dict.fromkeys(_reason(event.kind, event.message) for event in failed))
 
 
 def _reason(kind: str, message: str) -> str:

@@ -62,5 +62,7 @@ def _variables(given: Given, blueprint: Blueprint) -> dict[str, Any]:
         "fleet_host_runtime": "systemd",
         "fleet_host_seconds": {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm},
         "fleet_host_keep": times.keep,
+        "fleet_host_live": blueprint.live,
+        "fleet_host_needs": [],
         "fleet_host_services": [],
     }

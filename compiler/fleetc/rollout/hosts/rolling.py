@@ -26,11 +26,12 @@ from fleetc.rollout.hosts.runner import (
     reaching,
     run_playbook,
 )
-from fleetc.rollout.hosts.secrets import absolute, vault_password
+from fleetc.rollout.hosts.secrets import DeployError, absolute, vault_password
 from fleetc.rollout.journal.history import Given, Place
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.rollout.plan.states import release_in
 from fleetc.settings import Settings
+from fleetc.text.encoders import visible
 
 BEGIN_PLAYBOOK = "begin.yml"
 
@@ -43,12 +44,13 @@ Watch = Callable[[Event], None]
 
 class Stated(NamedTuple):
     """What a person states: hosts in quarantine that are tried again, hosts that had another name, hosts that are dead
-    for good, and rollouts that are dead, by their ids."""
+    for good, rollouts that are dead, by their ids, and findings of the preflight to skip, by code, with the reason."""
 
     clear: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
     dead: tuple[str, ...] = ()
     dead_runs: tuple[str, ...] = ()
+    skip: tuple[tuple[str, str], ...] = ()
 
 
 NOTHING_STATED = Stated()
@@ -140,6 +142,7 @@ def options_of(
         "fleet_host_run": this_run(),
         "fleet_host_clear": list(stated.clear),
         "fleet_host_renamed": list(stated.renamed),
+        "fleet_host_skip": [code for code, _ in stated.skip],
     }
     if sealed:
         variables |= {"fleet_host_plan_created": sealed.created, "fleet_host_plan_seal": sealed.seal}
@@ -155,3 +158,19 @@ def options_of(
 
 def place_of(host: HostBlueprint) -> Place:
     return Place(host.address, host.ssh_port, host.ssh_user, host.become)
+
+
+def hosts_of(blueprint: Blueprint, limit: tuple[str, ...]) -> tuple[str, ...]:
+    """The hosts of a rollout in its order; those in `limit`, if there are any. Raises DeployError."""
+    known = tuple(host.name for host in blueprint.in_order)
+    need_known(limit, known)
+    return tuple(name for name in known if name in limit) if limit else known
+
+
+def need_known(names: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse names of hosts that nobody knows. Raises DeployError."""
+    for name in names:
+        if name not in known:
+            from fleetc.text.suggestions import did_you_mean
+
+            raise DeployError(f'there is no host "{visible(name)}"; {did_you_mean(name, known)}', 2)

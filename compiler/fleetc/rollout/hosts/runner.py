@@ -66,7 +66,8 @@ class RunResult:
     """What the runner reported.
 
     `stats` is None when Ansible never got to the end; then `last_words` has the end of what it printed. `answers` are
-    what the tasks that were asked for returned, by host and task, also where they failed.
+    what the tasks that were asked for returned, by host and task, also where they failed; `received` says when, in
+    seconds of the clock here.
     """
 
     status: str
@@ -243,7 +244,8 @@ class _Notes:
         event = _event(data)
         if event is not None:
             if event.kind in ("ok", "changed", "failed") and event.task in self._asked:
-                self._answers.setdefault(event.host, {})[event.task] = data["event_data"].get("res") or {}
+                answer = data["event_data"].get("res") or {}
+                self._answers.setdefault(event.host, {})[event.task] = {**answer, "received": time.time()}
             if event.kind in ("failed", "unreachable"):
                 self._failures.append(event)
             if event.kind == "changed":

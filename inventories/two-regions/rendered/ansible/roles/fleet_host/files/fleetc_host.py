@@ -2648,7 +2648,16 @@ def do_preflight(request: Json) -> Json:
     for need, job in jobs:
         node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
         findings += [{"code": code, "message": message, "node": node} for code, message in job.result()]
-    return {"findings": [one for at, one in enumerate(findings) if one not in findings[:at]], "changed": False}
+    found = [one for at, one in enumerate(findings) if one not in findings[:at]]
+    return {"findings": found, "changed": False, "clock": time.time()}
+
+
+def need_nothing(request: Json) -> None:
+    """Refuse a rollout to a host that lacks something, with all that it lacks; what a person skips is left out."""
+    found = [one for one in do_preflight(request)["findings"] if one["code"] not in request.get("skip", [])]
+    if found:
+        more = " (and %d more)" % (len(found) - 1) if len(found) > 1 else ""
+        raise RefusedError("preflight", found[0]["message"] + more, findings=found)
 
 
 def found_by(check: Check, need: Json, asked: Asked) -> List[Finding]:
@@ -3152,7 +3161,7 @@ def asked_for(request: Json) -> Tuple[Json, Dict[str, bytes]]:
 def do_observe(request: Json) -> Json:
     """What the host runs, and with `wanted` the steps to it and what will run then. Changes nothing."""
     now = look()
-    answer: Json = {"state": now, "changed": False}
+    answer: Json = {"state": now, "changed": False, "clock": time.time()}
     if "wanted" in request:
         wanted, files = asked_for(request)
         add_source_drift(now, wanted.get("stack"))
@@ -3251,6 +3260,8 @@ def do_begin(request: Json) -> Json:
         for program in programs_in(wanted):
             if not program.get("sha256"):  # the others come with the release, and are asked then
                 need_program(program, runner_of(wanted["owner"]))
+        if not request.get("claimed") and not request.get("back_to"):  # what is kept ran here before
+            need_nothing(request)
         answer["carry"] = programs_to_carry(wanted)
         if not request.get("check"):
             claim(request)

@@ -1,0 +1,45 @@
+"""Asks hosts what would keep their release from running there, and changes nothing.
+
+In: a compiled tree, its blueprint, names of hosts, the tool's settings. Out: findings of all hosts, also of those that
+cannot be asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.emit.tree import Tree
+from fleetc.rollout.findings import UNREACHABLE, Finding
+from fleetc.rollout.hosts.begun import findings_in
+from fleetc.rollout.hosts.gate import reason_of
+from fleetc.rollout.hosts.rolling import Stated, Watch, hosts_of, options_of
+from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
+from fleetc.rollout.hosts.secrets import secret_variables
+from fleetc.settings import Settings
+
+PREFLIGHT_PLAYBOOK = "preflight.yml"
+TASK = "Ask the host what would keep its release from running"
+
+
+def preflight(
+    tree: Tree, blueprint: Blueprint, settings: Settings, limit: tuple[str, ...], on_event: Watch, stated: Stated
+) -> tuple[Finding, ...]:
+    """All findings of all hosts, or of those in `limit`, without those that are skipped. Raises DeployError."""
+    hosts = hosts_of(blueprint, limit)
+    values = secret_variables(blueprint, hosts)
+    options = replace(options_of(settings, False, None, stated), limit=hosts)
+    with private_project(tree) as project:
+        try:
+            run = run_playbook(project, PREFLIGHT_PLAYBOOK, options, values, on_event, (TASK,))
+        except InterruptedRunError:
+            raise KeyboardInterrupt from None
+    skipped = {code for code, _ in stated.skip}
+    return tuple(found for host in hosts for found in _of(host, run) if found.code not in skipped)
+
+
+def _of(host: str, run: RunResult) -> tuple[Finding, ...]:
+    answer = run.answers.get(host, {}).get(TASK, {})
+    if answer.get("format") == 1 and answer.get("ok") is True:
+        return findings_in(host, answer)
+    return (Finding(host, UNREACHABLE, reason_of(host, run) or "Ansible did not ask it"),)

@@ -1,0 +1,49 @@
+"""Findings of hosts: each at its line of the spec, and a clock that differs is no reason to stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleetc.places.diagnostic import Severity
+from fleetc.rollout.findings import Finding, clock_finding, diagnostics_of
+from fleetc.rollout.hosts.begun import findings_in
+from tests.support import compile_text
+from tests.test_foreign import DEMO
+
+
+def test_finding_is_at_its_node_or_else_at_its_host() -> None:
+    blueprint = compile_text(DEMO).blueprint
+    assert blueprint is not None
+    node = blueprint.hosts[0].services[0]
+    found = diagnostics_of(
+        [Finding("studio", "ports-free", "taken", node.name), Finding("studio", "disk-full", "full", "unheard-of")],
+        blueprint,
+    )
+    assert [one.primary.place for one in found] == [(node.table, node.name), ("hosts", "studio")]
+    assert {one.severity for one in found} == {Severity.ERROR}
+    assert found[0].message == "studio: taken"
+
+
+@pytest.mark.parametrize(
+    ("clock", "words"), [(600.0, "10 min ahead of"), (-600.0, "10 min behind"), (30.0, ""), ("soon", ""), (None, "")]
+)
+def test_clock(clock: object, words: str) -> None:
+    now = 1_800_000_000.0
+    shown = now + clock if isinstance(clock, float) else clock
+    found = clock_finding("studio", {"clock": shown, "received": now})
+    assert bool(found) == bool(words)
+    if found:
+        assert words in found[0].message
+        blueprint = compile_text(DEMO).blueprint
+        assert blueprint is not None
+        assert diagnostics_of(found, blueprint)[0].severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("told", [None, 5, "x", [5, None, {"code": 5}], [{"code": "x"}], {"a": 1}])
+def test_answers_that_make_no_sense_are_no_findings(told: object) -> None:
+    assert findings_in("studio", {"findings": told}) == ()
+
+
+def test_words_of_a_host_are_shown_and_bearable() -> None:
+    (found,) = findings_in("studio", {"findings": [{"code": "disk-full", "message": "\x1b[31m" + "x" * 9999}]})
+    assert "\x1b" not in found.message and len(found.message) <= 300
