@@ -29,7 +29,7 @@ class Begun(NamedTuple):
     """What one host said. `runs` and `wants` are nodes, each with what only one process of the fleet may do at a time.
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
-    `switched_by` is the owner of a switch that has not ended there.
+    `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before.
     """
 
     host: str
@@ -43,6 +43,7 @@ class Begun(NamedTuple):
     claimed_by: Mapping[str, Any] | None
     switched_by: Mapping[str, Any]
     findings: tuple[Finding, ...] = ()
+    known_as: str = ""
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -67,6 +68,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         as_mapping(answer.get("owner")) if claimed else None,
         as_mapping(as_mapping(state.get("switch")).get("owner")),
         findings_in(outcome.host, answer),
+        as_text(state.get("host")),
     )
 
 

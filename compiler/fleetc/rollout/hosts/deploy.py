@@ -88,9 +88,9 @@ def deploy_tree(
     goal = goal or Goal()
     chosen = hosts_of(blueprint, limit)
     left = {} if limit or goal.back_to else left_hosts(journal.history.hosts, blueprint)
-    every = [host.name for host in blueprint.hosts]
+    every = _names(blueprint)
     need_known((*stated.clear, *stated.renamed), every)
-    need_known(stated.dead, (*every, *left))
+    need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     asked = {name: given for name, given in left.items() if name not in stated.dead}
     values = {} if goal.back_to else secret_variables(blueprint, hosts)
@@ -155,9 +155,10 @@ def _in_batches(
     moves, batches, refused = order_of(rollout, begun, stated)
     ready = all(begun[host].answered for host in hosts) and not refused
     found = {host: _not_begun(rollout, begun[host], ready, "old", refused) for host in asked}
-    for host in stated.dead:
+    dead = [name for name in stated.dead if name in journal.history.hosts or name in _names(rollout.blueprint)]
+    for host in dead:
         found[host] = _assumed_dead(rollout, host)
-    told = (*asked, *stated.dead)
+    told = (*asked, *dead)
     if not ready:
         return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun)
@@ -248,7 +249,7 @@ def _retired(rollout: Rollout, outcome: HostOutcome) -> HostOutcome:
 
 def _assumed_dead(rollout: Rollout, host: str) -> HostOutcome:
     """A host that a person states to be dead. One of the spec is still unknown; one that left it is forgotten."""
-    in_spec = any(one.name == host for one in rollout.blueprint.hosts)
+    in_spec = host in _names(rollout.blueprint)
     found = HostOutcome(host, "unknown" if in_spec else "dead", "assumed dead, as stated")
     if not in_spec:
         _write_host(rollout.journal, found)
@@ -313,6 +314,10 @@ def record_plan(
     except InterruptedRunError:
         done = RunResult("canceled", None, None)
     return Outcome(outcomes(names, done), (), False, done.last_words)
+
+
+def _names(blueprint: Blueprint) -> list[str]:
+    return [host.name for host in blueprint.hosts]
 
 
 def _steps(begun: Mapping[str, Begun]) -> tuple[Step, ...]:

@@ -24,7 +24,7 @@ def order_of(
     wants = {host: one.wants for host, one in begun.items()}
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches
     handovers = handovers_of(runs, wants, moves)
-    blocked = _twice(wants) or _blocked(rollout, begun, stated)
+    blocked = _twice(wants) or _replaced(rollout, begun, stated) or _blocked(rollout, begun, stated)
     if blocked:
         return moves, usual, blocked
     stays = [one for one in handovers if not begun[one.source].needed]
@@ -48,6 +48,23 @@ def _twice(wants: Mapping[str, Nodes]) -> str:
             if what in home:
                 return f"{home[what]} and {host} would both have what only one may have: {what}"
             home[what] = host
+    return ""
+
+
+def _replaced(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
+    """Which host is a new machine at a new address, while its nodes may still run on the old one; "" where none is.
+
+    A machine that only got another address knows which host it is.
+    """
+    for host in rollout.blueprint.hosts:
+        one, given = begun.get(host.name), rollout.journal.history.hosts.get(host.name)
+        if one is None or given is None or not one.answered or one.known_as or not given.nodes:
+            continue
+        address = given.place.address
+        if given.place[:2] != place_of(host)[:2] and address not in stated.dead:
+            nodes = ", ".join(sorted(given.nodes))
+            what = f"{host.name} is a new machine, and {nodes} may still run on the one before, at {address}"
+            return f"{what}: stop them there, then state it with --assume-dead {address}"
     return ""
 
 

@@ -3260,7 +3260,7 @@ def do_begin(request: Json) -> Json:
         for program in programs_in(wanted):
             if not program.get("sha256"):  # the others come with the release, and are asked then
                 need_program(program, runner_of(wanted["owner"]))
-        if not request.get("claimed") and not request.get("back_to"):  # what is kept ran here before
+        if "needs" in request and not request.get("claimed") and not request.get("back_to"):  # that one ran here before
             need_nothing(request)
         answer["carry"] = programs_to_carry(wanted)
         if not request.get("check"):
@@ -3268,7 +3268,9 @@ def do_begin(request: Json) -> Json:
             if answer["carry"]:
                 make_incoming()
     elif not request.get("check"):
-        learn_settings(wanted)
+        with locked(30):
+            learn_name(request["wanted"])
+            learn_settings(wanted)
     return answer
 
 
@@ -3305,11 +3307,14 @@ def do_record(request: Json) -> Json:
         line = "%s %s\n" % (max(plan["created"], newest), plan["seal"])
         if given != line:
             write(NEWEST_PLAN, line.encode())
-        record, name = read_json(RECORD) or {}, {key: request["wanted"][key] for key in ("fleet", "host")}
-        if not record.items() >= name.items():
-            with locked(30):
-                write_json(RECORD, {**(read_json(RECORD) or {}), **name})
     return {"changed": False, "needed": False}
+
+
+def learn_name(wanted: Json) -> None:
+    """Write down which host of which fleet this machine is. The caller holds the lock."""
+    record, name = read_json(RECORD) or {}, {key: wanted[key] for key in ("fleet", "host")}
+    if not record.items() >= name.items():
+        write_json(RECORD, {**record, **name})
 
 
 def need_own_release(wanted: Json, request: Json) -> None:
@@ -3339,6 +3344,7 @@ def do_stage(request: Json) -> Json:
         if switch is not None:
             end_before(switch, request)
         install_program(request["program"])
+        learn_name(wanted)
         if request.get("back_to"):
             return {"release": whole(kept_release(request["back_to"])), "changed": True}
         make_places(wanted)

@@ -1,0 +1,88 @@
+"""Why a rollout may not begin: something may still run where nobody can ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from fleetc.rollout.hosts.begun import Begun
+from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.hosts.journal import to_read
+from fleetc.rollout.hosts.ordering import order_of
+from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated
+from fleetc.rollout.hosts.runner import Project, RunOptions
+from fleetc.rollout.journal.history import Given, Place
+from tests.support import compiled_example
+
+REWARD = "calls reward for 0x1"
+TREE, BLUEPRINT = (compiled_example("two-regions").tree, compiled_example("two-regions").blueprint)
+assert TREE is not None and BLUEPRINT is not None
+ONE, TWO = (host for host in BLUEPRINT.hosts[:2])
+ELSEWHERE = Place("198.51.100.99", 22, "root", True)
+
+
+def begun(host: str, runs: dict[str, Any], wants: dict[str, Any], known_as: str = "", answered: bool = True) -> Begun:
+    outcome = HostOutcome(host, "old")
+    return Begun(host, answered, True, outcome, (), "", runs, wants, None, {}, (), known_as)
+
+
+def refused(
+    known: dict[str, Given],
+    *hosts: Begun,
+    stated: Stated = NOTHING_STATED,
+    left: tuple[str, ...] = (),
+) -> str:
+    assert TREE is not None and BLUEPRINT is not None
+    journal = to_read(Path("/nonexistent"), "demo")
+    journal.history.hosts = known
+    project = cast(Project, None)
+    options = RunOptions()
+    rollout = Rollout(TREE, project, BLUEPRINT, options, {}, lambda _: None, Goal(), journal, set())
+    rollout.left = {name: known[name] for name in left}
+    return order_of(rollout, {host.host: host for host in hosts}, stated)[2]
+
+
+def given(place: Place, **nodes: tuple[str, ...]) -> Given:
+    return Given(place, "a" * 64, nodes)
+
+
+@pytest.mark.parametrize(("node", "does"), [("gate", ()), ("other", (REWARD,))])
+def test_what_a_silent_host_may_still_run(node: str, does: tuple[str, ...]) -> None:
+    known = {"gone": given(ELSEWHERE, gate=(REWARD,))}
+    coming = begun(ONE.name, {}, {node: does})
+    assert "which --limit leaves out" in refused(known, coming)
+    blocked = refused(known, coming, begun("gone", {}, {}, answered=False), left=("gone",))
+    assert "which cannot be asked" in blocked and "--assume-dead gone" in blocked
+    assert refused(known, coming, stated=Stated(dead=("gone",))) == ""
+    assert refused(known, coming, begun("gone", {}, {}), left=("gone",)) == ""
+
+
+def test_what_runs_here_already_does_not_come() -> None:
+    known = {"gone": given(ELSEWHERE, gate=(REWARD,))}
+    assert refused(known, begun(ONE.name, {"gate": (REWARD,)}, {"gate": (REWARD,)})) == ""
+
+
+def test_new_machine_under_an_old_name() -> None:
+    """The old machine may go on. One that only moved to another address says that it is the host."""
+    known = {ONE.name: given(ELSEWHERE, gate=())}
+    fresh = begun(ONE.name, {}, {"gate": ()})
+    said = refused(known, fresh)
+    assert f"{ONE.name} is a new machine, and gate may still run on the one before, at 198.51.100.99" in said
+    assert refused(known, fresh, stated=Stated(dead=("198.51.100.99",))) == ""
+    assert refused(known, fresh._replace(known_as=ONE.name)) == ""
+    here = Place(ONE.address, ONE.ssh_port, "root", True)
+    assert refused({ONE.name: given(here, gate=())}, fresh) == ""
+
+
+def test_two_hosts_that_want_the_same() -> None:
+    both = (begun(ONE.name, {}, {"gate": ()}), begun(TWO.name, {}, {"gate": ()}))
+    assert "would both have what only one may have: gate" in refused({}, *both)
+    rewards = (begun(ONE.name, {}, {"a": (REWARD,)}), begun(TWO.name, {}, {"b": (REWARD,)}))
+    assert f"would both have what only one may have: {REWARD}" in refused({}, *rewards)
+
+
+def test_handover_of_a_host_that_does_not_change() -> None:
+    stays = begun(ONE.name, {"a": (REWARD,)}, {"a": ()})._replace(needed=False)
+    assert "nothing that is rolled out would end that" in refused({}, stays, begun(TWO.name, {}, {"b": (REWARD,)}))
