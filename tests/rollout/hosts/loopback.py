@@ -278,9 +278,11 @@ class Loopback:
 
     def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
         """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
+        lacks = ("compose-missing", "docker-answers", "kafka-answers", "keystore-holds-account", "queue-answers")
+        skip = [word for code in lacks for word in ("--skip", f"{code}=the host of this test has none")]
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet")],
+                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *skip],
                 cwd=self.directory / "fleet", env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip
