@@ -385,6 +385,7 @@ def test_interrupted_rollout_says_that_hosts_are_unknown_and_the_next_one_comple
     assert b"-pricePerUnit=1310" in process_of(rollout.hosts["one"], rollout.service("orch-a")).argv
 
 
+@pytest.mark.slow
 def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollout: Rollout) -> None:
     """Another process holds the port: the stand-in says so and ends, as the node does."""
     host = rollout.hosts["one"]
@@ -405,6 +406,7 @@ def test_process_that_does_not_start_fails_the_rollout_with_its_last_words(rollo
     assert again.returncode == 0, again.stdout + again.stderr
 
 
+@pytest.mark.slow
 def test_flag_that_the_node_does_not_know_fails_the_rollout_with_its_words(rollout: Rollout) -> None:
     """Flags of a release that fleetc does not know are taken as written; the stand-in has the flags of v0.9.1.
 

@@ -128,7 +128,12 @@ ILLNESSES = {
 }
 
 
-@pytest.mark.parametrize("ill", ILLNESSES)
+QUICK = ("exit=1", "unwell")  # one that ends and one that answers; the others are slow
+
+
+@pytest.mark.parametrize(
+    "ill", [pytest.param(ill, marks=() if ill in QUICK else pytest.mark.slow) for ill in ILLNESSES]
+)
 def test_release_whose_node_is_ill_is_taken_back_and_no_later_batch_begins(fleet: Faulty, ill: str) -> None:
     before, pids = fleet.runs(), fleet.pids()
     fleet.release(ill)
@@ -177,6 +182,7 @@ def stock(fleet: Faulty, *options: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+@pytest.mark.slow
 def test_ansible_alone_keeps_the_same_promises(fleet: Faulty) -> None:
     before, pids = fleet.runs(), fleet.pids()
     price = fleet.release()
@@ -245,7 +251,7 @@ def test_killed_rollout_leaves_no_ansible_and_the_next_one_takes_over_at_once(fl
     fleet.heals()
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("moment", [0.3, *(pytest.param(moment, marks=pytest.mark.slow) for moment in (0.0, 1.0))])
 def test_host_program_that_is_killed_goes_back(fleet: Faulty, moment: float) -> None:
     before, one = fleet.runs(), fleet.hosts["one"]
     fleet.release("slow=3")
@@ -304,7 +310,10 @@ DRIFT = {
 }
 
 
-@pytest.mark.parametrize("what", DRIFT)
+@pytest.mark.parametrize(
+    "what",
+    [pytest.param(what, marks=() if what in ("the unit", "secrets") else pytest.mark.slow) for what in DRIFT],
+)
 def test_what_was_changed_by_hand_is_named_and_mended(fleet: Faulty, what: str) -> None:
     """The process is started anew by hand too: it runs with what was changed."""
     one, price = fleet.hosts["one"], fleet.price
@@ -366,6 +375,7 @@ def test_release_of_another_host_is_refused(fleet: Faulty) -> None:
     assert (fleet.runs(), fleet.pids()) == (before, pids)
 
 
+@pytest.mark.slow
 def test_host_keeps_releases_to_go_back_to_and_no_more(fleet: Faulty) -> None:
     for _ in range(3):
         fleet.heals()

@@ -183,6 +183,7 @@ def test_host_that_left_the_spec_is_an_orphan_until_it_is_retired(fleet: Moving)
     assert fleet.homes("edge") == []
 
 
+@pytest.mark.slow
 def test_node_of_a_host_that_is_gone_moves_only_when_somebody_says_so(fleet: Moving) -> None:
     fleet.change()
     fleet.deployed()
@@ -232,6 +233,7 @@ def test_rollback_takes_back_what_the_last_rollout_changed(fleet: Moving) -> Non
     assert "the spec still says otherwise" in back.stderr
 
 
+@pytest.mark.slow
 def test_rollback_to_an_earlier_rollout_brings_a_moved_node_back(fleet: Moving) -> None:
     fleet.change()
     fleet.deployed()
@@ -278,6 +280,7 @@ def test_claims_of_a_rollout_that_died_elsewhere_are_taken_over_by_statement(fle
     fleet.deployed("--take-over", "feed")
 
 
+@pytest.mark.slow
 def test_interrupted_rollout_lets_go_of_its_hosts(fleet: Moving) -> None:
     fleet.release("slow=3")
     rollout = fleet.begin()

@@ -130,6 +130,7 @@ def test_a_price_change_restarts_what_its_plan_says(fleet: Fleet) -> None:
     assert fleet.carried_out() == ["orch-a"]
 
 
+@pytest.mark.slow
 def test_a_superseded_plan_cannot_be_replayed(fleet: Fleet) -> None:
     """A price goes up and down again: the hosts are back at what the first plan starts from, and it is still good."""
     fleet.write(price=1280)
