@@ -170,7 +170,7 @@ class Rollout:
             host.run("mkdir", "-p", "/etc/livepeer", "/var/lib/livepeer/keystore")
             for account in ACCOUNTS:
                 host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, b"hunter2"))
-            host.write("/etc/livepeer/password", b"hunter2", 0o600)
+            host.write("/etc/livepeer/password", b"hunter2")
             host.write("/etc/livepeer/queue", b"amqps://queue.example.net/" + CANARY.encode() + b"\n", 0o600)
 
     def clear(self) -> None:
