@@ -8,12 +8,14 @@ from typing import Any, cast
 import pytest
 
 from fleetc.rollout.hosts.begun import Begun
-from fleetc.rollout.hosts.gate import HostOutcome
+from fleetc.rollout.hosts.deploy import _stopped
+from fleetc.rollout.hosts.gate import HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated
 from fleetc.rollout.hosts.runner import Project, RunOptions
 from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.moves import Move
 from tests.support import compiled_example
 
 REWARD = "calls reward for 0x1"
@@ -86,3 +88,12 @@ def test_two_hosts_that_want_the_same() -> None:
 def test_handover_of_a_host_that_does_not_change() -> None:
     stays = begun(ONE.name, {"a": (REWARD,)}, {"a": ()})._replace(needed=False)
     assert "nothing that is rolled out would end that" in refused({}, stays, begun(TWO.name, {}, {"b": (REWARD,)}))
+
+
+@pytest.mark.parametrize(("result", "stays"), [("unknown", True), ("quarantined", True), ("reverted", False)])
+def test_node_whose_new_host_is_unknown_stays_stopped(result: Result, stays: bool) -> None:
+    moves = (Move("gate", "one", "two"), Move("orch", "one", "two"))
+    told = _stopped(moves, {"two": HostOutcome("two", result, "cut off")})
+    assert bool(told) == stays
+    if stays:
+        assert told["two"].reason.startswith("cut off; gate stays stopped on one, because it may run here; orch stays")

@@ -187,7 +187,8 @@ def _in_batches(
         last_words = done.last_words
         found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done)}
         bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
-        brought_back = _brought_back(rollout, moves, begun, found) if bad else {}
+        found |= _stopped(coming, found)
+        brought_back = _brought_back(rollout, coming, begun, found) if bad else {}
         found |= brought_back
         for host in changing:
             _write_host(journal, found[host])
@@ -196,15 +197,12 @@ def _in_batches(
 
 
 def _brought_back(
-    rollout: Rollout, moves: Sequence[Move], begun: Mapping[str, Begun], found: Mapping[str, HostOutcome]
+    rollout: Rollout, coming: Sequence[Move], begun: Mapping[str, Begun], found: Mapping[str, HostOutcome]
 ) -> dict[str, HostOutcome]:
-    """Start nodes again where they were, whose new host went back; what became of these hosts.
-
-    A node whose new host is unknown stays stopped: it may run there.
-    """
+    """Start nodes again where they were, whose new host went back; what became of these hosts."""
     sources: dict[str, list[str]] = {}
-    for move in moves:
-        if found[move.target].result in ("old", "reverted") and found[move.source].result not in ("new", "retired"):
+    for move in coming:
+        if found[move.target].result in ("old", "reverted"):
             sources.setdefault(move.source, []).append(move.node)
     back_to = {host: begun[host].release for host in sources}
     if not back_to:
@@ -220,6 +218,17 @@ def _brought_back(
             changed[outcome.host] = outcome._replace(reason=reason)
         if outcome.host in changed:
             _write_host(rollout.journal, changed[outcome.host])
+    return changed
+
+
+def _stopped(coming: Sequence[Move], found: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
+    """New hosts of nodes that nobody knows about: their nodes stay stopped where they were, as they may run there."""
+    changed: dict[str, HostOutcome] = {}
+    for move in coming:
+        outcome = changed.get(move.target, found[move.target])
+        if outcome.result in ("unknown", "quarantined"):
+            reason = f"{outcome.reason}; {move.node} stays stopped on {move.source}, because it may run here"
+            changed[move.target] = outcome._replace(reason=reason)
     return changed
 
 
