@@ -366,6 +366,16 @@ def test_a_revision_whose_settings_are_refused_today_can_be_reviewed(checkout: P
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_working_directory_above_the_journal_is_no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as the root of the file system, where timers run."""
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "fleet").mkdir()
+    assert journals(Settings(), tmp_path / "fleet" / "fleet.toml") == tmp_path / "state" / "fleetc"
+    with pytest.raises(FilesError):
+        journals(Settings(), tmp_path / "fleet.toml")
+
+
 def test_journal_is_never_inside_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is the usual place, if the home directory is the checkout; a home directory without git is none."""
     spec = tmp_path / "fleet.toml"

@@ -281,8 +281,8 @@ def journals(settings: Settings, spec: Path) -> Path:
     found = settings.journal.expanduser().absolute() if settings.journal else usual
     for place in (Path.cwd(), spec.parent):
         top = repository_top(place)
-        if top == _expanded("~") and not (top / ".git").exists():
-            continue  # somebody works in their home directory, which is no checkout
+        if not (top / ".git").exists() and (place != spec.parent or _expanded("~").is_relative_to(top)):
+            continue  # no checkout: the root of the file system, or somebody's home directory
         for inner, outer in ((found, top.absolute()), (Path(os.path.realpath(found)), Path(os.path.realpath(top)))):
             if inner.is_relative_to(outer):
                 message = f"the journal {shown(str(found))} would be inside the checkout {shown(str(outer))}"
