@@ -87,7 +87,6 @@ def test_a_forced_restart_afterwards_changes_nothing(fleet: Priced) -> None:
     assert fleet.pids() == after
 
 
-@pytest.mark.slow
 def test_power_cut_after_a_change_brings_the_same_prices(fleet: Priced) -> None:
     fleet.price(1270, 1260, 1600)
     assert fleet.deploy().returncode == 0
