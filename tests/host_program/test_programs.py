@@ -278,7 +278,9 @@ def test_program_of_the_release_is_accepted(said: str, host: Json, tmp_path: Pat
     path = tmp_path / "livepeer"
     path.write_bytes(script(said))
     path.chmod(0o755)
-    host["need_program"]({"path": str(path), "version": "0.9.1"}, None)
+    host["need_program"]({"path": str(path), "version": "0.9.1"}, None)  # raises where it is refused
+    refused = refusal(host, {"path": str(path), "version": "0.9.2"}, None, call="need_program")
+    assert refused.code == "program-other-release"
 
 
 def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Json, server: Server) -> None:

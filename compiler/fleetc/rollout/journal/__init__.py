@@ -1,1 +1,4 @@
-"""What rollouts of a fleet did: lines that are only ever added, and what follows from them."""
+"""What rollouts of a fleet did.
+
+In: bytes of a journal. Out: its lines (`lines.py`), and what follows from them (`history.py`). Pure.
+"""
