@@ -113,7 +113,7 @@ def test_tasks_are_those_of_the_role() -> None:
     from fleetc.disk.reading import read_playbooks
 
     playbooks = read_playbooks()
-    files = [yaml.safe_load(playbooks[f"roles/fleet_host/tasks/{name}.yml"]) for name in ("begin", "main")]
+    files = [yaml.safe_load(playbooks[f"roles/fleet_host/tasks/{name}.yml"]) for name in ("begin", "main", "observe")]
     assert set(TASKS) <= {task["name"] for tasks in files for task in tasks}
 
 

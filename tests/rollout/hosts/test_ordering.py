@@ -35,6 +35,7 @@ def refused(
     *hosts: Begun,
     stated: Stated = NOTHING_STATED,
     left: tuple[str, ...] = (),
+    elsewhere: dict[str, Any] | None = None,
 ) -> str:
     assert TREE is not None and BLUEPRINT is not None
     journal = to_read(Path("/nonexistent"), "demo")
@@ -43,6 +44,7 @@ def refused(
     options = RunOptions()
     rollout = Rollout(TREE, project, BLUEPRINT, options, {}, lambda _: None, Goal(), journal, set())
     rollout.left = {name: known[name] for name in left}
+    rollout.elsewhere = elsewhere or {}
     return order_of(rollout, {host.host: host for host in hosts}, stated)[2]
 
 
@@ -97,3 +99,10 @@ def test_node_whose_new_host_is_unknown_stays_stopped(result: Result, stays: boo
     assert bool(told) == stays
     if stays:
         assert told["two"].reason.startswith("cut off; gate stays stopped on one, because it may run here; orch stays")
+
+
+def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:
+    """Whatever the journal says; it may be empty, as on a new machine, or behind."""
+    coming = begun(ONE.name, {}, {"gate": ()})
+    assert "gate was last on two, which --limit leaves out" in refused({}, coming, elsewhere={"two": {"gate": ()}})
+    assert refused({"two": given(ELSEWHERE, gate=())}, coming, elsewhere={"two": {}}) == ""

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fleetc.rollout.hosts.observe import TASK, _seen, newest_plan, said
+from fleetc.rollout.hosts.gate import OBSERVE
+from fleetc.rollout.hosts.observe import _seen, newest_plan, said
 from fleetc.rollout.hosts.runner import Event, RunResult
 from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 
@@ -24,7 +25,7 @@ STATE: dict[str, Any] = {
 
 
 def seen(state: Any, *failures: Event) -> HostState:
-    answers = {"edge": {TASK: {"format": 1, "ok": True, "state": state}}}
+    answers = {"edge": {OBSERVE: {"format": 1, "ok": True, "state": state}}}
     return _seen("edge", RunResult("successful", 0, {}, failures, answers=answers)).state
 
 
@@ -80,9 +81,9 @@ def test_nonsense_is_unknown_with_a_reason(state: Any) -> None:
 
 
 def test_a_host_that_failed_or_cannot_be_reached_says_why() -> None:
-    unreachable = Event("unreachable", "edge", TASK, "Failed to connect to the host via ssh: ssh: no route\n")
+    unreachable = Event("unreachable", "edge", OBSERVE, "Failed to connect to the host via ssh: ssh: no route\n")
     assert seen(STATE, unreachable).note == "could not be reached: ssh says no route"
-    assert seen(STATE, Event("failed", "edge", TASK, "no python3\x1b[0m")).note == "failed: no python3\\x1b[0m"
+    assert seen(STATE, Event("failed", "edge", OBSERVE, "no python3\x1b[0m")).note == "failed: no python3\\x1b[0m"
     nothing = _seen("edge", RunResult("failed", 4, None, last_words=("ERROR! no inventory",))).state
     assert (nothing.known, nothing.note) == (UNKNOWN, "ERROR! no inventory")
 

@@ -135,6 +135,7 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
     asked = (*hosts, *rollout.left)
     begun, run = claimed(rollout, asked)
+    rollout.ask_others(begun)
     held = [host for host in asked if begun[host].answered and begun[host].needed]
     try:
         outcome = _in_batches(rollout, hosts, begun, run, stated)

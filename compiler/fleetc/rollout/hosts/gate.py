@@ -17,7 +17,8 @@ BEGIN = "Ask the host what there is to do"
 STAGE = "Bring the release to the host"
 ACTIVATE = "Switch to the release and wait until it is healthy"
 END = "Keep the release, or take it back if another host of the batch failed"
-TASKS = (BEGIN, STAGE, ACTIVATE, END)
+OBSERVE = "Ask the host what it runs"
+TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 
 Result = Literal["new", "unchanged", "old", "reverted", "quarantined", "unknown", "retired", "orphan", "dead"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.gate import OBSERVE
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
 from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 from fleetc.rollout.plan.states import in_order
@@ -18,7 +19,6 @@ from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 
 OBSERVE_PLAYBOOK = "observe.yml"
-TASK = "Ask the host what it runs"
 
 SSH_SAYS = ": ssh says "
 """The separator between the note about a host and the words of ssh. A plan keeps only the note: hosts share it."""
@@ -44,7 +44,7 @@ def observe(
     options = reaching(settings, hosts)
     try:
         with private_project(tree) as project:
-            result = run_playbook(project, OBSERVE_PLAYBOOK, options, {}, on_event, (TASK,))
+            result = run_playbook(project, OBSERVE_PLAYBOOK, options, {}, on_event, (OBSERVE,))
     except InterruptedRunError:
         raise KeyboardInterrupt from None
     return {host: _seen(host, result) for host in hosts}
@@ -52,7 +52,7 @@ def observe(
 
 def _seen(host: str, result: RunResult) -> HostSeen:
     failures = [event for event in result.failures if event.host == host]
-    answer = result.answers.get(host, {}).get(TASK, {})
+    answer = result.answers.get(host, {}).get(OBSERVE, {})
     if failures:
         unreachable = failures[0].kind == "unreachable"
         words = f"could not be reached{_reason(failures[0])}" if unreachable else f"failed: {failures[0].message}"

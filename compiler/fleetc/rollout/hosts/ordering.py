@@ -71,20 +71,22 @@ def _replaced(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> s
 def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
     """Why something that comes to a host may still run elsewhere; "" where it cannot.
 
-    The journal knows where it was last. A host that answered has said itself what it runs.
+    Hosts that a limit leaves out say what they run; of those that do not answer, the journal knows what it was last.
     """
     machines = {place_of(host)[:2] for host in rollout.blueprint.hosts if host.name in begun}
     silent = [
-        (host, given)
+        (host, given.nodes)
         for host, given in rollout.journal.history.hosts.items()
-        if not (host in begun and begun[host].answered) and host not in stated.dead and given.place[:2] not in machines
+        if not ((host in begun and begun[host].answered) or host in rollout.elsewhere)
+        and host not in stated.dead
+        and given.place[:2] not in machines
     ]
     for target, one in begun.items():
         for node, does in one.wants.items():
-            for host, given in silent:
-                if node not in one.runs and node in given.nodes:
+            for host, nodes in (*rollout.elsewhere.items(), *silent):
+                if node not in one.runs and node in nodes:
                     return _may_still_run(rollout, f"{node} was last on {host}", host)
-                done = {what for others in given.nodes.values() for what in others}
+                done = {what for others in nodes.values() for what in others}
                 coming = [what for what in does if what in done and what not in one.runs.get(node, ())]
                 if coming and host != target:
                     return _may_still_run(rollout, f"{host} was the last that {coming[0]}", host)

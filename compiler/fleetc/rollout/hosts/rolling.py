@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.begun import Begun, begun_of
-from fleetc.rollout.hosts.gate import TASKS
+from fleetc.rollout.hosts.gate import OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import NOTHING
 from fleetc.rollout.hosts.owner import is_dead, this_run
@@ -28,12 +28,14 @@ from fleetc.rollout.hosts.runner import (
 )
 from fleetc.rollout.hosts.secrets import DeployError, absolute, vault_password
 from fleetc.rollout.journal.history import Given, Place
+from fleetc.rollout.moves import Nodes
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.rollout.plan.states import release_in
 from fleetc.settings import Settings
 from fleetc.text.encoders import visible
 
 BEGIN_PLAYBOOK = "begin.yml"
+OBSERVE_PLAYBOOK = "observe.yml"
 
 _WAIT_SECONDS = 30.0
 """How long the rollout that claimed the first host waits for another one to give way."""
@@ -78,6 +80,8 @@ class Rollout:
     journal: Journal
     dead: set[str]
     left: Mapping[str, Given] = field(default_factory=dict)
+    elsewhere: Mapping[str, Nodes] = field(default_factory=dict)
+    """What hosts run that a limit leaves out, as far as they were asked and answered."""
 
     def run(self, playbook: str, hosts: Sequence[str], **variables: Any) -> RunResult:
         """One run over some hosts."""
@@ -93,6 +97,14 @@ class Rollout:
         """What each host says that there is to do; those with something to do are claimed from then on."""
         run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
         return begun_of(hosts, run), run
+
+    def ask_others(self, begun: Mapping[str, Begun]) -> None:
+        """Ask hosts that a limit leaves out what they run, if something comes to one that it names."""
+        others = [host.name for host in self.blueprint.in_order if host.name not in begun]
+        comes = any(one.runs.get(node) != does for one in begun.values() for node, does in one.wants.items())
+        if others and comes:
+            answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
+            self.elsewhere = {host: one.runs for host, one in answers.items() if one.answered}
 
     def given(self, host: str, begun: Begun) -> Given:
         """What a host is given, for the journal."""
