@@ -8,7 +8,6 @@ not this machine's; docker is a stand-in that starts the stand-in node. Needs ro
 from __future__ import annotations
 
 import base64
-import json
 import os
 import secrets
 import shutil
@@ -191,27 +190,30 @@ class Loopback:
         self._sshd = self._start_sshd()
 
     def close(self) -> None:
-        """End sshd, with which its mounts go, and the node."""
-        self._end_node()
+        """End all that runs on the host, and sshd, with which its mounts go."""
+        while self._end_processes():
+            time.sleep(0.01)
         self._sshd.terminate()
         self._sshd.wait(timeout=20)
         shutil.rmtree(self.memory)
 
     def forget(self) -> None:
         """Make the host one that nothing was rolled out to, whatever a killed rollout left going there."""
-        own = Path(f"/proc/{self._sshd.pid}/ns/mnt").readlink()
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                program = b"fleetc_host.py" in (process / "cmdline").read_bytes()
-                if program and (process / "ns/mnt").readlink() == own:
-                    os.kill(int(process.name), signal.SIGKILL)
-        self._end_node()
+        while self._end_processes():
+            time.sleep(0.01)
+        (self.host / "var-lib/container.json").unlink(missing_ok=True)
         inside = ["nsenter", f"--mount=/proc/{self._sshd.pid}/ns/mnt", "rm", "-rf"]
         subprocess.run([*inside, "/etc/fleetc", "/opt/fleetc", "/var/lib/fleetc"], check=True)
 
-    def _end_node(self) -> None:
-        with suppress(OSError, ValueError, KeyError):
-            os.kill(json.loads((self.host / "var-lib/container.json").read_text())["pid"], signal.SIGKILL)
+    def _end_processes(self) -> int:
+        """End all that runs on the host but sshd: sessions, what a module began there, and the node; how many."""
+        own, ended = Path(f"/proc/{self._sshd.pid}/ns/mnt").readlink(), 0
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # one that ended meanwhile
+                if int(process.name) != self._sshd.pid and (process / "ns/mnt").readlink() == own:
+                    os.kill(int(process.name), signal.SIGKILL)
+                    ended += 1
+        return ended
 
     def _write_fleet(self) -> None:
         fleet = self.directory / "fleet"
