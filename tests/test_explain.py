@@ -17,7 +17,7 @@ from tests.support import ROOT
 
 _CORE = Path(__file__).parent.parent / "compiler" / "fleetc"
 _REPORTS = {"error", "warning", "report", "FilesError", "_badly_encoded", "outside", "Refusal"}
-HOST_PROGRAM = ROOT / "playbooks/roles/fleet_host/files/fleetc_host.py"
+HOST_PROGRAM = sorted((ROOT / "playbooks/roles/fleet_host/module_utils/fleetc_host").rglob("*.py"))
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 
@@ -49,7 +49,7 @@ def test_every_page_belongs_to_a_code_that_is_reported() -> None:
     texts = [
         path.read_text("utf-8") for path in _modules() if path.name != "explain.py" and path.parent.name != "pages"
     ]
-    texts.append(HOST_PROGRAM.read_text("utf-8"))
+    texts += [path.read_text("utf-8") for path in HOST_PROGRAM]
     unused = {code for code in PAGES if not any(f'"{code}"' in text for text in texts)}
     assert unused == set()
 

@@ -63,7 +63,7 @@ LEFT = {
 
 def test_preflight_of_the_host_makes_every_check_that_it_can() -> None:
     named = {row["preflight"] for row in ROWS.values() if "preflight" in row}
-    sources = (HOST_PROGRAM, ROOT / "compiler/fleetc/lower/needs.py")
+    sources = (*HOST_PROGRAM, ROOT / "compiler/fleetc/lower/needs.py")
     made = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', "".join(path.read_text("utf-8") for path in sources)))
     assert named - made == set(LEFT)
 

@@ -21,19 +21,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support import ROOT, compile_text
-
-PROGRAM = ROOT / "playbooks/roles/fleet_host/files/fleetc_host.py"
+from tests.host_program.program import PROGRAM
+from tests.support import compile_text
 
 PYTHON = os.environ.get("FLEETC_TEST_PYTHON", sys.executable)
 """The Python of the host."""
 
 LOADER = """
 import json, sys
-given = json.load(sys.stdin)
-space = {"__name__": "fleetc_host"}
-exec(compile(given["program"], "fleetc_host.py", "exec"), space)
-print(json.dumps(space["answer"]({**given["request"], "program": given["program"]})))
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from fleetc_host.requests import answer
+print(json.dumps(answer(json.load(sys.stdin))))
 """
 """What Ansible's module does on the host."""
 
@@ -212,8 +211,8 @@ class World:
         script = f'{binds}exec "$@"'
         command = ["ip", "netns", "exec", self.namespace, "unshare", "--mount", "sh", "-c", script, "sh"]
         done = subprocess.run(
-            [*command, PYTHON, "-c", LOADER],
-            input=json.dumps({"program": PROGRAM.read_text(), "request": request}),
+            [*command, PYTHON, "-c", LOADER, str(PROGRAM.parent)],
+            input=json.dumps(request),
             env={**self._environment, "LC_ALL": "C.UTF-8"},
             capture_output=True,
             text=True,

@@ -2,20 +2,53 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import sys
+from collections.abc import Mapping
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from fleetc.disk.reading import read_playbooks
-from fleetc.emit.host_program import HOST_PROGRAM
+from tests.support import ROOT
 
-TEXT = read_playbooks()[HOST_PROGRAM].decode()
+PROGRAM = ROOT / "playbooks/roles/fleet_host/module_utils/fleetc_host"
+"""The package; every test loads a copy of its own."""
+
+_numbers = itertools.count(1)
 
 
-def loaded(root: Path) -> dict[str, Any]:
-    """The names of the program; every path that it uses lies below `root`."""
-    space: dict[str, Any] = {"__name__": "fleetc_host"}
-    exec(compile(TEXT, HOST_PROGRAM, "exec"), space)
-    for name, value in space.items():
-        if name.isupper() and isinstance(value, str) and value.startswith("/"):
-            space[name] = f"{root}{value}"
-    return space
+class Program:
+    """The names of the program, whichever module has them; one that is set is set in every module that uses it."""
+
+    def __init__(self, modules: list[ModuleType]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Any:
+        return vars(next(module for module in self._modules if name in vars(module)))[name]
+
+    def __setitem__(self, name: str, value: object) -> None:
+        users = [module for module in self._modules if name in vars(module)]
+        assert users, name
+        for module in users:
+            setattr(module, name, value)
+
+    def __ior__(self, names: Mapping[str, object]) -> Program:
+        for name, value in names.items():
+            self[name] = value
+        return self
+
+
+def loaded(root: Path) -> Program:
+    """A copy of the program; every path that it uses lies below `root`."""
+    name = f"fleetc_host_{next(_numbers)}"
+    spec = spec_from_file_location(name, PROGRAM / "__init__.py", submodule_search_locations=[str(PROGRAM)])
+    assert spec is not None
+    sys.modules[name] = module_from_spec(spec)
+    places = importlib.import_module(f"{name}.places")
+    for known, value in vars(places).items():
+        if known.isupper() and isinstance(value, str) and value.startswith("/"):
+            setattr(places, known, f"{root}{value}")
+    importlib.import_module(f"{name}.requests")
+    return Program([module for known, module in sys.modules.items() if known.startswith(f"{name}.")])

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.host_program.program import loaded
+from tests.host_program.program import Program, loaded
 
 NODES = ("gate", "orch")
 CHANGING = ("write", "link", "remove", "run")
@@ -92,7 +92,7 @@ class Machine:
         return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, "program": "", **more})
+        answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, **more})
         return answer
 
     def begin(self, release: int) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Machine:
         return found.pop()
 
 
-def request(number: int, program: dict[str, Any]) -> dict[str, Any]:
+def request(number: int, program: Program) -> dict[str, Any]:
     """A request that wants a release of two nodes, whose files and secrets hold its number."""
     files = {
         f"{node}/{name}": f"# {name} of release {number} \n".encode()

@@ -60,7 +60,7 @@ def test_claim_from_begin_to_end(machine: Machine) -> None:
 @pytest.mark.parametrize("do", ["stage", "activate", "confirm", "retire"])
 def test_every_change_needs_the_claim(machine: Machine, do: str) -> None:
     machine.begin("a")
-    more = {"release": "x", "id": "x", "program": "", "nodes": [], "fleet": "aurora", "host": "edge"}
+    more = {"release": "x", "id": "x", "nodes": [], "fleet": "aurora", "host": "edge"}
     assert machine.ask(do, "b", **more)["code"] == "host-claimed"
 
 

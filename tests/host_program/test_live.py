@@ -263,7 +263,7 @@ class Machine:
         return {"wanted": wanted, "values": values, "archive": base64.b64encode(packed.getvalue()).decode()}
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, "program": "", **more})
+        answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, **more})
         return answer
 
     def roll_out(self, text: str) -> dict[str, Any]:

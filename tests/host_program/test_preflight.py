@@ -6,6 +6,7 @@ Files, sockets, databases and keys are real; Docker and the driver of GPUs are s
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import os
 import socket
@@ -18,7 +19,7 @@ import pytest
 
 from fleetc.messages.explain import pages
 from tests.host_program.avatar_world import plain
-from tests.host_program.program import TEXT, loaded
+from tests.host_program.program import PROGRAM, loaded
 from tests.keystores import key_file
 from tests.support import EXAMPLES, compiled_example
 
@@ -87,7 +88,7 @@ def test_every_need_of_the_example_fleets_has_its_check() -> None:
 def test_every_finding_has_a_page() -> None:
     """Those of a rollout alone are not here: nobody explains what has happened already."""
     found = set()
-    for node in ast.walk(ast.parse(TEXT)):
+    for node in itertools.chain(*(ast.walk(ast.parse(path.read_text())) for path in PROGRAM.rglob("*.py"))):
         if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
             found |= {part.value for part in node.value.elts[:1] if isinstance(part, ast.Constant)}
     assert len(found) > 15

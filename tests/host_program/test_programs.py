@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from tests.host_program.program import loaded
+from tests.host_program.program import Program, loaded
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -81,7 +81,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Json:
+def host(tmp_path: Path) -> Program:
     """The program of a host, whose user of nodes is whoever runs the tests."""
     space = loaded(tmp_path)
     space["runner_of"] = lambda _owner: None
@@ -98,7 +98,7 @@ def wanted(*programs: Json) -> Json:
     return {"runtime": "systemd", "owner": "livepeer", "services": services, "stack": None}
 
 
-def refusal(host: Json, *words: Any, call: str = "install_programs") -> Any:
+def refusal(host: Program, *words: Any, call: str = "install_programs") -> Any:
     """The refusal of a call; nothing is left of what arrived."""
     with pytest.raises(host["RefusedError"]) as caught:
         host[call](*words)
@@ -108,7 +108,7 @@ def refusal(host: Json, *words: Any, call: str = "install_programs") -> Any:
 
 
 @pytest.mark.parametrize("form", ["program", "archive"])
-def test_program_is_fetched_checked_and_installed_by_digest(form: str, host: Json, server: Server) -> None:
+def test_program_is_fetched_checked_and_installed_by_digest(form: str, host: Program, server: Server) -> None:
     content = script("0.9.1")
     page = packed(content) if form == "archive" else content
     server.pages["/livepeer"] = page
@@ -124,7 +124,7 @@ def test_program_is_fetched_checked_and_installed_by_digest(form: str, host: Jso
     assert server.asked == ["/livepeer"], "it is fetched once"
 
 
-def test_program_of_another_digest_is_never_executable(host: Json, server: Server) -> None:
+def test_program_of_another_digest_is_never_executable(host: Program, server: Server) -> None:
     server.pages["/livepeer"] = script("6.6.6")
     given = program(script("0.9.1"), url=server.address + "/livepeer")
     refused = refusal(host, wanted(given))
@@ -141,7 +141,7 @@ CASES: dict[str, tuple[dict[str, bytes | str], str, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_program_that_cannot_be_fetched(case: str, host: Json, server: Server) -> None:
+def test_program_that_cannot_be_fetched(case: str, host: Program, server: Server) -> None:
     pages, path, words = CASES[case]
     server.pages.update(pages)
     refused = refusal(host, wanted(program(b"x", url=server.address + path)))
@@ -149,14 +149,14 @@ def test_program_that_cannot_be_fetched(case: str, host: Json, server: Server) -
     assert words in str(refused) and server.address in str(refused)
 
 
-def test_address_that_nobody_answers_and_one_that_is_not_https(host: Json, server: Server) -> None:
+def test_address_that_nobody_answers_and_one_that_is_not_https(host: Program, server: Server) -> None:
     server.http.shutdown()
     server.http.server_close()
     assert "refused" in str(refusal(host, wanted(program(b"x", url=server.address + "/livepeer"))))
     assert "not https" in str(refusal(host, wanted(program(b"x", url="http://192.0.2.7/livepeer"))))
 
 
-def test_program_that_is_too_large(host: Json, server: Server) -> None:
+def test_program_that_is_too_large(host: Program, server: Server) -> None:
     host["PROGRAM_LIMIT"] = 1000
     server.pages["/livepeer"] = b"x" * 2000
     refused = refusal(host, wanted(program(b"x" * 2000, url=server.address + "/livepeer")))
@@ -171,13 +171,13 @@ def test_program_that_is_too_large(host: Json, server: Server) -> None:
 @pytest.mark.parametrize(
     ("content", "words"), [(b"no archive", "is no archive"), (packed(b"", "other"), f"holds no file {MEMBER}")]
 )
-def test_archive_without_the_program(content: bytes, words: str, host: Json, server: Server) -> None:
+def test_archive_without_the_program(content: bytes, words: str, host: Program, server: Server) -> None:
     server.pages["/livepeer"] = content
     refused = refusal(host, wanted(program(content, url=server.address + "/livepeer", member=MEMBER)))
     assert refused.code == "program-unreadable" and words in str(refused)
 
 
-def test_file_of_the_deploying_machine_is_asked_for_until_it_is_here(host: Json) -> None:
+def test_file_of_the_deploying_machine_is_asked_for_until_it_is_here(host: Program) -> None:
     content = script("0.9.1")
     given = program(content, file="/srv/livepeer")
     assert host["programs_to_carry"](wanted(given)) == [given["sha256"]]
@@ -190,7 +190,7 @@ def test_file_of_the_deploying_machine_is_asked_for_until_it_is_here(host: Json)
     host["need_program"](given, None)
 
 
-def test_program_changed_on_the_host_is_drift_and_is_mended(host: Json, server: Server) -> None:
+def test_program_changed_on_the_host_is_drift_and_is_mended(host: Program, server: Server) -> None:
     content = script("0.9.1")
     server.pages["/livepeer"] = content
     given = program(content, url=server.address + "/livepeer")
@@ -221,7 +221,7 @@ def test_program_changed_on_the_host_is_drift_and_is_mended(host: Json, server: 
     assert path.read_bytes() == content
 
 
-def test_program_of_many_nodes_is_read_once_until_somebody_touches_it(host: Json, server: Server) -> None:
+def test_program_of_many_nodes_is_read_once_until_somebody_touches_it(host: Program, server: Server) -> None:
     server.pages["/livepeer"] = script("0.9.1")
     given = program(script("0.9.1"), url=server.address + "/livepeer")
     host["install_programs"](wanted(given))
@@ -242,7 +242,7 @@ def test_program_of_many_nodes_is_read_once_until_somebody_touches_it(host: Json
     assert not host["is_installed"](given)
 
 
-def test_process_of_another_program_is_drift(host: Json) -> None:
+def test_process_of_another_program_is_drift(host: Program) -> None:
     """This test's own process is no node."""
     service = {"name": "gate", "program": program(b"x", url="https://downloads.example.net/livepeer")}
     found = host["drift_of_process"](os.getpid(), service, "/nowhere", "systemd")
@@ -263,7 +263,7 @@ SAYS = {
 
 
 @pytest.mark.parametrize("case", SAYS)
-def test_program_that_people_install_must_be_of_the_release(case: str, host: Json, tmp_path: Path) -> None:
+def test_program_that_people_install_must_be_of_the_release(case: str, host: Program, tmp_path: Path) -> None:
     content, code, words = SAYS[case]
     path = tmp_path / "livepeer"
     if content is not None:
@@ -274,7 +274,7 @@ def test_program_that_people_install_must_be_of_the_release(case: str, host: Jso
 
 
 @pytest.mark.parametrize("said", ["0.9.1", "0.9.1-1f2e3d4c"])
-def test_program_of_the_release_is_accepted(said: str, host: Json, tmp_path: Path) -> None:
+def test_program_of_the_release_is_accepted(said: str, host: Program, tmp_path: Path) -> None:
     path = tmp_path / "livepeer"
     path.write_bytes(script(said))
     path.chmod(0o755)
@@ -283,7 +283,7 @@ def test_program_of_the_release_is_accepted(said: str, host: Json, tmp_path: Pat
     assert refused.code == "program-other-release"
 
 
-def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Json, server: Server) -> None:
+def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Program, server: Server) -> None:
     content = script("0.9.0")
     server.pages["/livepeer"] = content
     given = program(content, url=server.address + "/livepeer")
@@ -293,7 +293,7 @@ def test_installed_program_of_another_release_is_the_fault_of_its_table(host: Js
 
 
 @pytest.mark.parametrize("do", ["begin", "stage"])
-def test_new_release_never_starts_the_old_program_under_its_label(do: str, host: Json, tmp_path: Path) -> None:
+def test_new_release_never_starts_the_old_program_under_its_label(do: str, host: Program, tmp_path: Path) -> None:
     """Somebody changed node_release and nothing else: both requests refuse, and nothing is on the disk."""
     path = tmp_path / "livepeer"
     path.write_bytes(script("0.9.0"))
@@ -305,7 +305,6 @@ def test_new_release_never_starts_the_old_program_under_its_label(do: str, host:
         "format": 1,
         "do": do,
         "wanted": asked,
-        "program": "",
         "plan": {"created": "2026-11-22T12:00:00Z", "seal": "-"},
     }
     answer = host["answer"](request)
@@ -314,7 +313,7 @@ def test_new_release_never_starts_the_old_program_under_its_label(do: str, host:
     assert not Path(host["RELEASES"]).exists()
 
 
-def run_of(host: Json) -> Any:
+def run_of(host: Program) -> Any:
     """Programs really run; systemd is not there."""
     real = host["run"]
 
@@ -324,7 +323,7 @@ def run_of(host: Json) -> Any:
     return run
 
 
-def test_programs_that_no_kept_release_names_are_pruned(host: Json, server: Server) -> None:
+def test_programs_that_no_kept_release_names_are_pruned(host: Program, server: Server) -> None:
     given = []
     for number in range(4):
         content = script(f"0.9.{number}")
@@ -341,7 +340,7 @@ def test_programs_that_no_kept_release_names_are_pruned(host: Json, server: Serv
     assert left == {given[number]["sha256"] for number in (0, 2, 3)}
 
 
-def test_journal_says_what_was_installed(host: Json, server: Server) -> None:
+def test_journal_says_what_was_installed(host: Program, server: Server) -> None:
     server.pages["/livepeer"] = script("0.9.1")
     given = program(script("0.9.1"), url=server.address + "/livepeer")
     host["install_programs"](wanted(given))

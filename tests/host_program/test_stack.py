@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import stat
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleetc.lower.avatar import HOST_SERVICES
 from tests.emit.programs import program
-from tests.host_program.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, PROGRAM, World
+from tests.host_program.avatar_world import CHECKOUT, COMPOSE_RELEASE, GAME_FILES, World
+from tests.host_program.program import loaded
 from tests.support import ROOT, compile_text
 
 SPEC = (ROOT / "tests/data/avatar_stage.toml").read_text(encoding="utf-8")
@@ -197,7 +198,9 @@ def test_files_of_the_release_arrive_and_only_those_of_secrets_hold_any(fleet: F
     assert {stat.S_IMODE(copied[name].stat().st_mode) for name in secret} == {0o600}
     assert stat.S_IMODE(copied["avatar/secrets/host.env"].parent.stat().st_mode) == 0o700
     written = [path for place in ("/opt/fleetc", "/var/lib") for path in fleet.world.inside(place).rglob("*")]
-    holding = [path for path in written if path.is_file() and any(word in path.read_text() for word in SECRETS)]
+    holding = [
+        path for path in written if path.is_file() and any(word.encode() in path.read_bytes() for word in SECRETS)
+    ]
     assert {str(path.relative_to(release)) for path in holding} == secret
 
 
@@ -224,8 +227,8 @@ def test_first_rollout_starts_the_host_and_each_slot_with_what_the_spec_says(fle
     assert mira["unreal-signaling"]["image"].startswith("registry.example.net/embody-signaling@sha256:1")
 
 
-def test_services_that_may_be_removed_are_those_that_a_stack_may_have() -> None:
-    assert runpy.run_path(str(PROGRAM))["HOST_SERVICES"] == HOST_SERVICES
+def test_services_that_may_be_removed_are_those_that_a_stack_may_have(tmp_path: Path) -> None:
+    assert loaded(tmp_path)["HOST_SERVICES"] == HOST_SERVICES
 
 
 def test_shells_of_people_get_the_switches_of_the_command_line(fleet: Fleet) -> None:

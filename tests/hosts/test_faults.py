@@ -258,7 +258,7 @@ def test_host_program_that_is_killed_goes_back(fleet: Faulty, moment: float) -> 
     rollout = fleet.begin()
     in_phase(one, "switching", "watching")
     time.sleep(moment)
-    one.run("pkill", "-KILL", "-f", "fleetc_host.py carry-out")
+    one.run("pkill", "-KILL", "-f", "fleetc_host.pyz carry-out")
     said = rollout.communicate(timeout=120)[0]
     assert rollout.returncode == 4, said
     assert "the switch broke off in the phase" in said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleetc.emit.host_program import HOST_PROGRAM
+from fleetc.emit.host_program import HOST_STEPS
 from fleetc.review.data import Review
 from fleetc.review.limits import breaches, parse_limits
 from fleetc.review.reports import wording
@@ -25,7 +25,7 @@ def planned(before: str, after: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for host in new.blueprint.hosts:
         if host.name in was:
-            program = shipped()[1][HOST_PROGRAM]
+            program = shipped()[1][HOST_STEPS]
             actions = actions_for(program, host, was[host.name], will[host.name], new.blueprint.live)
             for action in actions:
                 found.setdefault(action.do, set()).add(action.node)

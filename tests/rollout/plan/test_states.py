@@ -9,7 +9,7 @@ import pytest
 
 from fleetc.disk.reading import read_playbooks
 from fleetc.emit.artifacts import json_document
-from fleetc.emit.host_program import HOST_PROGRAM
+from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Tree, tree_of
 from fleetc.review.data import Change, Effect, NodeRef, Review
 from fleetc.rollout.plan.data import OBSERVED, RECORDED, UNKNOWN, HostState, Process
@@ -23,7 +23,7 @@ from fleetc.rollout.plan.states import (
 )
 from tests.emit import support
 
-PROGRAM = read_playbooks()[HOST_PROGRAM]
+PROGRAM = read_playbooks()[HOST_STEPS]
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HOST = support.host("edge", support.service("first"), support.service("second"), runtime="systemd")
 WANTED = HostState("edge", RECORDED, A, (Process("first", A, "systemd", None), Process("second", B, "systemd", None)))

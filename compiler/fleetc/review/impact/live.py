@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from fleetc.emit.host_program import HOST_PROGRAM, steps_in
+from fleetc.emit.host_program import HOST_STEPS, steps_in
 from fleetc.review.data import NodeRef
 from fleetc.review.sides import Side
 
@@ -24,7 +24,7 @@ def changed_live(old: Side, new: Side, changed: Collection[NodeRef], names: Mapp
     """
     if new.whole is None or not changed:
         return frozenset()
-    steps = steps_in(new.files[f"ansible/{HOST_PROGRAM}"])
+    steps = steps_in(new.files[f"ansible/{HOST_STEPS}"])
     before = {renamed: name for name, renamed in names.items()}
     found = set()
     for host in {target.host for target in changed}:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
-from fleetc.emit.host_program import HOST_PROGRAM
+from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
 from fleetc.rollout.plan.data import (
@@ -131,7 +131,7 @@ def is_playbook(path: str) -> bool:
 
 
 def _steps(inputs: Inputs, host: HostBlueprint, now: HostState, wanted: HostState, effects: Effects) -> HostActions:
-    actions = actions_for(inputs.playbooks[HOST_PROGRAM], host, now, wanted, inputs.blueprint.live)
+    actions = actions_for(inputs.playbooks[HOST_STEPS], host, now, wanted, inputs.blueprint.live)
     last = {action.node: place for place, action in enumerate(actions)}  # a node that moves is retired, then started
     told = [
         replace(action, effects=tuple(effects.get((host.name, action.node), ())))

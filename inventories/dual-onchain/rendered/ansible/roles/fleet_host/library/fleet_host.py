@@ -1,11 +1,13 @@
 """Hands a request to the program of fleetc on a host and returns its answer.
 
-In: the program's text, a request, and values of secrets, which Ansible keeps out of every output. Out: the answer.
+In: a request, and values of secrets, which Ansible keeps out of every output. Out: the answer. The program is the
+package fleetc_host in module_utils of this role; Ansible packs it with this module.
 """
 
 from __future__ import annotations
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.fleetc_host.requests import answer as answer_of
 
 DOCUMENTATION = r"""
 module: fleet_host
@@ -13,10 +15,6 @@ short_description: Hand a request to the program that brings a host from one rel
 description:
   - The program comes with every request, so that a host never answers with an old one.
 options:
-  program:
-    description: Text of the program.
-    type: str
-    required: true
   request:
     description: What the program is asked to do.
     type: dict
@@ -37,7 +35,6 @@ def main() -> None:
     """Run the program in this process; what it answers with ok = false is a failed task."""
     module = AnsibleModule(
         argument_spec={
-            "program": {"type": "str", "required": True, "no_log": True},
             "request": {"type": "dict", "required": True},
             "values": {"type": "dict", "default": {}, "no_log": True},
             "archive": {"type": "str", "default": "", "no_log": True},
@@ -45,11 +42,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     given = module.params
-    request = {name: given[name] for name in ("program", "values", "archive")}
-    request.update(given["request"], check=module.check_mode)
-    space = {"__name__": "fleetc_host"}
-    exec(compile(given["program"], "fleetc_host.py", "exec"), space)  # constant text, shipped beside this file
-    answer = space["answer"](request)
+    values = {name: given[name] for name in ("values", "archive")}
+    answer = answer_of({**values, **given["request"], "check": module.check_mode})
     if answer["ok"]:
         module.exit_json(**answer)
     module.fail_json(msg=answer["message"], **answer)

@@ -1,0 +1,61 @@
+"""Asks nodes of this host over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import urllib.parse
+from fractions import Fraction
+from typing import Any
+
+BODY_LIMIT = 4 * 1024 * 1024
+
+
+def same_number(said: object, wanted: str) -> bool:
+    """Whether a node's rational, such as 3/2, is the one that is wanted."""
+    try:
+        return Fraction(str(said)) == Fraction(wanted)
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def get(where: str, path: str) -> tuple[int, Any]:
+    """Status and body of a GET to a node of this host, parsed where it is JSON; (0, None) without an answer."""
+    status, body = ask(where, path)
+    try:
+        return status, json.loads(body)
+    except ValueError:
+        return status, None
+
+
+def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: float = 5) -> tuple[int, bytes]:
+    """Status and body of a GET to a node of this host, or of a POST of a form; (0, b"") without an answer.
+
+    `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
+    sent.
+    """
+    scheme, _, address = where.partition("://")
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    if scheme == "https":
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            host, int(port), timeout=seconds, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    headers = {"Connection": "close"}
+    try:
+        if form is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+            connection.request("POST", path, urllib.parse.urlencode(form), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read(BODY_LIMIT)
+    except (OSError, http.client.HTTPException, ValueError):
+        return 0, b""
+    finally:
+        connection.close()

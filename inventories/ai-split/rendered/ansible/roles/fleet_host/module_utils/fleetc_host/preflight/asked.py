@@ -1,0 +1,34 @@
+"""What every check of the preflight is given, and what it yields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..places import Json
+from ..system import Ids
+
+Finding = tuple[str, str]
+
+MEGABYTE = 1024**2
+
+
+class Asked(NamedTuple):
+    """What checks know besides their need: the release, values of secrets, and as whom nodes run, None for root.
+
+    `renamed` says that this machine may have had another name.
+    """
+
+    wanted: Json
+    values: Json
+    reader: Ids | None
+    renamed: bool
+
+
+Check = Callable[[Json, Asked], Iterable[Finding]]
+
+
+def has_scheme(address: str, schemes: str) -> bool:
+    """Whether an address is absolute, with one of some schemes."""
+    scheme, separator, rest = address.partition("://")
+    return bool(separator) and scheme in schemes.split() and bool(rest.strip("/") or scheme == "file")

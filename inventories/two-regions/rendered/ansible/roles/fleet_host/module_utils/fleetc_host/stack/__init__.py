@@ -1,0 +1,1 @@
+"""The avatar stack of a host."""

@@ -1,0 +1,86 @@
+"""All checks of the preflight, by name, and how they are carried out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from ..claims import need_own_release
+from ..places import Json, RefusedError
+from ..programs import runner_of
+from .asked import Asked, Check, Finding
+from .disk import check_disk
+from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory
+from .keystores import check_keystore, check_password_file
+from .ports import check_port
+from .programs import check_compose, check_docker, check_gpus, check_program, check_stack, check_systemd, check_toolkit
+from .reach import check_reach, check_secret
+
+
+def do_preflight(request: Json) -> Json:
+    """All that would keep a release from running here, not the first alone. Changes nothing.
+
+    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message and node; node is
+    "" where a finding is of the host or of several nodes.
+    """
+    wanted = request["wanted"]
+    reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
+    asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")))
+    checks: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
+    checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        jobs = [(need, pool.submit(found_by, check, need, asked)) for need, check in checks]
+    findings: list[Json] = []
+    for need, job in jobs:
+        node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
+        findings += [{"code": code, "message": message, "node": node} for code, message in job.result()]
+    found = [one for at, one in enumerate(findings) if one not in findings[:at]]
+    return {"findings": found, "changed": False, "clock": time.time()}
+
+
+def need_nothing(request: Json) -> None:
+    """Refuse a rollout to a host that lacks something, with all that it lacks; what a person skips is left out."""
+    found = [one for one in do_preflight(request)["findings"] if one["code"] not in request.get("skip", [])]
+    if found:
+        more = " (and %d more)" % (len(found) - 1) if len(found) > 1 else ""
+        raise RefusedError("preflight", found[0]["message"] + more, findings=found)
+
+
+def found_by(check: Check, need: Json, asked: Asked) -> list[Finding]:
+    """What a check finds; what it cannot do is a finding too."""
+    found: list[Finding] = []
+    try:
+        found.extend(check(need, asked))
+    except RefusedError as refusal:
+        found.append((refusal.code, str(refusal)))
+    except OSError as failure:
+        message = "%s cannot be looked at: %s" % (failure.filename or need.get("subject", "the host"), failure.strerror)
+        found.append(("check-failed", message))
+    return found
+
+
+def check_host(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether the release is for this machine."""
+    need_own_release(asked.wanted, {"renamed": asked.renamed})
+    yield from ()
+
+
+CHECKS: dict[str, Check] = {
+    "systemd": check_systemd,
+    "docker": check_docker,
+    "compose": check_compose,
+    "gpus": check_gpus,
+    "toolkit": check_toolkit,
+    "program": check_program,
+    "reach": check_reach,
+    "keystore": check_keystore,
+    "password-file": check_password_file,
+    "file": check_file,
+    "secret": check_secret,
+    "live-runner-config": check_live_runner_config,
+    "models-directory": check_models_directory,
+    "data-directory": check_data_directory,
+    "stack": check_stack,
+    "port": check_port,
+}

@@ -1,0 +1,44 @@
+"""The intention of a switch, on the disk before it is carried out.
+
+Whoever finds one whose switch died finishes it: the timer, the next boot, or the next request.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .places import SWITCH, Json
+from .system import note, read_json, write_json
+
+ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
+    "armed",
+    "switching",
+    "watching",
+    "healthy",
+    "reverting",
+    "reverted",
+    "quarantined",
+)
+OPEN = (ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING)
+"""Phases that somebody has to end. A switch that is confirmed has no file any more."""
+
+
+def open_switch() -> Json | None:
+    """The switch that has not ended, if there is one."""
+    switch = read_json(SWITCH)
+    return switch if switch is not None and switch.get("phase") in OPEN else None
+
+
+def switch_for_people() -> Json | None:
+    """What is said of the switch that has not ended."""
+    switch = open_switch()
+    if switch is None:
+        return None
+    return {key: switch.get(key) for key in ("id", "phase", "from", "to", "owner", "begun")}
+
+
+def enter(switch: Json, phase: str, **facts: Any) -> None:
+    """Write down which phase begins, before it begins."""
+    switch.update(facts, phase=phase)
+    write_json(SWITCH, switch)
+    note(phase, switch=switch["id"], source=switch["from"], target=switch["to"])
