@@ -271,6 +271,7 @@ def health_of(spec: Table, node: Table) -> str:
     elif node["table"] == "gateways" and node["max_price"] != "any":
         cap = price_of(node["max_price"])
         parts += [f'"max_price": {unsafe(fraction_of(cap))}'] if cap["currency"] == "wei" else []
+    parts += ['"drains": true'] if node["table"] == "orchestrators" else []
     return f"{{{', '.join(parts)}}}"
 
 

@@ -244,7 +244,7 @@ class Machine:
         inventory = json.loads(files["ansible/inventory.json"].content)["all"]["vars"]
         names = ("fleet", "digest", "owner", "runtime", "seconds", "keep", "live", "services")
         wanted = {name: variables[f"fleet_host_{name}"] for name in names}
-        wanted["seconds"] = {"stable": 0, "deadline": 3, "confirm": 60}
+        wanted["seconds"] |= {"stable": 0, "deadline": 3, "confirm": 60}
         wanted |= {"host": "edge", "stack": None, "setters": plain(inventory["fleet_host_setters"])}
         assert compiled.blueprint is not None
         for service, lowered in zip(wanted["services"], compiled.blueprint.hosts[0].services, strict=True):

@@ -16,6 +16,7 @@ class Health(NamedTuple):
     `ports` are the TCP ports on which the process itself listens; `healthz` and `status` are addresses such as
     "http://127.0.0.1:7935". `version` is the release without its "v". `prices` are those that /status must report, in
     wei per pixel as fractions such as "3/2", by account or "default"; `max_price` is the same for what a gateway pays.
+    One that `drains` can be asked to take no more sessions, and how many it has.
     """
 
     ports: tuple[int, ...] = ()
@@ -24,6 +25,7 @@ class Health(NamedTuple):
     version: str = ""
     prices: tuple[tuple[str, str], ...] = ()
     max_price: str = ""
+    drains: bool = False
 
 
 class LiveValue(NamedTuple):
@@ -73,9 +75,12 @@ class Need(NamedTuple):
 
 
 class RolloutTimes(NamedTuple):
-    """How long a host waits in a rollout, in seconds, and how many releases it keeps."""
+    """How long a host waits in a rollout, in seconds, and how many releases it keeps; it waits 0 seconds for sessions
+    where nobody asked for it.
+    """
 
     stable: int = 30
     deadline: int = 180
     confirm: int = 300
+    drain: int = 0
     keep: int = 3

@@ -21,7 +21,7 @@ from fleetc.blueprint.blueprint import (
     Service,
     StackBlueprint,
 )
-from fleetc.blueprint.rollout import Health, LiveValue, Need
+from fleetc.blueprint.rollout import Health, LiveValue, Need, RolloutTimes
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string
 from fleetc.emit.draft import Draft, Lines, Verbatim, origins_of
 from fleetc.emit.release import at_rest, release_of
@@ -77,7 +77,7 @@ def _host_lines(
     table, runtime = given("hosts", host.name), given("hosts", host.name, "runtime")
     owner = _unsafe(host.node_user if host.runtime == "systemd" else "root")
     times, fleet = blueprint.times, given("fleet", "name")
-    seconds = {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm}
+    seconds = seconds_of(times)
     of_times = tuple(given("rollout", field) for field in seconds)
     directories: dict[str, list[Draft]] = {}
     for file in files(host):
@@ -153,7 +153,13 @@ def _health(health: Health) -> dict[str, object]:
     found |= {name: ansible_unsafe(text) for name, text in texts.items() if text}
     if health.prices:
         found["prices"] = {who: ansible_unsafe(price) for who, price in health.prices}
-    return found | ({"max_price": ansible_unsafe(health.max_price)} if health.max_price else {})
+    found |= {"max_price": ansible_unsafe(health.max_price)} if health.max_price else {}
+    return found | ({"drains": True} if health.drains else {})
+
+
+def seconds_of(times: RolloutTimes) -> dict[str, int]:
+    """How long a host waits, as its program reads it."""
+    return {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm, "drain": times.drain}
 
 
 def _live(value: LiveValue) -> object:

@@ -207,6 +207,11 @@ class Rollout(Base):
         description="How long a healthy host waits for the rollout to confirm its release; then it goes back by "
         "itself, also when nobody can reach it.",
     )
+    drain: WholeSeconds | None = Field(
+        None,
+        description="How long an orchestrator may take to finish its sessions before it restarts; it takes no new ones "
+        "meanwhile. Avatar slots are put to sleep before they change, and wake after it. Without it nothing waits.",
+    )
     keep: Integer = Field(
         3, ge=1, le=100, description="How many releases stay on each host to go back to; those in use always stay."
     )

@@ -58,10 +58,9 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
 
 
 def _times(rollout: Rollout) -> RolloutTimes:
-    stable, deadline, confirm = (
-        value.microseconds // 1_000_000 for value in (rollout.stable, rollout.deadline, rollout.confirm)
-    )
-    return RolloutTimes(stable, deadline, confirm, rollout.keep)
+    times = (rollout.stable, rollout.deadline, rollout.confirm, rollout.drain)
+    stable, deadline, confirm, drain = (0 if value is None else value.microseconds // 1_000_000 for value in times)
+    return RolloutTimes(stable, deadline, confirm, drain, rollout.keep)
 
 
 def _host(fleet: Fleet, name: str) -> HostBlueprint:

@@ -38,6 +38,7 @@ def health(fleet: Fleet, node: Node, ports: Iterable[BoundPort]) -> Health:
         version=format_release(effective.release_of(fleet, node).value).removeprefix("v"),
         prices=tuple(sorted(_prices(fleet, node))) if isinstance(settings, Orchestrator) else (),
         max_price=_max_price(fleet, node) if isinstance(settings, Gateway) else "",
+        drains=isinstance(settings, Orchestrator),
     )
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from fleetc.language.fleet import Fleet
+from fleetc.language.orchestrator import Orchestrator
 from fleetc.review.data import IMPACTS, Effect, NodeRef
 from fleetc.review.impact.avatars import stacks
 from fleetc.review.impact.facts import (
@@ -328,7 +329,14 @@ class Impact:
             drops = "it is unknown how many live sessions drop"
         elif unknown:
             drops += f"; it is unknown how many more on {_names(dict.fromkeys(unknown))}"
-        return f"{self._those(targets)} {verb}: {drops}"
+        return f"{self._those(targets)} {verb}: {drops}{self._drained(targets)}"
+
+    def _drained(self, targets: Sequence[NodeRef]) -> str:
+        """Whose sessions a rollout lets end first, and for how long; nothing where it waits for none."""
+        patience = None if self.new is None else self.new.rollout.drain
+        nodes = [node_of(self.old, target.node) for target in targets]
+        waits = patience is not None and any(node and isinstance(node.settings, Orchestrator) for node in nodes)
+        return f", after those of orchestrators had {patience} to end" if waits else ""
 
     def _those(self, targets: Sequence[NodeRef]) -> str:
         """Processes by name; every stack calls its own the same."""

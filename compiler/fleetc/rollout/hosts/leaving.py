@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.emit.ansible import FLEET_GROUP
+from fleetc.emit.ansible import FLEET_GROUP, seconds_of
 from fleetc.emit.tree import Artifact, Tree, tree_of
 from fleetc.rollout.journal.history import Given
 from fleetc.text.encoders import ansible_unsafe
@@ -60,7 +60,7 @@ def _variables(given: Given, blueprint: Blueprint) -> dict[str, Any]:
         "fleet_host_owner": ansible_unsafe("root"),
         "fleet_host_binary": "",
         "fleet_host_runtime": "systemd",
-        "fleet_host_seconds": {"stable": times.stable, "deadline": times.deadline, "confirm": times.confirm},
+        "fleet_host_seconds": seconds_of(times),
         "fleet_host_keep": times.keep,
         "fleet_host_live": blueprint.live,
         "fleet_host_needs": [],

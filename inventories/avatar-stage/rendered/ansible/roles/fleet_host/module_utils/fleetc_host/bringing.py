@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from .draining import drain
 from .links import link_secrets, link_unit
 from .live import keep_live, set_live
 from .looking import look_with_secrets, wanted_state
@@ -17,12 +18,13 @@ from .steps import STACK, is_of_stack, steps
 from .system import link, must, names_in, read_json, remove, run, write, write_json
 
 
-def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
+def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience: float = 0) -> None:
     """Bring all nodes and the avatar stack of the host to a release on the disk. `told` hears of each step before it.
 
     Only what differs is stopped and started; all links lead to the release afterwards. May be repeated. What nodes can
     take while they run is set before anything stops: a node that refuses it may end the switch. Until its link has
-    moved, its marker says that it is being started, so whoever finds a switch that broke off restarts it.
+    moved, its marker says that it is being started, so whoever finds a switch that broke off restarts it. What stops
+    may take `patience` seconds to finish its sessions.
     """
     runtime = wanted["runtime"]
     if runtime == "systemd":  # a unit that only has to be read again is no reason to restart its node
@@ -34,10 +36,11 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
             raise RefusedError("live-impossible", "%s: %s" % (one["node"], one["reason"]))
     alive = set_live([services[one["node"]] for one in plan if one["do"] == "live"], wanted, told)
     begun = [one["node"] for one in plan if one["do"] in ("start", "restart", "live") and one["node"] not in alive]
-    for one in plan:
-        if one["do"] == "retire":
-            told("retire", one["node"])
-            retire(one["node"], runtime_here(one["node"]))
+    gone = [one["node"] for one in plan if one["do"] == "retire"]
+    drain([*gone, *begun], patience, told)
+    for node in gone:
+        told("retire", node)
+        retire(node, runtime_here(node))
     for node in begun:
         told("stop", node)
         begin_start(node, runtime)
@@ -62,6 +65,6 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None]) -> None:
         marker = "%s %s" % (services[node]["digest"], secrets_digest("%s/%s" % (CURRENT, node)))
         write("%s/%s" % (MARKERS, node), marker.encode(), 0o600)
     if not wanted.get("leaves_stack"):
-        bring_stack(release, wanted.get("stack"), told)
+        bring_stack(release, wanted.get("stack"), told, gently=patience > 0)
     elif os.path.isdir("%s/%s/%s" % (RELEASES, release, STACK)):
         link("../releases/%s/%s" % (release, STACK), STACK_FILES)

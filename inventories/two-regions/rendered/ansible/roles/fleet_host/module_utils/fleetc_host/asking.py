@@ -30,7 +30,22 @@ def get(where: str, path: str) -> tuple[int, Any]:
 
 
 def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: float = 5) -> tuple[int, bytes]:
-    """Status and body of a GET to a node of this host, or of a POST of a form; (0, b"") without an answer.
+    """Status and body of a GET to a node of this host, or of a POST of a form; (0, b"") without an answer."""
+    if form is None:
+        return _answer(where, "GET", path, None, {}, seconds)
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    return _answer(where, "POST", path, urllib.parse.urlencode(form).encode(), headers, seconds)
+
+
+def tell(where: str, path: str, words: dict[str, Any], seconds: float = 120) -> int:
+    """Status of the answer to a POST of JSON to a service of this host; 0 without an answer."""
+    return _answer(where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds)[0]
+
+
+def _answer(
+    where: str, method: str, path: str, body: bytes | None, headers: dict[str, str], seconds: float
+) -> tuple[int, bytes]:
+    """Status and body of an answer.
 
     `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
     sent.
@@ -46,13 +61,8 @@ def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: floa
         )
     else:
         connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
-    headers = {"Connection": "close"}
     try:
-        if form is None:
-            connection.request("GET", path, headers=headers)
-        else:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-            connection.request("POST", path, urllib.parse.urlencode(form), headers)
+        connection.request(method, path, body, {"Connection": "close", **headers})
         answer = connection.getresponse()
         return answer.status, answer.read(BODY_LIMIT)
     except (OSError, http.client.HTTPException, ValueError):

@@ -10,6 +10,7 @@ import re
 import time
 
 from .claims import claim, learn_name, need_claim, need_own_release
+from .draining import drain
 from .installing import install_program
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
 from .nodes import retire
@@ -70,6 +71,11 @@ def do_retire(request: Json) -> Json:
             raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
         left = (read_json(RECORD) or {}).get("left", [])
         keep_away(sorted({*left, *request["nodes"]}))
+        release = (read_json(RECORD) or {}).get("release", "")
+        wanted = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
+        drain(
+            request["nodes"], wanted.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node)
+        )
         for node in request["nodes"]:
             note("step", do="retire", node=node)
             retire(node, runtime_here(node))

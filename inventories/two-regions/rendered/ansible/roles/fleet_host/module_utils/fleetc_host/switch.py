@@ -73,7 +73,8 @@ def begin_switch(target: str, request: Json) -> Json:
     arrived = [service["name"] for service in wanted["services"]]
     keep_away([node for node in switch["left"] if node not in arrived])
     seconds = switch["seconds"]
-    arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"] + seconds["confirm"])
+    end = seconds["deadline"] + seconds["stable"] + seconds["confirm"] + seconds.get("drain", 0)
+    arm(switch, STOPPING_SECONDS + end)
     start_apart("%s-%s" % (WORKER, switch["id"]), (), "carry-out")
     return switch
 
@@ -91,7 +92,7 @@ def carry_out(switch: Json) -> None:
     enter(switch, SWITCHING)
     try:
         wanted = wanted_here(switch["to"])
-        bring(switch["to"], wanted, telling(switch))
+        bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
     except (RefusedError, OSError) as failure:
@@ -100,7 +101,7 @@ def carry_out(switch: Json) -> None:
         back(switch, problems, words_of(switch))
         return
     enter(switch, HEALTHY)
-    arm(switch, seconds["confirm"])
+    arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may still wait for their sessions
 
 
 def words_of(switch: Json) -> list[str]:

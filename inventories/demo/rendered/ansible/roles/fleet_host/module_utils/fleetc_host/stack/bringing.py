@@ -34,16 +34,18 @@ from .parts import (
     markers_of,
     settings_in,
 )
+from .power import put_to_sleep, wake
 
 PULLING_SECONDS = 3600
 """What starting a project may take: images of the game are large."""
 
 
-def bring_stack(release: str, stack: Json | None, told: Callable[[str, str], None]) -> None:
+def bring_stack(release: str, stack: Json | None, told: Callable[[str, str], None], gently: bool) -> None:
     """Bring the avatar stack to a release on the disk, or take it down where there shall be none. May be repeated.
 
     Slots that are gone or moved stop first, so that their ports are free. Compose is asked only for what changed. What
     sleeps goes on sleeping. The link to the files moves once these slots are gone, or goes with the last of the stack.
+    `gently` means that slots are put to sleep before they change, and wake after it.
     """
     kept = ["%s.%s" % (slot["name"], slot["project"]) for slot in (stack or {"slots": []})["slots"]]
     for name in names_in(STACK_MARKERS):
@@ -65,7 +67,7 @@ def bring_stack(release: str, stack: Json | None, told: Callable[[str, str], Non
     moved = bring_source(stack, told)
     bring_host(stack, wanted["host"], told, moved)
     for slot in stack["slots"]:
-        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told, moved)
+        bring_slot(stack, slot, wanted["%s.%s" % (slot["name"], slot["project"])], told, moved, gently)
 
 
 def retire_slot(name: str, told: Callable[[str, str], None]) -> None:
@@ -180,7 +182,9 @@ def start_host(stack: Json) -> None:
             up(stack, HOST_PROJECT, HOST_FILE, stack["host_compose"], "host.env", how, "--no-deps", *services)
 
 
-def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None], moved: bool) -> None:
+def bring_slot(
+    stack: Json, slot: Json, wanted: str, told: Callable[[str, str], None], moved: bool, gently: bool
+) -> None:
     """Bring a slot to the release; `wanted` is the marker that it gets then, `moved` as for the host's services.
 
     The first words there are its own files and the tokens that it shares; the others are TURN's, which only two of its
@@ -199,10 +203,13 @@ def bring_slot(stack: Json, slot: Json, wanted: str, told: Callable[[str, str], 
         make_directory(directory, os.stat("%s/%s" % (stack["checkout"], HOST_FILE)))
     begun = ([] if whole else [own]) + [STARTING] + ([SLEEPING] if sleeps else [])
     mark(marker, " ".join(begun))
-    words = ["--no-start" if sleeps else "--detach"]
+    wakes = gently and not sleeps and any(one["running"] for one in there) and put_to_sleep(project)
+    words = ["--no-start" if sleeps or wakes else "--detach"]
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
+    if wakes and not wake(project):
+        raise RefusedError("step-failed", "%s does not wake" % project)
     mark(marker, wanted)
 
 
