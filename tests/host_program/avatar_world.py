@@ -47,6 +47,9 @@ GAME_FILES = (
 COMPOSE_RELEASE = "2.24.4"
 """What the stand-in for docker says of Compose: the oldest that reads the files of every slot."""
 
+POWER_PORT = "9090"
+"""Where the service of the stack listens that puts slots to sleep."""
+
 _numbers = itertools.count(1)
 
 HOST_COMPOSE = """
@@ -138,6 +141,7 @@ class World:
         self.namespace = f"fleetc-stack-{os.getpid()}-{next(_numbers)}"
         self.state = directory / "docker.json"
         self.said: list[str] = []
+        self.drain = 0
         self._log = directory / "docker.log"
         programs = directory / "bin"
         programs.mkdir()
@@ -152,9 +156,15 @@ class World:
             (programs / name).chmod(0o755)
         self._environment = {"PATH": f"{programs}:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(directory)}
         subprocess.run(["ip", "netns", "add", self.namespace], check=True)
+        self.run("ip", "link", "set", "lo", "up")
+        power = [sys.executable, str(Path(__file__).with_name("stack_power.py")), str(directory)]
+        inside = ["ip", "netns", "exec", self.namespace]
+        self._power = subprocess.Popen([*inside, *power, str(self.inside(CHECKOUT)), POWER_PORT])
 
     def close(self) -> None:
-        """Remove the network namespace; the directories are the test's."""
+        """End the stand-in for the service and remove the network namespace; the directories are the test's."""
+        self._power.terminate()
+        self._power.wait(timeout=20)
         subprocess.run(["ip", "netns", "delete", self.namespace], check=True)
 
     def inside(self, path: str) -> Path:
@@ -188,6 +198,7 @@ class World:
         The answer says in `steps` what was foretold. Where nothing is to be done, nothing is asked after that.
         """
         wanted, archive = release(spec)
+        wanted["seconds"]["drain"] = self.drain
         plan = {"created": "2026-01-01T00:00:00Z", "seal": "-"}
         request = {"format": 1, "wanted": wanted, "values": values, "plan": plan, "owner": {"id": "1"}, "check": check}
         begun = self.ask({**request, "do": "begin"})
@@ -239,6 +250,10 @@ class World:
     def states(self, project: str) -> set[str]:
         """The states of the containers of a project."""
         return set(json.loads(self.state.read_text())["projects"][project].values())
+
+    def set_power(self, **ill: object) -> None:
+        """Say how the service is ill that puts slots to sleep; nothing for a sound one."""
+        (self.directory / "power.json").write_text(json.dumps(ill))
 
     def fail(self, project: str, status: str = "created") -> None:
         """Have the next start of a project leave its containers in a state; with created, it fails."""

@@ -286,6 +286,26 @@ def test_sleeping_slot_goes_on_sleeping(fleet: Fleet) -> None:
     fleet.world.set_states("vtuber-mira", "running")
 
 
+def test_slot_sleeps_while_it_changes_and_wakes_after_it(fleet: Fleet) -> None:
+    fleet.world.drain = 60
+    fleet.change("slot = 3, gpu = 0", "slot = 3, gpu = 1")
+    asleep, call, awake = fleet.deploy()
+    assert (asleep, awake) == tuple({"command": do, "project": "vtuber-mira"} for do in ("sleep", "wake"))
+    assert (call["project"], call["options"]) == ("vtuber-mira", ["--no-start", "--quiet-pull"])
+    assert fleet.world.states("vtuber-mira") == {"running"}
+
+
+def test_slot_that_does_not_sleep_changes_while_it_runs(fleet: Fleet) -> None:
+    for old, new, ill in ((1, 0, {"deaf": True}), (0, 1, {"status": 403})):
+        fleet.world.set_power(**ill)
+        fleet.change(f"slot = 3, gpu = {old}", f"slot = 3, gpu = {new}")
+        _, call = fleet.deploy()
+        assert (call["project"], call["options"]) == ("vtuber-mira", ["--detach", "--quiet-pull"])
+        fleet.world.set_states("vtuber-mira", "running")
+    fleet.world.set_power()
+    fleet.world.drain = 0
+
+
 def test_other_turn_password_recreates_turn_signaling_and_recorders(fleet: Fleet) -> None:
     fleet.password = "turn-password-other"
     host, awake, *slots = fleet.deploy()
@@ -357,7 +377,7 @@ def test_turn_that_left_the_spec_is_stopped_and_its_ports_are_given_back(fleet: 
 
 
 def test_avatar_that_moves_gives_up_its_ports_first(fleet: Fleet) -> None:
-    fleet.change("slot = 3, gpu = 0", "slot = 5, gpu = 0")
+    fleet.change("slot = 3, gpu = 1", "slot = 5, gpu = 1")
     calls = [(call["command"], call["project"]) for call in fleet.deploy()]
     assert calls[0] == ("down", "vtuber-mira")
     assert calls[-1] == ("up", "vtuber-mira")

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from ..asking import tell
-from ..places import STACK_FILES
 from ..system import note
-from .parts import containers_of, is_asleep, settings_in
-
-PORT = "9090"
-"""Where that service listens if the stack does not say so."""
-
-PATIENCE = 60
-"""How many seconds the containers of a slot may take to stop or to start."""
+from .parts import containers_of, is_asleep, steering
 
 
 def put_to_sleep(project: str) -> bool:
@@ -27,15 +18,9 @@ def wake(project: str) -> bool:
 
 
 def _ask(project: str, action: str) -> bool:
-    """Ask for sleep or wake, and look what came of it: the service answers 200 even if it could do neither."""
-    port = settings_in(STACK_FILES + "/host.env").get("ORCHESTRATOR_HEALTH_PORT", PORT)
-    status = tell("http://127.0.0.1:" + port, "/power/projects/" + project, {"action": action, "reason": "rollout"})
-    end = time.monotonic() + PATIENCE
-    while status == 200:
-        if is_asleep(containers_of(project)) == (action == "sleep"):
-            return True
-        if time.monotonic() >= end:
-            break
-        time.sleep(0.5)
-    note("not-" + ("asleep" if action == "sleep" else "awake"), project=project, answer=status)
+    """Ask for sleep or wake, and look what came of it: the service answers at the end, and always with 200."""
+    status = tell(steering(), "/power/projects/" + project, {"action": action, "reason": "rollout"})
+    if status == 200 and is_asleep(containers_of(project)) == (action == "sleep"):
+        return True
+    note("power-unchanged", project=project, action=action, answer=status)
     return False

@@ -37,7 +37,7 @@ def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: floa
     return _answer(where, "POST", path, urllib.parse.urlencode(form).encode(), headers, seconds)
 
 
-def tell(where: str, path: str, words: dict[str, Any], seconds: float = 120) -> int:
+def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> int:
     """Status of the answer to a POST of JSON to a service of this host; 0 without an answer."""
     return _answer(where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds)[0]
 

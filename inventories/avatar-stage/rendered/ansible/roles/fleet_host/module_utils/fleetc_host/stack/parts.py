@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from ..places import POWER, STACK_MARKERS, Json, RefusedError
+from ..places import POWER, STACK_FILES, STACK_MARKERS, Json, RefusedError
 from ..steps import FIREWALL, HOST, STACK, TURN
 from ..system import hexdigest, must, read, read_json, run, write
 
@@ -31,10 +31,12 @@ NETWORK = "vtuber_network"
 TURN_SERVICE = "turn-server"
 ROTATOR = "orchestrator-edge-rotator"
 
-HOST_SERVICES = (TURN_SERVICE, "orchestrator-health", ROTATOR, "vtuber-auto-updater", "orchestrator-registration")
+HEALTH_SERVICE = "orchestrator-health"
+
+HOST_SERVICES = (TURN_SERVICE, HEALTH_SERVICE, ROTATOR, "vtuber-auto-updater", "orchestrator-registration")
 """Every service that a stack may have once on a host: those of them that it does not have are removed."""
 
-AWAKE = ("orchestrator-health", ROTATOR)
+AWAKE = (HEALTH_SERVICE, ROTATOR)
 """Those that run while the host sleeps: they wake it."""
 
 READS_TURN = ("unreal-signaling", "recorder-control")
@@ -155,3 +157,8 @@ def settings_in(path: str) -> dict[str, str]:
     """The variables of an environment file of the stack; their values stand there as they are."""
     lines = (read(path) or b"").decode(errors="replace").splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def steering() -> str:
+    """Where the service of the stack answers that says what runs, and puts slots to sleep and wakes them."""
+    return "http://127.0.0.1:" + settings_in(STACK_FILES + "/host.env").get("ORCHESTRATOR_HEALTH_PORT", "9090")
