@@ -354,18 +354,40 @@ def test_plan_of_gitlab_starts_from_what_its_deployment_noted(project: Path, tmp
     jobs = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
     (plan,) = (line.replace("/opt/fleetc/bin/fleetc", str(FLEETC)) for line in jobs["fleet-plan"]["script"])
     for job, policy in (("fleet-plan", "pull"), ("fleet-deploy", "push")):
-        cache = jobs[job]["cache"]
+        cache = jobs[job]["cache"] if policy == "pull" else jobs[job]["cache"][0]
         assert (cache["key"], cache["paths"], cache["policy"]) == ("fleet-deployed", ["fleet-deployed"], policy)
-    assert jobs["fleet-deploy"]["cache"]["when"] == "always"
+    assert {cache["when"] for cache in jobs["fleet-deploy"]["cache"]} == {"always"}
     unknown = runner.run(plan, SPEC="fleet.toml")
     assert unknown.returncode == 0 and "to make sure of" in unknown.stdout, unknown.stderr
     rollout = [line.replace("/opt/fleetc/bin/fleetc", "$FLEETC") for line in jobs["fleet-deploy"]["script"]]
     (project / "key").write_text("")
     sha = git(project, "rev-parse", "HEAD").strip()
     for rolls, words in (("true", "to keep"), ("false", "to make sure of")):
-        runner.run("\n".join(rollout), SPEC="fleet.toml", FLEETC=rolls, FLEETC_SSH_KEY="key", CI_COMMIT_SHA=sha)
+        journal = str(tmp_path / f"journal-{rolls}")
+        given = {"SPEC": "fleet.toml", "FLEETC_SSH_KEY": "key", "CI_COMMIT_SHA": sha, "FLEETC_JOURNAL": journal}
+        runner.run("\n".join(rollout), FLEETC=rolls, **given)
         done = runner.run(plan, SPEC="fleet.toml")
         assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
+
+
+def test_journal_of_gitlab_comes_from_its_cache_and_never_from_the_repository(project: Path, tmp_path: Path) -> None:
+    runner = Runner(project, tmp_path)
+    job = yaml.safe_load((project / ".gitlab-ci.yml").read_text())["fleet-deploy"]
+    cached, journal = project / "fleet-journal", tmp_path / "journal"
+    assert job["cache"][1]["paths"] == [cached.name]
+    (project / "key").write_text("")
+    script = [line.replace("/opt/fleetc/bin/fleetc deploy", "$DEPLOY") for line in job["script"]]
+    given = {"SPEC": "fleet.toml", "FLEETC_SSH_KEY": "key", "CI_COMMIT_SHA": "0", "FLEETC_JOURNAL": str(journal)}
+    for number in (1, 2):
+        shutil.rmtree(journal, ignore_errors=True)
+        deploy = f"bash -c 'echo line-{number} >> $FLEETC_JOURNAL/fleet.jsonl'"
+        assert runner.run("\n".join(script), DEPLOY="eval " + deploy, **given).returncode == 0
+        assert runner.run("\n".join(job["after_script"]), **given).returncode == 0
+    assert (cached / "fleet.jsonl").read_text().split() == ["line-1", "line-2"]
+    git(project, "add", "--force", "fleet-journal")
+    shutil.rmtree(journal)
+    assert runner.run("\n".join(script), DEPLOY="true", **given).returncode != 0
+    assert not journal.exists()
 
 
 def test_log_for_code_scanning_is_written_for_good_and_bad_specs_alone(project: Path, tmp_path: Path) -> None:
