@@ -100,12 +100,13 @@ def _process(told: Mapping[str, Any]) -> Process:
         raise ValueError("no process")
     project, turn = _text(told.get("project", "")), _text(told.get("turn", ""))
     drift = tuple(_text(text) for text in told.get("drift", [])[:_MANY])
-    live, silent = (
-        tuple(_text(text, _SETTING_LIMIT) for text in told.get(kind, [])[:_MANY]) for kind in ("live", "silent")
+    live, silent, exclusive = (
+        tuple(_text(text, _SETTING_LIMIT) for text in told.get(kind, [])[:_MANY])
+        for kind in ("live", "silent", "exclusive")
     )
     return Process(
         _text(told["node"]), _text(told["digest"]), runtime, running, project, turn,
-        drift=drift, rest=_text(told.get("rest", "")), live=live, silent=silent,
+        drift=drift, rest=_text(told.get("rest", "")), live=live, silent=silent, exclusive=exclusive,
     )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ class Process:
     its secrets are read, such as "LP_ETHURL env RPC_URL"; None where nobody says. `drift` says how it differs from what
     it was started from, in the words of its host. `live` and `silent` are settings that it takes while it runs, such as
     "maxSessions=8"; nobody can ask for those that are silent. `rest` is the digest of its files without them, "" where
-    it is not known.
+    it is not known. `exclusive` is what only one process of the fleet may do at a time.
     """
 
     node: str
@@ -88,6 +88,7 @@ class Process:
     rest: str = ""
     live: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    exclusive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

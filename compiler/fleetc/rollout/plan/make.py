@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
+from fleetc.rollout.moves import Batches, CircleError, Nodes, arranged, handovers_of, moves_of
 from fleetc.rollout.plan.data import (
     FORMAT,
     Baseline,
@@ -27,6 +29,7 @@ from fleetc.rollout.plan.data import (
     SourceDigest,
     Tool,
 )
+from fleetc.rollout.plan.stacks import is_unit
 from fleetc.rollout.plan.states import actions_for, recorded_states
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
@@ -67,7 +70,10 @@ def make(
     states = {state.host: state for state in baseline.hosts}
     wanted = wanted_states(inputs)
     chosen = {host.name for host in inputs.hosts}
-    batches = [tuple(name for name in batch if name in chosen) for batch in inputs.blueprint.batches]
+    usual = [tuple(name for name in batch if name in chosen) for batch in inputs.blueprint.batches]
+    batches = _batches([batch for batch in usual if batch], states, wanted)
+    place = {host: number for number, host in enumerate(chain(*batches))}
+    hosts = sorted(inputs.hosts, key=lambda host: place[host.name])
     return SealedPlan(
         format=FORMAT,
         tool=tool_of(inputs.templates, inputs.playbooks),
@@ -82,13 +88,28 @@ def make(
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
         inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
         whole=len(inputs.hosts) == len(inputs.blueprint.hosts),
-        batches=tuple(batch for batch in batches if batch),
-        steps=tuple(_steps(inputs, host, states[host.name], wanted[host.name], effects) for host in inputs.hosts),
+        batches=tuple(batches),
+        steps=tuple(_steps(inputs, host, states[host.name], wanted[host.name], effects) for host in hosts),
         effects=tuple(effects.get(("", ""), ())),
         left=tuple(sorted(left)),
         secrets=tuple(sorted(_secrets(inputs.hosts), key=lambda s: (s.host, s.node, s.variable))),
         baseline=baseline,
     )
+
+
+def _batches(usual: Batches, states: Mapping[str, HostState], wanted: Mapping[str, HostState]) -> Batches:
+    """The batches in which nothing runs twice, as far as the states tell; else the usual ones."""
+    runs, wants = ({host: _nodes(found[host]) for batch in usual for host in batch} for found in (states, wanted))
+    moves = moves_of(runs, wants)
+    try:
+        return arranged(usual, moves, handovers_of(runs, wants, moves))
+    except CircleError:
+        return usual  # the rollout refuses it and says why
+
+
+def _nodes(state: HostState) -> Nodes:
+    """The nodes of a host, each with what only one process of the fleet may do; avatar slots move by themselves."""
+    return {process.node: process.exclusive for process in state.processes if not is_unit(process)}
 
 
 def wanted_states(inputs: Inputs) -> dict[str, HostState]:

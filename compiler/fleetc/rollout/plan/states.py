@@ -88,6 +88,7 @@ def _recorded_state(artifact: Artifact) -> HostState:
                 rest=str(service.get("rest", "")),
                 live=_settings(service.get("live", [])),
                 silent=_settings(service.get("silent", [])),
+                exclusive=_settings(service.get("exclusive", [])),
             )
             for service in variables["fleet_host_services"]
         ]
