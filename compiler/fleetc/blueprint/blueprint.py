@@ -361,6 +361,7 @@ _USUAL_TIMES = RolloutTimes()
 class Blueprint:
     """The whole fleet, ready to be emitted. `batches` has all its hosts in rollout order.
 
+    `pairs` has two hosts of different batches for each group of which one host at least goes on working.
     `live` says what becomes of a change that nodes take while they run: try, only or never.
     """
 
@@ -376,6 +377,7 @@ class Blueprint:
     streams: tuple[StreamBlueprint, ...] = ()
     monitoring: MonitoringBlueprint | None = None
     batches: tuple[tuple[str, ...], ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
     times: RolloutTimes = _USUAL_TIMES
     live: str = "try"
 

@@ -15,11 +15,14 @@ from fleetc.cli.options import (
     HERE,
     USAGE,
     AssumeDeadOption,
+    ClearOption,
+    ForksOption,
     JournalOption,
     LimitOption,
     OutputOption,
     OverlayOption,
     RolloutFormatOption,
+    ShardOption,
     SignerOption,
     SignersOption,
     SkipOption,
@@ -33,6 +36,7 @@ from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, targe
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.shards import Shard
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
     from fleetc.settings import Settings
@@ -44,14 +48,13 @@ def deploy(
     overlay: OverlayOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what Ansible would do.")] = False,
     limit: LimitOption = None,
+    shard: ShardOption = None,
+    forks: ForksOption = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
     ] = None,
-    clear: Annotated[
-        list[str] | None,
-        typer.Option("--clear", metavar="HOST", help="Try this host in quarantine again; repeatable."),
-    ] = None,
+    clear: ClearOption = None,
     renamed: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,22 +78,29 @@ def deploy(
 
     A host whose nodes are not well goes back to its release before, and so do the others of its batch.
 
+    With --shard, several machines share the work. Whatever each of them is at, they never change all gateways at once,
+    nor all orchestrators that a gateway can use. The canary hosts are in the first part; the other parts begin only
+    where these have the release. A part follows the order of batches for its own hosts only, regions included.
+
     The tree must be up to date with the spec.
     """
     from fleetc.rollout.hosts.deploy import deploy_tree, resumed
     from fleetc.rollout.hosts.progress import progress
-    from fleetc.rollout.hosts.rolling import Stated
+    from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal}
+    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal, "forks": forks}
     settings = load_settings(spec, overlay=overlay, output=output, **options)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
         raise typer.Exit(USAGE)
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
-    if resume and (limit or check or plan):
-        message("error: --resume goes on with the rollout that broke off, so it takes no --limit, --check or --plan")
+    if resume and (limit or shard or check or plan):
+        message(
+            "error: --resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
+        )
         raise typer.Exit(USAGE)
+    part = _shard_of(shard, bool(limit or plan))
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
@@ -100,11 +110,32 @@ def deploy(
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     tree, blueprint = compiled.tree, compiled.blueprint
+    if part is not None and not hosts_of(blueprint, (), part):
+        message(f"note: the fleet cannot be divided so far: {part} has no hosts, and nothing is to be done")
+        return
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
-        hosts = resumed(own, tree) if resume else tuple(limit or ())
+        hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)
         with progress(sys.stderr) as show:
-            outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, stated=stated)
+            outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _shard_of(text: str | None, chosen: bool) -> Shard | None:
+    """The part of the fleet that was asked for; exits where it is none, or where the hosts are `chosen` otherwise."""
+    from fleetc.blueprint.shards import read_shard
+
+    if text is None:
+        return None
+    if chosen:
+        message(
+            "error: --shard chooses the hosts, so it takes no --limit and no --plan; a plan with --limit is a part too"
+        )
+        raise typer.Exit(USAGE)
+    try:
+        return read_shard(text)
+    except ValueError as problem:
+        message(f"error: --shard {plain(text)}: {problem}")
+        raise typer.Exit(USAGE) from None
 
 
 def deploy_planned(

@@ -47,6 +47,25 @@ ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output for
 LimitOption = Annotated[list[str] | None, typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.")]
 
 
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Only the K-th of N parts of the fleet; other machines roll out the others at the same time.",
+    ),
+]
+
+
+ClearOption = Annotated[
+    list[str] | None,
+    typer.Option("--clear", metavar="HOST", help="Try this host in quarantine again; repeatable."),
+]
+
+
+ForksOption = Annotated[int | None, typer.Option("--forks", metavar="N", help="How many hosts to reach at once.")]
+
+
 JournalOption = Annotated[
     Path | None,
     typer.Option("--journal", metavar="DIR", help="Directory with the journals of rollouts.", show_default=False),

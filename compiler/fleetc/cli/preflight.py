@@ -9,7 +9,16 @@ import sys
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, LimitOption, OverlayOption, SkipOption, SpecArgument
+from fleetc.cli.options import (
+    HERE,
+    PROBLEMS,
+    ForksOption,
+    FormatOption,
+    LimitOption,
+    OverlayOption,
+    SkipOption,
+    SpecArgument,
+)
 from fleetc.cli.planned import count
 from fleetc.cli.rolling import failures, skipped, tell_findings
 from fleetc.cli.working import compile_or_exit, load_settings
@@ -20,6 +29,7 @@ def preflight(
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     limit: LimitOption = None,
+    forks: ForksOption = None,
     skip: SkipOption = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -31,7 +41,7 @@ def preflight(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Stated, hosts_of
 
-    settings = load_settings(spec, overlay=overlay)
+    settings = load_settings(spec, overlay=overlay, forks=forks)
     compiled, _ = compile_or_exit(spec, settings, form)
     tree, blueprint = compiled.tree, compiled.blueprint
     assert tree is not None and blueprint is not None  # noqa: S101  # it compiled

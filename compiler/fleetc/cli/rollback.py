@@ -13,6 +13,8 @@ import typer
 from fleetc.cli.options import (
     HERE,
     AssumeDeadOption,
+    ClearOption,
+    ForksOption,
     JournalOption,
     LimitOption,
     OverlayOption,
@@ -36,11 +38,9 @@ def rollback(
         ),
     ] = "",
     limit: LimitOption = None,
+    forks: ForksOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what would be done.")] = False,
-    clear: Annotated[
-        list[str] | None,
-        typer.Option("--clear", metavar="HOST", help="Try this host in quarantine again; repeatable."),
-    ] = None,
+    clear: ClearOption = None,
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     journal: JournalOption = None,
@@ -57,7 +57,7 @@ def rollback(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated
 
-    settings = load_settings(spec, overlay=overlay, journal=journal)
+    settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint

@@ -39,6 +39,7 @@ SIGNER_ELSEWHERE = "signer elsewhere"
 def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
     """Lower the fleet, or only some of its hosts. Hosts without nodes are kept: a rollout stops what ran there."""
     edges = tuple(sorted(_edges(fleet)))
+    batches, pairs = batches_of(fleet, edges)
     return Blueprint(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
@@ -51,7 +52,8 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         monitoring=lower_monitoring(fleet),
-        batches=batches_of(fleet, edges),
+        batches=batches,
+        pairs=pairs,
         times=_times(fleet.rollout),
         live=fleet.rollout.live,
     )

@@ -1,8 +1,8 @@
 """The rollout order of hosts and its batches, and the order of nodes on a host: what others use goes first.
 
-In: a `Fleet` and the edges of its blueprint. Out: batches of names of hosts; a sort key for nodes. A gateway that
-starts before its signer or its orchestrators has nobody to sign or to work for it, and one that restarts last loses its
-streams only once.
+In: a `Fleet` and the edges of its blueprint. Out: batches of names of hosts, and which hosts go with one another where
+several machines share the work; a sort key for nodes. A gateway that starts before its signer or its orchestrators has
+nobody to sign or to work for it, and one that restarts last loses its streams only once.
 """
 
 from __future__ import annotations
@@ -61,8 +61,13 @@ def hosts_in_order(fleet: Fleet, edges: Iterable[Connection]) -> tuple[str, ...]
     return tuple(order)
 
 
-def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[str, ...], ...]:
-    """All hosts in the batches in which a rollout takes them.
+Pairs = tuple[tuple[str, str], ...]
+"""Two hosts each, of which one at least goes on working."""
+
+
+def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple[str, ...], ...], Pairs]:
+    """All hosts in the batches in which a rollout takes them, and two hosts of different batches for each group of
+    which one at least goes on working: whoever rolls out both never changes the whole group at once.
 
     The canary hosts go first. No batch has all hosts with gateways, nor all hosts with the orchestrators that one
     gateway can use, unless that is a single host; and none has hosts of two regions where the spec says so. A share is
@@ -82,7 +87,7 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[str, 
             batches.append(batch)
             taken = frozenset(batch)
             hosts = [name for name in hosts if name not in taken]
-    return tuple(batches)
+    return tuple(batches), _pairs(batches, apart)
 
 
 def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozenset[str]]]) -> tuple[str, ...]:
@@ -94,6 +99,17 @@ def _batch(hosts: Sequence[str], size: int, apart: Mapping[str, Sequence[frozens
         if len(batch) == size:
             break
     return tuple(batch)
+
+
+def _pairs(batches: Sequence[tuple[str, ...]], apart: Mapping[str, Sequence[frozenset[str]]]) -> Pairs:
+    """For each group its first host, and the first one of a later batch."""
+    place = {name: (number, at) for number, batch in enumerate(batches) for at, name in enumerate(batch)}
+    found = set()
+    for group in {group for groups in apart.values() for group in groups}:
+        first = min(group, key=place.__getitem__)
+        later = [name for name in group if place[name][0] != place[first][0]]
+        found.add((first, min(later, key=place.__getitem__)))
+    return tuple(sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]])))
 
 
 def _apart(fleet: Fleet, edges: Iterable[Connection]) -> dict[str, list[frozenset[str]]]:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from fleetc.blueprint.shards import Shard, canary_hosts
 from fleetc.rollout.hosts.begun import Begun
 from fleetc.rollout.hosts.deploy import _stopped
-from fleetc.rollout.hosts.gate import HostOutcome, Result
+from fleetc.rollout.hosts.gate import OBSERVE, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
 from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated
-from fleetc.rollout.hosts.runner import Project, RunOptions
+from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
 from fleetc.rollout.journal.history import Given, Place
 from fleetc.rollout.moves import Move
+from fleetc.rollout.plan.states import release_in
 from tests.support import compiled_example
 
 REWARD = "calls reward for 0x1"
 TREE, BLUEPRINT = (compiled_example("two-regions").tree, compiled_example("two-regions").blueprint)
 assert TREE is not None and BLUEPRINT is not None
 ONE, TWO = (host for host in BLUEPRINT.hosts[:2])
+NO_GOAL = Goal()
 ELSEWHERE = Place("198.51.100.99", 22, "root", True)
 
 
@@ -36,13 +40,14 @@ def refused(
     stated: Stated = NOTHING_STATED,
     left: tuple[str, ...] = (),
     elsewhere: dict[str, Any] | None = None,
+    goal: Goal = NO_GOAL,
 ) -> str:
     assert TREE is not None and BLUEPRINT is not None
     journal = to_read(Path("/nonexistent"), "demo")
     journal.history.hosts = known
     project = cast(Project, None)
     options = RunOptions()
-    rollout = Rollout(TREE, project, BLUEPRINT, options, {}, lambda _: None, Goal(), journal, set())
+    rollout = Rollout(TREE, project, BLUEPRINT, options, {}, lambda _: None, goal, journal, set())
     rollout.left = {name: known[name] for name in left}
     rollout.elsewhere = elsewhere or {}
     return order_of(rollout, {host.host: host for host in hosts}, stated)[2]
@@ -106,3 +111,58 @@ def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:
     coming = begun(ONE.name, {}, {"gate": ()})
     assert "gate was last on two, which --limit leaves out" in refused({}, coming, elsewhere={"two": {"gate": ()}})
     assert refused({"two": given(ELSEWHERE, gate=())}, coming, elsewhere={"two": {}}) == ""
+
+
+HOME = next(host for host in BLUEPRINT.hosts if host.services)
+NODE = HOME.services[0].name
+AWAY = next(host.name for host in BLUEPRINT.hosts if host is not HOME)
+
+
+def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
+    """Its new host is left out: deployed alone, the old one would stop it and nobody would start it."""
+    leaving = begun(AWAY, {NODE: ()}, {})
+    assert f"{AWAY} would end what {HOME.name} goes on with ({NODE}), which --limit" in refused({}, leaving)
+    said = refused({}, leaving, goal=Goal(shard=Shard(2, 3)))
+    assert said.endswith("and 2/3 has only one of them: deploy both with --limit, or without --shard")
+    arriving = begun(HOME.name, {}, {NODE: ()})
+    assert refused({}, leaving, arriving) == ""
+    assert refused({}, leaving, stated=Stated(dead=(HOME.name,))) == ""
+    assert refused({}, begun(AWAY, {"nobody-has-it": ()}, {})) == ""
+    assert refused({}, leaving, goal=Goal("rollback", {AWAY: "a" * 64})) == ""
+
+
+def test_reward_that_would_only_end_is_not_torn() -> None:
+    caller = next(host for host in BLUEPRINT.hosts if any(service.exclusive for service in host.services))
+    (what,) = next(service.exclusive for service in caller.services if service.exclusive)
+    before = next(host.name for host in BLUEPRINT.hosts if host is not caller)
+    alone = begun(before, {"orch": (what,)}, {"orch": ()})
+    assert f"{before} would end what {caller.name} goes on with ({what})" in refused({}, alone)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({}, ""),
+        ({"release": "b" * 64}, "does not run this release"),
+        ({"switch": {"id": "1", "phase": "healthy"}}, "does not run this release"),
+        (None, "could not be reached"),
+    ],
+)
+def test_part_without_the_canary_waits_for_it(
+    said: dict[str, Any] | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Machines that share the work have no word between them, so each asks the canary hosts themselves."""
+    assert TREE is not None and BLUEPRINT is not None
+    (canary,) = canary_hosts(BLUEPRINT)
+    state = {"release": release_in(TREE, canary), "switch": None, "processes": [], **(said or {})}
+    answers = {canary: {OBSERVE: {"format": 1, "ok": True, "state": state}}} if said is not None else {}
+    failures = () if said is not None else (Event("unreachable", canary, OBSERVE, "via ssh: no route"),)
+    run = RunResult("successful", 0, {"ok": {canary: 1}}, failures, answers=answers)
+    monkeypatch.setattr(Rollout, "run", lambda _self, _playbook, _hosts: run)
+    journal, none = to_read(Path("/nonexistent"), "demo"), cast(Project, None)
+    goal = Goal(shard=Shard(2, 3))
+    rollout = Rollout(TREE, none, BLUEPRINT, RunOptions(), {}, lambda _: None, goal, journal, set())
+    found = rollout.missing_canary(["us-gpu-1"])
+    assert (why in found and found.endswith("roll out the shard 1/3 first")) if why else found == ""
+    assert rollout.missing_canary([canary]) == ""
+    assert replace(rollout, goal=Goal()).missing_canary(["us-gpu-1"]) == ""

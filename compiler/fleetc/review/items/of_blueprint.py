@@ -353,6 +353,7 @@ PLAN: dict[str, _Take] = {
     "canary": _of_fleet("rollout", "canary"),
     "batch": _of_fleet("rollout", "batch"),
     "batches": _order,
+    "pairs": lambda _place, _plan, _found: iter(()),  # they follow from the batches
     "times": _times,
     "live": _of_fleet("rollout", "live"),
     "silenced": _silenced,

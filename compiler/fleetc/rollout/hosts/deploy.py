@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.rollout.findings import Finding
 from fleetc.rollout.hosts.begun import Begun, Step
@@ -81,12 +82,14 @@ def deploy_tree(
     goal: Goal | None = None,
     stated: Stated = NOTHING_STATED,
 ) -> Outcome:
-    """Bring all hosts, or those in `limit`, to the goal. Hosts that left the spec are retired, unless there is a limit.
+    """Bring all hosts, or those in `limit` or of a shard, to the goal.
+
+    Hosts that left the spec are retired, unless there is a limit.
 
     Raises DeployError before any host is touched, and FilesError where the journal cannot be written.
     """
     goal = goal or Goal()
-    chosen = hosts_of(blueprint, limit)
+    chosen = hosts_of(blueprint, limit, goal.shard)
     left = {} if limit or goal.back_to else left_hosts(journal.history.hosts, blueprint)
     every = _names(blueprint)
     need_known((*stated.clear, *stated.renamed), every)
@@ -110,8 +113,11 @@ def deploy_tree(
             journal.write("end", exit_code=outcome.exit_code if outcome else 1)
 
 
-def resumed(journal: Journal, tree: Tree) -> tuple[str, ...]:
-    """The hosts of the rollout that broke off, () for all. Raises DeployError where it cannot be gone on with."""
+def resumed(journal: Journal, tree: Tree) -> tuple[tuple[str, ...], Shard | None]:
+    """The hosts of the rollout that broke off, () for all, or its shard.
+
+    Raises DeployError where it cannot be gone on with.
+    """
     run = journal.history.broken_off
     if run is None:
         raise DeployError("no rollout of this fleet broke off; run fleetc deploy without --resume", 1)
@@ -120,7 +126,7 @@ def resumed(journal: Journal, tree: Tree) -> tuple[str, ...]:
     if run.manifest != tree.as_mapping()[MANIFEST].sha256:
         message = "the rollout that broke off was of another tree: check that one out and run this again"
         raise DeployError(f"{message}, or run fleetc deploy without --resume, or fleetc rollback", 1)
-    return run.hosts
+    return run.hosts, read_shard(run.shard) if run.shard else None
 
 
 def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
@@ -134,6 +140,9 @@ def _dry_run(rollout: Rollout, hosts: tuple[str, ...]) -> Outcome:
 
 def _roll_out(rollout: Rollout, hosts: tuple[str, ...], stated: Stated) -> Outcome:
     asked = (*hosts, *rollout.left)
+    refused = rollout.missing_canary((*hosts, *stated.dead))
+    if refused:
+        return Outcome(tuple(HostOutcome(host, "old", f"not begun: {refused}") for host in asked), (), False)
     begun, run = claimed(rollout, asked)
     rollout.ask_others(begun)
     held = [host for host in asked if begun[host].answered and begun[host].needed]
@@ -279,6 +288,7 @@ def _write_begin(rollout: Rollout, tree: Tree, limit: Sequence[str], stated: Sta
         manifest=tree.as_mapping()[MANIFEST].sha256,
         seal=sealed.seal if sealed else "-",
         hosts=list(limit),
+        shard=str(rollout.goal.shard or ""),
         stated={name: list(value) for name, value in stated._asdict().items()},
     )
 

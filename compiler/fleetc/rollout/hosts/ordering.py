@@ -25,6 +25,7 @@ def order_of(
     moves, usual = moves_of(runs, wants), rollout.blueprint.batches
     handovers = handovers_of(runs, wants, moves)
     blocked = _twice(wants) or _replaced(rollout, begun, stated) or _blocked(rollout, begun, stated)
+    blocked = blocked or _torn(rollout, begun, stated)
     if blocked:
         return moves, usual, blocked
     stays = [one for one in handovers if not begun[one.source].needed]
@@ -93,9 +94,30 @@ def _blocked(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> st
     return ""
 
 
+def _torn(rollout: Rollout, begun: Mapping[str, Begun], stated: Stated) -> str:
+    """What would only end here, because the host that goes on with it is left out; "" where nothing is."""
+    homes: dict[str, str] = {}
+    for host in rollout.blueprint.hosts if not rollout.goal.back_to else ():
+        for service in host.services:
+            homes |= dict.fromkeys((service.name, *service.exclusive), host.name)
+    for source, one in begun.items():
+        kept = {what for node, does in one.wants.items() for what in (node, *does)}
+        for what in (what for node, does in one.runs.items() for what in (node, *does)):
+            target = homes.get(what, source)
+            if one.answered and what not in kept and target not in begun and target not in stated.dead:
+                return _left_out(rollout, f"{source} would end what {target} goes on with ({what})")
+    return ""
+
+
 def _may_still_run(rollout: Rollout, what: str, host: str) -> str:
     if host in rollout.left:
         return f"{what}, which cannot be asked; if it is gone for good, state it with --assume-dead {host}"
+    return _left_out(rollout, what)
+
+
+def _left_out(rollout: Rollout, what: str) -> str:
+    if rollout.goal.shard:
+        return f"{what}, and {rollout.goal.shard} has only one of them: deploy both with --limit, or without --shard"
     return f"{what}, which --limit leaves out: name both hosts, or leave --limit out"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.gate import OBSERVE, TASKS
@@ -59,11 +60,13 @@ NOTHING_STATED = Stated()
 
 
 class Goal(NamedTuple):
-    """Where a rollout leads: to the tree, or with `back_to` to releases that hosts keep, by host."""
+    """Where a rollout leads: to the tree, or with `back_to` to releases that hosts keep, by host; with `shard` only on
+    the hosts of that part of the fleet, while others roll out the other parts."""
 
     kind: Literal["deploy", "rollback"] = "deploy"
     back_to: Mapping[str, str] = {}
     sealed: NewestPlan | None = None
+    shard: Shard | None = None
 
 
 @dataclass(slots=True)
@@ -105,6 +108,19 @@ class Rollout:
         if others and comes:
             answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
             self.elsewhere = {host: one.runs for host, one in answers.items() if one.answered}
+
+    def missing_canary(self, hosts: Sequence[str]) -> str:
+        """Why a part of the fleet without the canary may not begin yet; "" where it may."""
+        shard = self.goal.shard
+        others = [name for name in canary_hosts(self.blueprint) if name not in hosts]
+        if shard is None or not others:
+            return ""
+        said = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
+        for name, one in said.items():
+            if not one.answered or not one.settled or one.release != release_in(self.tree, name):
+                what = "does not run this release" if one.answered else one.outcome.reason or "does not answer"
+                return f"the canary {name} {what}: roll out the shard 1/{shard.parts} first"
+        return ""
 
     def given(self, host: str, begun: Begun) -> Given:
         """What a host is given, for the journal."""
@@ -172,8 +188,10 @@ def place_of(host: HostBlueprint) -> Place:
     return Place(host.address, host.ssh_port, host.ssh_user, host.become)
 
 
-def hosts_of(blueprint: Blueprint, limit: tuple[str, ...]) -> tuple[str, ...]:
-    """The hosts of a rollout in its order; those in `limit`, if there are any. Raises DeployError."""
+def hosts_of(blueprint: Blueprint, limit: tuple[str, ...], shard: Shard | None = None) -> tuple[str, ...]:
+    """The hosts of a rollout in its order; those in `limit`, if there are any, or of a part. Raises DeployError."""
+    if shard is not None:
+        return shards_of(blueprint, shard.parts)[shard.number - 1]
     known = tuple(host.name for host in blueprint.in_order)
     need_known(limit, known)
     return tuple(name for name in known if name in limit) if limit else known

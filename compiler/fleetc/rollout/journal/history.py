@@ -46,7 +46,10 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Run:
-    """One rollout over `hosts`, or over all where there are none. `exit_code` is None where it broke off."""
+    """One rollout over `hosts`, or over all where there are none, or over `shard`, a part of the fleet such as 3/10.
+
+    `exit_code` is None where it broke off.
+    """
 
     id: str
     who: str
@@ -59,6 +62,7 @@ class Run:
     exit_code: int | None = None
     releases: dict[str, str] = field(default_factory=dict)
     """What each host of the fleet ran when it ended, as far as that is known."""
+    shard: str = ""
 
 
 @dataclass(slots=True)
@@ -132,7 +136,8 @@ def _keep(hosts: dict[str, Given], host: str, given: Given) -> None:
 
 def _run(entry: Entry) -> Run:
     facts = entry.facts
-    return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], tuple(facts["hosts"]))
+    shard = facts.get("shard", "")  # an older fleetc knew no shards
+    return Run(entry.run, facts["who"], entry.at, facts["kind"], facts["manifest"], tuple(facts["hosts"]), shard=shard)
 
 
 def facts_of(given: Given) -> dict[str, Any]:
