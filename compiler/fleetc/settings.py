@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
 from fleetc.disk.manifest import FilesError, read_path, shown
@@ -54,6 +55,7 @@ WHERE: Mapping[str, Where] = {
     "allowed_signers": Where(False, "says whose plans are trusted"),
     "signer": Where(False, "says whose plans are trusted"),
     "journal": Where(False, "says what runs where"),
+    "worker": Where(False, "names a program to run, which gets at secrets"),
 }
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
@@ -61,6 +63,15 @@ WHERE: Mapping[str, Where] = {
 def _split(value: Any) -> Any:
     """Text names one file, or several separated as in PATH; a list stays as it is."""
     return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+
+def _command(value: str) -> str:
+    """Words as a shell splits them; no shell gets to see them."""
+    try:
+        shlex.split(value)
+    except ValueError as problem:
+        raise ValueError(f"it is no command: {str(problem).lower()}") from None
+    return value
 
 
 class FromCheckout(NamedTuple):
@@ -109,6 +120,9 @@ class Settings(BaseSettings):
     signer: str | None = Field(None, description="Who must have signed a plan; by default anybody in that file.")
     journal: Path | None = Field(
         None, description="Directory with the journals of rollouts; by default ~/.local/state/fleetc."
+    )
+    worker: Annotated[str, AfterValidator(_command)] = Field(
+        "", description="Command that starts ansible-runner worker, where Ansible runs then; by default it runs here."
     )
 
     _from_checkout: tuple[FromCheckout, ...] = PrivateAttr(())

@@ -21,6 +21,7 @@ from fleetc.cli.options import (
     LimitOption,
     OutputOption,
     OverlayOption,
+    RenamedOption,
     RolloutFormatOption,
     ShardOption,
     SignerOption,
@@ -28,6 +29,7 @@ from fleetc.cli.options import (
     SkipOption,
     SpecArgument,
     TakeOverOption,
+    WorkerOption,
 )
 from fleetc.cli.output import files_failure, message, plain
 from fleetc.cli.planned import around, count, refusals
@@ -50,19 +52,13 @@ def deploy(
     limit: LimitOption = None,
     shard: ShardOption = None,
     forks: ForksOption = None,
+    worker: WorkerOption = None,
     plan: Annotated[
         Path | None,
         typer.Option("--plan", metavar="PLAN", help="Carry out exactly this plan, or nothing if anything changed."),
     ] = None,
     clear: ClearOption = None,
-    renamed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--renamed",
-            metavar="HOST",
-            help="This host, or its fleet, had another name in the last rollout; repeatable.",
-        ),
-    ] = None,
+    renamed: RenamedOption = None,
     assume_dead: AssumeDeadOption = None,
     take_over: TakeOverOption = None,
     skip: SkipOption = None,
@@ -88,7 +84,13 @@ def deploy(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated, hosts_of
 
-    options = {"allowed_signers": allowed_signers, "signer": signer, "journal": journal, "forks": forks}
+    options = {
+        "allowed_signers": allowed_signers,
+        "signer": signer,
+        "journal": journal,
+        "forks": forks,
+        "worker": worker,
+    }
     settings = load_settings(spec, overlay=overlay, output=output, **options)
     if plan is None and (allowed_signers or signer):
         message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")

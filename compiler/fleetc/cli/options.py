@@ -63,6 +63,22 @@ ClearOption = Annotated[
 ]
 
 
+WorkerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--worker", metavar="COMMAND", help="Start ansible-runner worker by this, and have Ansible run there."
+    ),
+]
+
+
+RenamedOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--renamed", metavar="HOST", help="This host, or its fleet, had another name in the last rollout; repeatable."
+    ),
+]
+
+
 ForksOption = Annotated[int | None, typer.Option("--forks", metavar="N", help="How many hosts to reach at once.")]
 
 

@@ -18,6 +18,7 @@ from fleetc.cli.options import (
     OverlayOption,
     SkipOption,
     SpecArgument,
+    WorkerOption,
 )
 from fleetc.cli.planned import count
 from fleetc.cli.rolling import failures, skipped, tell_findings
@@ -30,6 +31,7 @@ def preflight(
     overlay: OverlayOption = None,
     limit: LimitOption = None,
     forks: ForksOption = None,
+    worker: WorkerOption = None,
     skip: SkipOption = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -41,7 +43,7 @@ def preflight(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Stated, hosts_of
 
-    settings = load_settings(spec, overlay=overlay, forks=forks)
+    settings = load_settings(spec, overlay=overlay, forks=forks, worker=worker)
     compiled, _ = compile_or_exit(spec, settings, form)
     tree, blueprint = compiled.tree, compiled.blueprint
     assert tree is not None and blueprint is not None  # noqa: S101  # it compiled

@@ -21,6 +21,7 @@ from fleetc.cli.options import (
     RolloutFormatOption,
     SpecArgument,
     TakeOverOption,
+    WorkerOption,
 )
 from fleetc.cli.output import message
 from fleetc.cli.rolling import About, failures, opened_journal, tell
@@ -39,6 +40,7 @@ def rollback(
     ] = "",
     limit: LimitOption = None,
     forks: ForksOption = None,
+    worker: WorkerOption = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; show what would be done.")] = False,
     clear: ClearOption = None,
     assume_dead: AssumeDeadOption = None,
@@ -57,7 +59,7 @@ def rollback(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import Goal, Stated
 
-    settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks)
+    settings = load_settings(spec, overlay=overlay, journal=journal, forks=forks, worker=worker)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tree, blueprint = compiled.tree, compiled.blueprint

@@ -1,13 +1,14 @@
-"""One host behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
+"""Hosts behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
 
-In: a directory. Out: `Loopback`: a fleet of one host with secrets of all three kinds, whose `start` runs the real
-`fleetc deploy`. sshd runs in a mount namespace of its own, so that the host's /etc, /opt, /var/lib, /root and /tmp are
-not this machine's; docker is a stand-in that starts the stand-in node. Needs root, sshd, unshare and gcc.
+In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all three kinds, whose `start` runs the
+real `fleetc deploy`. Each sshd runs in a mount namespace of its own, so that the host's /etc, /opt, /var/lib, /root and
+/tmp are not this machine's; docker is a stand-in that starts the stand-in node. Needs root, sshd, unshare and gcc.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import secrets
 import shutil
@@ -20,6 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +55,7 @@ node_release = "v0.9.1"
 address = "127.0.0.1"
 public = "one.example.net"
 runtime = "docker"
-ssh_port = {port}
+ssh_port = {one}
 
 [wallets.payer]
 address = "0x1111111111111111111111111111111111111111"
@@ -87,9 +89,29 @@ user = "gate"
 password = {{ vault = "kafka_password" }}
 """
 
+ANOTHER = """
+[hosts.{name}]
+address = "127.0.0.1"
+public = "{name}.example.net"
+runtime = "docker"
+ssh_port = {port}
+
+[orchestrators.orch-{name}]
+host = "{name}"
+mode = "video"
+wallet = "payer"
+price = "1200 wei / pixel"
+service = "{name}.example.net:{service}"
+cli = "127.0.0.1:{cli}"
+"""
+"""A host of its own with an orchestrator, which the gateway does not use."""
+
+NAMES = ("one", "two", "three")
+
 _DOCKER = r'''#!/usr/bin/env python3
 """A stand-in for docker: a container is a process of the stand-in node, with what its Compose file says."""
 import json, os, pathlib, re, signal, subprocess, sys
+NAME = "livepeer-{node_name}"
 state = pathlib.Path("/var/lib/container.json")
 words = sys.argv[1:]
 def process():
@@ -101,11 +123,11 @@ def end():
         os.kill(found["pid"], signal.SIGKILL)
     state.unlink(missing_ok=True)
 if words[:2] == ["container", "ls"]:
-    print("livepeer-gate" if process() else "")
+    print(NAME if process() else "")
 elif words[:2] == ["container", "inspect"]:
     found = process()
     status = {{"Status": "running", "Pid": found["pid"]}}
-    print(json.dumps([{{"Name": "/livepeer-gate", "State": status, "Image": "sha256:1", "RestartCount": 0}}]))
+    print(json.dumps([{{"Name": "/" + NAME, "State": status, "Image": "sha256:1", "RestartCount": 0}}]))
 elif words[:2] in (["container", "stop"], ["container", "rm"]):
     end()
 elif words[:2] == ["image", "inspect"]:
@@ -122,7 +144,7 @@ elif words[0] == "compose" and "up" in words:
             variables[name] = re.sub(r"\\(.)", r"\1", value)
     with open(os.devnull, "r+b") as nothing:
         started = subprocess.Popen(
-            [{node!r}, *arguments], env=variables, start_new_session=True,
+            [{program!r}, *arguments], env=variables, start_new_session=True,
             stdin=nothing, stdout=nothing, stderr=nothing,
         )
     state.write_text(json.dumps({{"pid": started.pid}}))
@@ -172,91 +194,140 @@ def spellings() -> dict[str, list[bytes]]:
     return found
 
 
-class Loopback:
-    """The host, and the machine that rolls out to it: its temporary directory, home and memory."""
+class LoopbackHost:
+    """One host: what is below `root` is its own, and `port` that of its sshd."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, port: int, node_name: str, program: Path) -> None:
+        self.root, self.port = directory / "root", port
+        self._bin, self._directory = directory / "bin", directory
+        self._bin.mkdir(parents=True)
+        for name in (*_PLACES, "etc", "work", "tmp"):
+            (self.root / name).mkdir(parents=True)
+        docker = _DOCKER.format(program=str(program), node_name=node_name)
+        for name, text in (("docker", docker), ("systemctl", _NO_SYSTEMD), ("systemd-run", _NO_SYSTEMD)):
+            (self._bin / name).write_text(text)
+            (self._bin / name).chmod(0o755)
+        (self.root / "etc/livepeer").mkdir()
+        (self.root / "etc/livepeer/password").write_text("hunter2")
+        (self.root / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
+
+    def start(self, host_key: Path, authorized: Path) -> None:
+        """Start sshd, once it has a key of its own and knows that of the controller."""
+        shutil.copy(authorized, self.root / "authorized-keys")
+        config = self._directory / "sshd-config"
+        config.write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nPidFile none\n"
+            f"AuthorizedKeysFile {self.root}/authorized-keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+            f"Subsystem sftp internal-sftp\n"
+            f"SetEnv PATH={self._bin}:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={self.root}/tmp\n"
+        )
+        binds = "\n".join(f"mount --bind {name} {path}" for name, path in _PLACES.items())
+        script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=_path()), config=config)
+        log = (self._directory / "sshd.log").open("wb")
+        command = ["unshare", "--mount", "sh", "-c", script]
+        self.sshd = subprocess.Popen(command, cwd=self.root, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise AssertionError((self._directory / "sshd.log").read_text())
+
+    def close(self) -> None:
+        """End all that runs on the host, and sshd, with which its mounts go."""
+        self._end_processes()
+        self.sshd.terminate()
+        self.sshd.wait(timeout=20)
+
+    def inside(self, *command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run a command with the directories of the host, and with its docker."""
+        environment = {"PATH": f"{self._bin}:{_path()}", "HOME": "/root", "TMPDIR": str(self.root / "tmp")}
+        return subprocess.run(
+            ["nsenter", f"--mount=/proc/{self.sshd.pid}/ns/mnt", "--", *command],
+            env={**environment, **options.pop("env", {})}, capture_output=True, text=True, check=False, **options,
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        """Make it a host that nothing was rolled out to, whatever a killed rollout left going there."""
+        self._end_processes()
+        (self.root / "var-lib/container.json").unlink(missing_ok=True)
+        assert self.inside("rm", "-rf", "/etc/fleetc", "/opt/fleetc", "/var/lib/fleetc").returncode == 0
+
+    def _end_processes(self) -> None:
+        """End all that runs on the host but sshd: sessions, what a module began there, and the node."""
+        while any([self._end(int(process.name)) for process in Path("/proc").glob("[0-9]*")]):
+            time.sleep(0.01)
+
+    def _end(self, pid: int) -> bool:
+        with suppress(OSError):  # one that ended meanwhile
+            own = [Path(f"/proc/{number}/ns/mnt").readlink() for number in (self.sshd.pid, pid)]
+            if pid != self.sshd.pid and own[0] == own[1]:
+                os.kill(pid, signal.SIGKILL)
+                return True
+        return False
+
+    def node(self) -> int:
+        """The process of its node; 0 without one."""
+        with suppress(OSError, ValueError, KeyError):
+            pid = json.loads((self.root / "var-lib/container.json").read_text())["pid"]
+            return int(pid) if Path(f"/proc/{pid}/exe").exists() else 0
+        return 0
+
+
+class Loopback:
+    """The hosts, and the machine that rolls out to them: its temporary directory, home and memory."""
+
+    def __init__(self, directory: Path, count: int = 1) -> None:
         self.directory = directory
-        self.host = directory / "host"
         self.temporary, self.home = directory / "controller-tmp", directory / "controller-home"
         self.memory = Path(tempfile.mkdtemp(prefix="loopback-", dir="/dev/shm"))
         for path in (self.temporary, self.home, directory / "fleet", directory / "bin"):
             path.mkdir()
-        for name in (*_PLACES, "etc", "work", "tmp"):
-            (self.host / name).mkdir(parents=True)
-        self.port, *self._ports = free_ports(4)
-        self._node = compile_standin(directory / "bin")
-        self._write_fleet()
-        self._sshd = self._start_sshd()
+        program = compile_standin(directory / "bin")
+        ports = iter(free_ports(3 + 3 * count))
+        self._ports = {name: next(ports) for name in ("cli", "http", "rtmp")}
+        self.hosts: dict[str, LoopbackHost] = {}
+        for name in NAMES[:count]:
+            node = "gate" if name == "one" else f"orch-{name}"
+            self.hosts[name] = LoopbackHost(directory / f"host-{name}", next(ports), node, program)
+        self.host = self.hosts["one"].root
+        self._others = {name: (next(ports), next(ports)) for name in NAMES[1:count]}
+        self.write_fleet()
+        self._write_secrets()
+        for key in ("host-key", "key"):
+            self._run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / key))
+        known = " ".join((directory / "host-key.pub").read_text().split()[:2])
+        lines = [f"[127.0.0.1]:{host.port} {known}\n" for host in self.hosts.values()]
+        (directory / "known-hosts").write_text("".join(lines))
+        for host in self.hosts.values():
+            host.start(directory / "host-key", directory / "key.pub")
 
     def close(self) -> None:
-        """End all that runs on the host, and sshd, with which its mounts go."""
-        while self._end_processes():
-            time.sleep(0.01)
-        self._sshd.terminate()
-        self._sshd.wait(timeout=20)
+        """End all of it."""
+        for host in self.hosts.values():
+            host.close()
         shutil.rmtree(self.memory)
 
     def forget(self) -> None:
-        """Make the host one that nothing was rolled out to, whatever a killed rollout left going there."""
-        while self._end_processes():
-            time.sleep(0.01)
-        (self.host / "var-lib/container.json").unlink(missing_ok=True)
-        inside = ["nsenter", f"--mount=/proc/{self._sshd.pid}/ns/mnt", "rm", "-rf"]
-        subprocess.run([*inside, "/etc/fleetc", "/opt/fleetc", "/var/lib/fleetc"], check=True)
+        """Make the hosts such that nothing was rolled out to them."""
+        for host in self.hosts.values():
+            host.forget()
 
-    def _end_processes(self) -> int:
-        """End all that runs on the host but sshd: sessions, what a module began there, and the node; how many."""
-        own, ended = Path(f"/proc/{self._sshd.pid}/ns/mnt").readlink(), 0
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):  # one that ended meanwhile
-                if int(process.name) != self._sshd.pid and (process / "ns/mnt").readlink() == own:
-                    os.kill(int(process.name), signal.SIGKILL)
-                    ended += 1
-        return ended
+    def write_fleet(self, more: str = "", **changes: str) -> None:
+        """Write the spec and compile it; `changes` replace text, such as a price, and `more` is added."""
+        text = SPEC.format(one=self.hosts["one"].port, **self._ports)
+        for name, (service, cli) in self._others.items():
+            text += ANOTHER.format(name=name, port=self.hosts[name].port, service=service, cli=cli)
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        (self.directory / "fleet/fleet.toml").write_text(text + more)
+        self._run(sys.executable, "-m", "fleetc", "compile", str(self.directory / "fleet"))
 
-    def _write_fleet(self) -> None:
-        fleet = self.directory / "fleet"
-        (fleet / "fleet.toml").write_text(
-            SPEC.format(port=self.port, **dict(zip(("cli", "http", "rtmp"), self._ports, strict=True)))
-        )
+    def _write_secrets(self) -> None:
         vault, password = self.directory / "vault.yml", self.directory / "vault-password"
         password.write_text(CANARIES["password"])
         vault.write_text(f"fleet_vault:\n  kafka_password: {CANARIES['vault']}\n")
         self._run("ansible-vault", "encrypt", "--vault-password-file", str(password), str(vault))
-        (self.host / "etc/livepeer").mkdir()
-        (self.host / "etc/livepeer/password").write_text("hunter2")
-        (self.host / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
-        self._run(sys.executable, "-m", "fleetc", "compile", str(fleet))
-
-    def _start_sshd(self) -> subprocess.Popen[bytes]:
-        for name in ("host-key", "key"):
-            self._run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.directory / name))
-        key = " ".join((self.directory / "host-key.pub").read_text().split()[:2])
-        (self.directory / "known-hosts").write_text(f"[127.0.0.1]:{self.port} {key}\n")
-        docker = _DOCKER.format(node=str(self._node))
-        for name, text in (("docker", docker), ("systemctl", _NO_SYSTEMD), ("systemd-run", _NO_SYSTEMD)):
-            (self.directory / "bin" / name).write_text(text)
-            (self.directory / "bin" / name).chmod(0o755)
-        shutil.copy(self.directory / "key.pub", self.host / "authorized-keys")
-        config = self.directory / "sshd-config"
-        config.write_text(
-            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.directory}/host-key\nPidFile none\n"
-            f"AuthorizedKeysFile {self.host}/authorized-keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
-            f"Subsystem sftp internal-sftp\n"
-            f"SetEnv PATH={self.directory}/bin:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={self.host}/tmp\n"
-        )
-        binds = "\n".join(f"mount --bind {name} {path}" for name, path in _PLACES.items())
-        script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=_path()), config=config)
-        log = (self.directory / "sshd.log").open("wb")
-        command = ["unshare", "--mount", "sh", "-c", script]
-        started = subprocess.Popen(command, cwd=self.host, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return started
-            time.sleep(0.05)
-        raise AssertionError((self.directory / "sshd.log").read_text())
 
     def _run(self, *command: str) -> None:
         environment = {**os.environ, "PATH": _path(), "HOME": str(self.home)}
@@ -280,11 +351,9 @@ class Loopback:
 
     def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
         """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
-        lacks = ("compose-missing", "docker-answers", "kafka-answers", "keystore-holds-account", "queue-answers")
-        skip = [word for code in lacks for word in ("--skip", f"{code}=the host of this test has none")]
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *skip],
+                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *SKIPPED],
                 cwd=self.directory / "fleet", env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip
@@ -292,6 +361,11 @@ class Loopback:
     def said(self) -> str:
         """What the last rollout said."""
         return (self.directory / "said").read_text()
+
+
+LACKS = ("compose-missing", "docker-answers", "kafka-answers", "keystore-holds-account", "queue-answers")
+"""What the preflight finds that these hosts have not."""
+SKIPPED = tuple(word for code in LACKS for word in ("--skip", f"{code}=the host of this test has none"))
 
 
 def free_ports(count: int) -> list[int]:

@@ -24,7 +24,8 @@ from tests.support import compiled_example
 REWARD = "calls reward for 0x1"
 TREE, BLUEPRINT = (compiled_example("two-regions").tree, compiled_example("two-regions").blueprint)
 assert TREE is not None and BLUEPRINT is not None
-ONE, TWO = (host for host in BLUEPRINT.hosts[:2])
+HOSTS = BLUEPRINT.hosts
+ONE, TWO = HOSTS[:2]
 NO_GOAL = Goal()
 ELSEWHERE = Place("198.51.100.99", 22, "root", True)
 
@@ -113,9 +114,9 @@ def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:
     assert refused({"two": given(ELSEWHERE, gate=())}, coming, elsewhere={"two": {}}) == ""
 
 
-HOME = next(host for host in BLUEPRINT.hosts if host.services)
+HOME = next(host for host in HOSTS if host.services)
 NODE = HOME.services[0].name
-AWAY = next(host.name for host in BLUEPRINT.hosts if host is not HOME)
+AWAY = next(host.name for host in HOSTS if host is not HOME)
 
 
 def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
@@ -132,9 +133,9 @@ def test_node_that_would_only_end_is_not_torn_from_its_new_host() -> None:
 
 
 def test_reward_that_would_only_end_is_not_torn() -> None:
-    caller = next(host for host in BLUEPRINT.hosts if any(service.exclusive for service in host.services))
+    caller = next(host for host in HOSTS if any(service.exclusive for service in host.services))
     (what,) = next(service.exclusive for service in caller.services if service.exclusive)
-    before = next(host.name for host in BLUEPRINT.hosts if host is not caller)
+    before = next(host.name for host in HOSTS if host is not caller)
     alone = begun(before, {"orch": (what,)}, {"orch": ()})
     assert f"{before} would end what {caller.name} goes on with ({what})" in refused({}, alone)
 

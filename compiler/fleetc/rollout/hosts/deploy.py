@@ -96,7 +96,7 @@ def deploy_tree(
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     asked = {name: given for name, given in left.items() if name not in stated.dead}
-    values = {} if goal.back_to else secret_variables(blueprint, hosts)
+    values = {} if goal.back_to or settings.worker else secret_variables(blueprint, hosts)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
     whole = with_left(tree, blueprint, asked)

@@ -27,7 +27,7 @@ def preflight(
 ) -> tuple[Finding, ...]:
     """All findings of all hosts, or of those in `limit`, without those that are skipped. Raises DeployError."""
     hosts = hosts_of(blueprint, limit)
-    values = secret_variables(blueprint, hosts)
+    values = {} if settings.worker else secret_variables(blueprint, hosts)
     options = replace(options_of(settings, False, None, stated), limit=hosts)
     with private_project(tree) as project:
         try:

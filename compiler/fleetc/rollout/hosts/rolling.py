@@ -165,7 +165,9 @@ def options_of(
     settings: Settings, check: bool, sealed: NewestPlan | None, stated: Stated = NOTHING_STATED
 ) -> RunOptions:
     """How to reach the hosts, as the settings say. Raises DeployError where the vault's password cannot be had."""
-    password_file, password = vault_password(absolute(settings.vault_password_file))
+    password_file, password = settings.vault_password_file, None
+    if not settings.worker:
+        password_file, password = vault_password(absolute(password_file))
     variables: dict[str, Any] = {
         "fleet_host_run": this_run(),
         "fleet_host_clear": list(stated.clear),
@@ -177,7 +179,7 @@ def options_of(
     return replace(
         reaching(settings),
         check=check,
-        vault_file=absolute(settings.vault_file),
+        vault_file=settings.vault_file if settings.worker else absolute(settings.vault_file),
         vault_password_file=password_file,
         vault_password=password,
         variables=variables,

@@ -13,12 +13,11 @@ import os
 import secrets
 import shlex
 import shutil
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,9 @@ from typing import Any, NamedTuple
 from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
+from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
+from fleetc.rollout.hosts.secrets import absolute
+from fleetc.rollout.hosts.worker import job, run_on_worker
 from fleetc.settings import Settings
 
 ANSIBLE_DIRECTORY = "ansible"
@@ -39,15 +41,17 @@ _OF_THE_RUNNER = (
     "AWX_ISOLATED_DATA_DIR",
 )
 """Variables by which ansible_runner hears from Ansible."""
+_OF_A_WORKER = (
+    "ANSIBLE_FORKS",
+    "ANSIBLE_HOST_KEY_CHECKING",
+    "ANSIBLE_NOCOLOR",
+    "ANSIBLE_SSH_EXTRA_ARGS",
+    "ANSIBLE_TIMEOUT",
+    "LC_ALL",
+    "PYTHONDONTWRITEBYTECODE",
+)
+"""Variables that a worker is sent; the others are its own."""
 _VALUES = "values.json"
-_LINUX_LAUNCHER = """
-import ctypes, os, signal, sys
-ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-if os.getppid() == int(sys.argv[1]):
-    os.execvp(sys.argv[2], sys.argv[2:])
-"""
-"""Starts a program that gets SIGTERM when fleetc dies; else Ansible may wait for ever for a terminal that is gone."""
-_TERM_SECONDS = 20.0
 _MESSAGE_LIMIT = 2000
 _LAST_WORDS = 15
 
@@ -94,21 +98,21 @@ class RunOptions:
     variables: Mapping[str, Any] = field(default_factory=dict)
     """Variables of Ansible that are stronger than all others."""
     vault_password: bytes | None = field(default=None, repr=False)
+    worker: tuple[str, ...] = ()
+    """A command that starts `ansible-runner worker`; then all paths here are those of the machine that it runs on."""
 
 
 def reaching(settings: Settings, hosts: Sequence[str] = ()) -> RunOptions:
     """How to reach hosts, as the settings say; without secrets."""
+    there = bool(settings.worker)
     return RunOptions(
         limit=tuple(hosts),
         forks=settings.forks,
         connect_timeout=settings.connect_timeout,
-        ssh_key=_absolute(settings.ssh_key),
-        ssh_known_hosts=_absolute(settings.ssh_known_hosts),
+        ssh_key=settings.ssh_key if there else absolute(settings.ssh_key),
+        ssh_known_hosts=settings.ssh_known_hosts if there else absolute(settings.ssh_known_hosts),
+        worker=tuple(shlex.split(settings.worker)),
     )
-
-
-def _absolute(path: Path | None) -> Path | None:
-    return None if path is None else path.expanduser().absolute()
 
 
 class InterruptedRunError(Exception):
@@ -156,13 +160,14 @@ def run_playbook(
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
     whose results are wanted.
     """
-    if not project.in_memory and (values or options.vault_file):
+    if not project.in_memory and not options.worker and (values or options.vault_file):
         on_event(Event("warning", "", "", _NO_MEMORY))
     own_umask = os.umask(0o077)
     own = project.work / secrets.token_hex(8)
     own.mkdir()
     try:
-        return _run(project, own, playbook, options, values, on_event, asked)
+        run = _run_there if options.worker else _run
+        return run(project, own, playbook, options, values, on_event, asked)
     finally:
         os.umask(own_umask)
         shutil.rmtree(own, ignore_errors=True)
@@ -185,7 +190,7 @@ def _run(
 ) -> RunResult:
     import ansible_runner
 
-    _end_gently(ansible_runner)
+    end_gently(ansible_runner)
     interrupted = threading.Event()
     notes = _Notes(on_event, asked, own / _VALUES)
     environment = _environment(project.path, project.work, options)
@@ -195,11 +200,9 @@ def _run(
         if data["status"] == "starting":
             kept = {*environment, *_OF_THE_RUNNER}
             runner_config.env = {name: value for name, value in runner_config.env.items() if name in kept}
-            if sys.platform == "linux":
-                launcher = [sys.executable, "-I", "-c", _LINUX_LAUNCHER, str(os.getpid())]
-                runner_config.command = [*launcher, *runner_config.command]
+            runner_config.command = bound_to_fleetc(runner_config.command)
 
-    previous = _on_interrupt(interrupted)
+    previous = on_interrupt(interrupted)
     try:
         runner = ansible_runner.run(
             private_data_dir=str(own),
@@ -217,12 +220,56 @@ def _run(
             status_handler=handle_status,
             cancel_callback=interrupted.is_set,
         )
-        last_words = () if notes.stats else _last_words(Path(runner.config.artifact_dir))
+        artifacts = Path(runner.config.artifact_dir)
+        last_words = () if notes.stats else _lines_of(artifacts / "stdout", artifacts / "stderr")
     finally:
-        _restore(previous)
+        restore(previous)
     if interrupted.is_set():
         raise InterruptedRunError
     return notes.result(runner.status, runner.rc, last_words)
+
+
+def _run_there(
+    project: Project,
+    own: Path,
+    playbook: str,
+    options: RunOptions,
+    values: Mapping[str, str],
+    on_event: Callable[[Event], None],
+    asked: Collection[str],
+) -> RunResult:
+    """The same by a worker, which has the secrets: no value is sent."""
+    import ansible_runner
+
+    interrupted = threading.Event()
+    notes = _Notes(on_event, asked, own / _VALUES)
+    previous = on_interrupt(interrupted)
+    here = _environment(project.path, project.work, options)
+    there = {name: text for name, text in here.items() if name in _OF_A_WORKER}
+    tree = project.path.parent
+    try:
+        with job(tree, tree.parent.parent / own.name, options.limit) as place:
+            sent = {
+                "private_data_dir": str(place),
+                "playbook": f"{ANSIBLE_DIRECTORY}/{playbook}",
+                "inventory": str(place / "project" / ANSIBLE_DIRECTORY / "inventory.json"),
+                "cmdline": _command_line(own, options, values),
+                "envvars": there | {"ANSIBLE_CONFIG": f"{ANSIBLE_DIRECTORY}/ansible.cfg"},
+                "fact_cache_type": "",
+                "suppress_env_files": True,
+                "settings": {"pexpect_timeout": 1, "suppress_env_files": True},
+            }
+            ended = run_on_worker(
+                ansible_runner.run, bound_to_fleetc(options.worker), here, sent, own, notes.take, interrupted
+            )
+    except OSError as problem:
+        return notes.result("error", None, (f"the worker {options.worker[0]} cannot be started: {problem.strerror}",))
+    finally:
+        restore(previous)
+    if interrupted.is_set():
+        raise InterruptedRunError
+    last_words = () if notes.stats else (*_lines_of(*ended.said), *filter(None, [ended.explanation]))
+    return notes.result(ended.status, ended.rc, last_words)
 
 
 class _Notes:
@@ -354,40 +401,10 @@ def _message(result: dict[str, Any]) -> str:
     return "\n".join(dict.fromkeys(part.strip() for part in parts))[:_MESSAGE_LIMIT]
 
 
-def _last_words(artifacts: Path) -> tuple[str, ...]:
+def _lines_of(*files: Path) -> tuple[str, ...]:
     """The end of what Ansible printed before any task: a broken inventory, a missing vault file, a wrong option."""
-    lines = [
-        line for name in ("stdout", "stderr") for line in (artifacts / name).read_text(errors="replace").splitlines()
-    ]
+    lines = [line for file in files if file.exists() for line in file.read_text(errors="replace").splitlines()]
     return tuple(line for line in lines if line.strip())[-_LAST_WORDS:]
-
-
-def _end_gently(module: Any) -> None:
-    """Make a cancelled run end with SIGTERM first: the runner's own SIGKILL leaves Ansible's workers running."""
-
-    def handle_termination(cls: Any, pid: int, is_cancel: bool = True) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
-            end = time.monotonic() + _TERM_SECONDS
-            while time.monotonic() < end:
-                # WNOWAIT: the runner's own library collects the exit status.
-                if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                    return
-                time.sleep(0.1)
-            os.killpg(os.getpgid(pid), signal.SIGKILL)
-
-    module.Runner.handle_termination = classmethod(handle_termination)
-
-
-def _on_interrupt(interrupted: threading.Event) -> list[tuple[signal.Signals, Any]]:
-    if threading.current_thread() is not threading.main_thread():
-        return []
-    return [(sig, signal.signal(sig, lambda *_: interrupted.set())) for sig in (signal.SIGINT, signal.SIGTERM)]
-
-
-def _restore(previous: Sequence[tuple[signal.Signals, Any]]) -> None:
-    for sig, handler in previous:
-        signal.signal(sig, handler)
 
 
 def _close_connections(work: Path) -> None:
