@@ -21,6 +21,7 @@ from fleetc.emit import (
     flags,
     manifest,
     monitoring,
+    rollout_page,
     source_copy,
     streams,
     systemd,
@@ -86,6 +87,7 @@ class Drafts:
             *streams.emit(self._blueprint),
             *monitoring.emit(self._blueprint, self._templates),
             *docs.emit(self._blueprint, self._templates),
+            *rollout_page.emit(self._blueprint, self._templates),
             *source_copy.emit(self._sources),
         ]
         return [*drafts, manifest.emit(self._blueprint, self._sources, lambda: [*self._of_all_hosts(), *drafts])]

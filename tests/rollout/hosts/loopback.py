@@ -26,6 +26,7 @@ from typing import Any
 import pytest
 
 from tests.farm_image import compile_standin
+from tests.keystores import key_file
 from tests.standin import can_build
 from tests.support import ROOT
 
@@ -42,6 +43,7 @@ CANARIES = {
 They are this run's own: every process of the machine is searched for them, and another run may be going on.
 """
 
+PAYER = "0x1111111111111111111111111111111111111111"
 SPEC = """
 spec = 1
 
@@ -130,6 +132,10 @@ elif words[:2] == ["container", "inspect"]:
     print(json.dumps([{{"Name": "/" + NAME, "State": status, "Image": "sha256:1", "RestartCount": 0}}]))
 elif words[:2] in (["container", "stop"], ["container", "rm"]):
     end()
+elif words[0] == "version":
+    print("27.5.1")
+elif words[:2] == ["compose", "version"]:
+    print("2.40.0")
 elif words[:2] == ["image", "inspect"]:
     print("sha256:1")
 elif words[:2] in (["image", "tag"], ["container", "logs"]):
@@ -209,6 +215,9 @@ class LoopbackHost:
             (self._bin / name).chmod(0o755)
         (self.root / "etc/livepeer").mkdir()
         (self.root / "etc/livepeer/password").write_text("hunter2")
+        keys = self.root / "var-lib/livepeer/keystore"
+        keys.mkdir(parents=True)
+        (keys / "UTC--payer").write_bytes(key_file(PAYER, b"hunter2"))
         (self.root / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
 
     def start(self, host_key: Path, authorized: Path) -> None:
@@ -255,7 +264,7 @@ class LoopbackHost:
 
     def _end_processes(self) -> None:
         """End all that runs on the host but sshd: sessions, what a module began there, and the node."""
-        while any([self._end(int(process.name)) for process in Path("/proc").glob("[0-9]*")]):
+        while sum(self._end(int(process.name)) for process in Path("/proc").glob("[0-9]*")):
             time.sleep(0.01)
 
     def _end(self, pid: int) -> bool:
@@ -363,9 +372,10 @@ class Loopback:
         return (self.directory / "said").read_text()
 
 
-LACKS = ("compose-missing", "docker-answers", "kafka-answers", "keystore-holds-account", "queue-answers")
+SKIPPED = tuple(
+    word for code in ("kafka-answers", "queue-answers") for word in ("--skip", f"{code}=there is none here")
+)
 """What the preflight finds that these hosts have not."""
-SKIPPED = tuple(word for code in LACKS for word in ("--skip", f"{code}=the host of this test has none"))
 
 
 def free_ports(count: int) -> list[int]:
