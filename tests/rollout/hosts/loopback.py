@@ -11,6 +11,7 @@ import base64
 import json
 import os
 import secrets
+import shlex
 import shutil
 import signal
 import socket
@@ -173,6 +174,15 @@ exec {sshd} -D -e -f {config}
 """
 
 
+def _python_below(name: str, path: str) -> str:
+    """What keeps the Python of the tests in sight of a host whose directory `name` hides it below `path`."""
+    base = Path(sys.base_prefix)
+    if not base.is_relative_to(path):
+        return ""
+    inner = shlex.quote(str(name / base.relative_to(path)))
+    return f"mkdir -p {inner}; mount --bind {shlex.quote(str(base))} {inner}\n"
+
+
 def needed() -> str:
     """What keeps this machine from being such a host; empty where nothing does."""
     if os.geteuid() != 0:
@@ -230,7 +240,7 @@ class LoopbackHost:
             f"Subsystem sftp internal-sftp\n"
             f"SetEnv PATH={self._bin}:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={self.root}/tmp\n"
         )
-        binds = "\n".join(f"mount --bind {name} {path}" for name, path in _PLACES.items())
+        binds = "\n".join(f"{_python_below(name, path)}mount --rbind {name} {path}" for name, path in _PLACES.items())
         script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=_path()), config=config)
         log = (self._directory / "sshd.log").open("wb")
         command = ["unshare", "--mount", "sh", "-c", script]
@@ -322,14 +332,18 @@ class Loopback:
         for host in self.hosts.values():
             host.forget()
 
-    def write_fleet(self, more: str = "", **changes: str) -> None:
-        """Write the spec and compile it; `changes` replace text, such as a price, and `more` is added."""
+    def write_fleet(self, **changes: str) -> None:
+        """Write the spec and compile it; `changes` replace text, such as a price."""
         text = SPEC.format(one=self.hosts["one"].port, **self._ports)
         for name, (service, cli) in self._others.items():
             text += ANOTHER.format(name=name, port=self.hosts[name].port, service=service, cli=cli)
         for old, new in changes.items():
             text = text.replace(old, new)
-        (self.directory / "fleet/fleet.toml").write_text(text + more)
+        self.write_text(text)
+
+    def write_text(self, text: str) -> None:
+        """Write this spec and compile it."""
+        (self.directory / "fleet/fleet.toml").write_text(text)
         self._run(sys.executable, "-m", "fleetc", "compile", str(self.directory / "fleet"))
 
     def _write_secrets(self) -> None:
@@ -340,7 +354,10 @@ class Loopback:
 
     def _run(self, *command: str) -> None:
         environment = {**os.environ, "PATH": _path(), "HOME": str(self.home)}
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, timeout=120)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def environment(self) -> dict[str, str]:
         """What the operator's shell has."""
