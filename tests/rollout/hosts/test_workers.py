@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -12,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, needed
+from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, needed, texts_below
 
 pytestmark = pytest.mark.usefixtures("processes")
 
+SECRETS = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "password")]
 NODES = {"one": "gate", "two": "orch-two", "three": "orch-three"}
 
 
@@ -32,13 +35,14 @@ class Shared(Loopback):
         self.secrets.write_text(json.dumps(values))
         self.secrets.chmod(0o600)
 
-    def compile(self, price: str) -> None:
+    def compile(self, price: str, canary: int = 0) -> None:
         """Every node gets this price."""
         elsewhere = 'orchestrators = ["https://elsewhere.example.net:8935"]'
-        changes = {'discovery = "registry"': elsewhere, "[rollout]\n": '[rollout]\ncanary = 0\nconfirm = "30s"\n'}
+        settings = f'[rollout]\ncanary = {canary}\nconfirm = "30s"\n'
+        changes = {'discovery = "registry"': elsewhere, "[rollout]\n": settings}
         self.write_fleet(**changes, **{"1500 wei": f"{price} wei", "1200 wei": f"{price} wei"})
 
-    def roll(self, part: int) -> subprocess.Popen[bytes]:
+    def roll(self, part: int, shard: str = "") -> subprocess.Popen[bytes]:
         """One machine, with a journal of its own."""
         settings = {
             "FLEETC_VAULT_FILE": str(self.secrets),
@@ -46,7 +50,7 @@ class Shared(Loopback):
             "FLEETC_WORKER": "ansible-runner worker",
             "LOOPBACK_RPC_URL": "",
         }
-        options = (*SKIPPED, "--shard", f"{part}/3")
+        options = (*SKIPPED, "--shard", shard or f"{part}/3")
         with self.said_by(part).open("wb") as said:
             return subprocess.Popen(
                 [sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *options],
@@ -82,13 +86,22 @@ def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
     return [child for child, command in commands.items() if b"ansible-runner\0worker" in command]
 
 
-@pytest.fixture
-def shared(disk: Path) -> Iterator[Shared]:
+@pytest.fixture(scope="module")
+def machines(disk: Path) -> Iterator[Shared]:
     if missing := needed():
         pytest.skip(missing)
     made = Shared(disk)
     yield made
     made.close()
+
+
+@pytest.fixture
+def shared(machines: Shared) -> Shared:
+    """Hosts and journals that know of nothing."""
+    machines.forget()
+    for journal in machines.directory.glob("journal-*"):
+        shutil.rmtree(journal)
+    return machines
 
 
 @pytest.mark.slow
@@ -109,6 +122,8 @@ def test_killed_worker_leaves_its_host_old_or_new_and_the_others_go_on(shared: S
     codes = {part: process.wait(timeout=180) for part, process in started.items()}
     said = shared.said_by(killed).read_text()
     assert codes == {1: 0, 2: 5, 3: 0}, said
+    left = [path for path, data in texts_below(shared.temporary) if any(canary in data for canary in SECRETS)]
+    assert left == [], "a worker has no secret to leave behind"
     (unknown,) = [host for host in NAMES if f"\n{host}: " in said]
     assert "UNKNOWN" in said and "1 host: 1 unknown" in said
     assert shared.price(unknown) in ("1300", "1400")
@@ -117,3 +132,19 @@ def test_killed_worker_leaves_its_host_old_or_new_and_the_others_go_on(shared: S
     again = shared.roll(killed)
     assert again.wait(timeout=180) == 0, shared.said_by(killed).read_text()
     assert shared.price(unknown) == "1400"
+
+
+@pytest.mark.slow
+def test_commands_for_several_machines(shared: Shared) -> None:
+    """As ROLLOUT.md has them: the part without the canary begins only once the canary has the release."""
+    shared.compile("1300", canary=1)
+    page = (shared.directory / "fleet/rendered/ROLLOUT.md").read_text()
+    first, other = re.findall(r"^fleetc deploy --shard (\S+)$", page, re.MULTILINE)
+    early = shared.roll(2, other)
+    assert early.wait(timeout=180) == 1
+    said = shared.said_by(2).read_text()
+    assert "not begun: the canary" in said and f"roll out the shard {first} first" in said
+    assert [shared.hosts[host].node() for host in NAMES] == [0, 0, 0]
+    for part, shard in ((1, first), (2, other)):
+        assert shared.roll(part, shard).wait(timeout=180) == 0, shared.said_by(part).read_text()
+    assert [shared.price(host) for host in NAMES] == ["1300"] * 3

@@ -1,0 +1,50 @@
+"""`fleetc deploy --shard`: what it refuses before any host is asked, and how one that broke off is gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fleetc.blueprint.shards import Shard
+from fleetc.emit.tree import MANIFEST
+from fleetc.rollout.hosts.deploy import resumed
+from fleetc.rollout.hosts.journal import opened
+from tests.support import INVENTORIES, compiled_example, fleetc
+
+SPEC = INVENTORIES / "two-regions"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--shard", "4/3"), "error: --shard 4/3: it is a part and how many there are, such as 3/10"),
+        (("--shard", "\x1b[2J"), "error: --shard \\x1b[2J: it is a part"),
+        (("--shard", "1/3", "--limit", "eu-ai"), "--shard chooses the hosts, so it takes no --limit and no --plan"),
+        (("--shard", "1/3", "--plan", "plan.json"), "--shard chooses the hosts, so it takes no --limit and no --plan"),
+        (
+            ("--shard", "1/3", "--resume"),
+            "--resume goes on as the rollout that broke off, so it takes no --limit, --shard",
+        ),
+        (("--forks", "0"), "error: setting forks: Input should be greater than or equal to 1"),
+        (("--worker", "ssh 'node-1"), "error: setting worker: Value error, it is no command: no closing quotation"),
+    ],
+)
+def test_what_is_refused(options: tuple[str, ...], said: str) -> None:
+    done = fleetc("deploy", SPEC, *options)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_part_that_broke_off_is_gone_on_with(tmp_path: Path) -> None:
+    """A part has the same hosts in the same tree; the journal has no list of them."""
+    tree = compiled_example("two-regions").tree
+    assert tree is not None
+    begun = {"kind": "deploy", "who": "ci", "manifest": tree.as_mapping()[MANIFEST].sha256, "seal": "-", "stated": {}}
+    with opened(tmp_path, "two-regions", "1") as journal:
+        journal.write("begin", **begun, hosts=[], shard="2/3")
+    with opened(tmp_path, "two-regions", "2") as journal:
+        assert resumed(journal, tree) == ((), Shard(2, 3))
+        journal.write("begin", **begun, hosts=["eu-ai"])  # as an older fleetc wrote it
+    with opened(tmp_path, "two-regions", "3") as journal:
+        assert resumed(journal, tree) == (("eu-ai",), None)
