@@ -28,7 +28,7 @@ _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _HEALTH = re.compile(r', "health": .*')
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
-_PAGES = ("FLEET.md", "ansible/inventory.json", "ansible/rollout.json", "streams/", "monitoring/")
+_PAGES = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "ansible/rollout.json", "streams/", "monitoring/")
 """Files about the whole fleet, and path prefixes of such files. They come from the blueprint alone."""
 
 
