@@ -93,13 +93,13 @@ def test_tasks_of_one_host_are_few() -> None:
 
 
 def test_values_of_secrets_go_to_hosts_in_a_parameter_that_is_not_logged() -> None:
-    """And the program and the archive likewise: they are long."""
+    """And the archive likewise: it is long."""
     text = read_playbooks()["roles/fleet_host/library/fleet_host.py"].decode()
-    for name in ("program", "values", "archive"):
+    for name in ("values", "archive"):
         assert re.search(rf'"{name}": {{.*"no_log": True}}', text), name
     for path, task in tasks():
         arguments = task.get("fleet_host", {})
-        assert set(arguments) <= {"program", "request", "values", "archive"}, path
+        assert set(arguments) <= {"request", "values", "archive"}, path
         assert "values" not in str(arguments.get("request", "")), path
 
 
