@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostBlueprint, SecretVariable, Service
 from fleetc.blueprint.rollout import Need, Program
 from fleetc.language.fleet import Fleet
+from fleetc.lower.chain_needs import chain_needs
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS, NETWORKS
@@ -73,6 +74,7 @@ def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
     yield from _gpus(fleet, host)
     for service in host.services:
         yield from _of_service(fleet, host, service)
+    yield from chain_needs(fleet, host.name)
     if stack is not None:
         origin = given("avatars", stack.name)
         yield Need("stack", stack.checkout, origin, "checkout of the avatar stack, and nftables", (AVATAR_DIRECTORY,))

@@ -18,12 +18,16 @@ _MANY = 1000
 
 
 class Finding(NamedTuple):
-    """One thing on one host; `node` is "" where it concerns the host or several nodes."""
+    """One thing on one host; `node` is "" where it concerns the host or several nodes.
+
+    `severity` is warning where it keeps no release from running, else error.
+    """
 
     host: str
     code: str
     message: str
     node: str = ""
+    severity: str = "error"
 
 
 def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -36,15 +40,15 @@ def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
         return ()
     way = "ahead of" if seconds > 0 else "behind"
     message = f"its clock is {abs(seconds) / 60:.0f} min {way} the one here: times of its journal and logs are wrong"
-    return (Finding(host, CLOCK, message),)
+    return (Finding(host, CLOCK, message, severity="warning"),)  # no timer depends on a clock
 
 
 def diagnostics_of(findings: Iterable[Finding], blueprint: Blueprint) -> list[Diagnostic]:
-    """Each finding at the table of its node, or of its host. A clock alone is a warning: no timer depends on it."""
+    """Each finding at the table of its node, or of its host."""
     tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
     found = []
     for one in list(findings)[:_MANY]:
         path: Path = (tables[one.node], one.node) if one.node in tables else ("hosts", one.host)
-        make = warning if one.code == CLOCK else error
+        make = warning if one.severity == "warning" else error
         found.append(make(one.code, f"{one.host}: {one.message}", Label(path)))
     return found

@@ -71,13 +71,15 @@ class Pipeline:
 class Network:
     """A network by name: layer 0 is off-chain. `chain_id` is None where nothing is on a chain.
 
+    `controller` is the contract of the protocol that the node knows there, "" off-chain.
+
     `redemption_gas` is what redeeming a ticket takes there, `min_gas_price` (wei) what the node never goes below.
     """
 
     name: str
     layer: int
     chain_id: int | None
-    built_in_controller: bool
+    controller: str
     redemption_gas: int
     min_gas_price: int = 0
 
@@ -175,7 +177,7 @@ KNOWN_MODEL_IDS: frozenset[str] = frozenset(_PIPELINE_DATA["known_models"]["ids"
 RENDITIONS: tuple[str, ...] = tuple(load("renditions.toml")["renditions"]["names"])
 NETWORKS: dict[str, Network] = {
     n: Network(
-        n, row["layer"], row.get("chain_id"), row["built_in_controller"],
+        n, row["layer"], row.get("chain_id"), row.get("controller", ""),
         row.get("redemption_gas", _NETWORK_DATA["payments"]["redemption_gas"]), row.get("min_gas_price", 0),
     )
     for n, row in _NETWORK_DATA["networks"].items()

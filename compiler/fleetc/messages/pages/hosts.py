@@ -33,6 +33,18 @@ HOST_PAGES: dict[str, Page] = {
         "the node ends at once with exit status 0 if it cannot open its database.",
         "Give the directory to the user that nodes run as, or name another data_dir.",
     ),
+    "deposit-low": Page(
+        "The deposit of a wallet is low, or there is none.",
+        "gateways pay tickets from it; without one no orchestrator takes their work. Only a warning: people fund "
+        "a new gateway after its first rollout, and it keeps no release from running.",
+        "Fund it on the chain; deposit of the wallet says how much is planned, and deposit_low of [monitoring] "
+        "from when it is low.",
+    ),
+    "deposit-unlocking": Page(
+        "The deposit and the reserve of a wallet are being unlocked.",
+        "somebody asked to withdraw them, and orchestrators refuse the tickets of such an account.",
+        "Cancel the unlock on the chain if the gateway is to go on.",
+    ),
     "disk-read-only": Page(
         "A place that a rollout writes to takes no writes.",
         "the rollout would stop in the middle of its first step.",
@@ -113,6 +125,11 @@ HOST_PAGES: dict[str, Page] = {
         "the node ends when it cannot have its port, often with exit status 0.",
         "Stop that program, or give the node another port.",
     ),
+    "price-feed-answers": Page(
+        "The price feed of a node does not convert its prices.",
+        "the node panics at startup if it cannot convert a price.",
+        "Name the feed of that currency and network as price_feed, or write the price in wei.",
+    ),
     "program-missing": Page(
         "The node's program is not on a host.",
         "a systemd host starts it from there.",
@@ -167,6 +184,29 @@ HOST_PAGES: dict[str, Page] = {
         "A remote signer outside the fleet does not answer.",
         "the gateway cannot start without it.",
         "Start the signer, open the way to it, or correct its address.",
+    ),
+    "reserve-low": Page(
+        "The reserve of a wallet is low, or there is none.",
+        "orchestrators refuse tickets that no reserve backs. Only a warning: people fund a new gateway after its "
+        "first rollout, and it keeps no release from running.",
+        "Fund it on the chain; reserve of the wallet says how much is planned, and reserve_low of [monitoring] "
+        "from when it is low.",
+    ),
+    "rpc-answers": Page(
+        "A host gets no sound answer from the RPC address of its nodes.",
+        "a node that cannot ask the chain ends at once, often with exit status 0, and no balance can be seen.",
+        "Correct the address or its key, open the way to it, or wait until its provider works again.",
+    ),
+    "rpc-behind": Page(
+        "The RPC address of a host knows no block of the last hour.",
+        "its nodes would work in an old round: tickets expire, and rewards are missed.",
+        "Use another provider, or wait; if the clock of the host is wrong, correct that. A chain of your own that "
+        "makes no blocks is a reason to skip this.",
+    ),
+    "rpc-of-this-chain": Page(
+        "The RPC address serves another chain than the spec says, or the controller is not there.",
+        "the node looks for the contracts of the protocol in vain and ends at once.",
+        "Correct network, rpc or controller in [fleet].",
     ),
     "secret-addresses-well-formed": Page(
         "A secret that must be an address is none.",
@@ -232,5 +272,16 @@ HOST_PAGES: dict[str, Page] = {
         "Containers of a host get no GPU.",
         "Docker needs the toolkit of the vendor to hand them out.",
         "Install the NVIDIA Container Toolkit and restart Docker.",
+    ),
+    "wallet-balance-low": Page(
+        "An account has less than its minimum_balance.",
+        "transactions cost gas; when nothing is left, tickets are not redeemed and rewards are missed.",
+        "Send ether to the account, or lower minimum_balance.",
+    ),
+    "wallet-empty": Page(
+        "An account that has to pay for transactions has no ether.",
+        "it cannot register an orchestrator, redeem a ticket or call for a reward, and unredeemed tickets expire. "
+        "Asked only where the wallet has a minimum_balance.",
+        "Send ether to the account, or leave minimum_balance out; --skip goes on without.",
     ),
 }

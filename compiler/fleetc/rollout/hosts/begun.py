@@ -78,7 +78,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
 def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
     """What a host finds that it lacks, and a clock that differs."""
     told = [as_mapping(one) for one in as_list(answer.get("findings"))]
-    lacks = (Finding(host, *(as_text(one.get(key)) for key in ("code", "message", "node"))) for one in told)
+    lacks = (Finding(host, *(as_text(one.get(key)) for key in ("code", "message", "node", "severity"))) for one in told)
     return (*(one for one in lacks if one.code and one.message), *clock_finding(host, answer))
 
 

@@ -1,0 +1,120 @@
+"""Lowers what a host asks the chain before a rollout: its RPC address, its wallets, its price feeds.
+
+In: a fleet and one of its hosts. Out: `Need` values, each once with all nodes that need it. Amounts are in wei.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.prices import prices_of
+from fleetc.blueprint.rollout import Need
+from fleetc.language.fields import SecretRef
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.gateway import Buyer
+from fleetc.language.monitoring import Monitoring
+from fleetc.language.node import ChainSettings
+from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Wei
+from fleetc.language.signing import talks_to_chain
+from fleetc.places.origin import given
+from fleetc.upstream import FLAGS, NETWORKS
+
+_ETHER = "wei"  # the currency of a price that no feed converts
+_SENDERS = ("orchestrators", "redeemers", "reward_callers")
+"""Tables of nodes that send transactions by themselves."""
+
+Facts = tuple[tuple[str, str], ...]
+
+
+def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
+    """What the chain has to say for the nodes of a host; nothing where none of them talks to it."""
+    nodes = [node for node in fleet.nodes_by_host.get(host, ()) if talks_to_chain(fleet, node)]
+    if not nodes or fleet.fleet.rpc is None:
+        return
+    rpc = _rpc(fleet)
+    controller = _controller(fleet)
+    names = tuple(sorted(node.name for node in nodes))
+    place = given("fleet", "rpc")
+    written = "" if isinstance(fleet.fleet.rpc, SecretRef) else str(fleet.fleet.rpc)
+    facts = (*rpc, ("controller", controller))
+    yield Need("rpc", written, place, "a way to the RPC address of the chain", names, facts)
+    wallets: dict[str, list[Node]] = {}
+    for node in sorted(nodes, key=lambda node: node.name):
+        if isinstance(node.settings, ChainSettings) and node.settings.wallet is not None:
+            wallets.setdefault(node.settings.wallet, []).append(node)
+    for name, users in sorted(wallets.items()):
+        yield _wallet(fleet, name, users, facts)
+    yield from _price_feeds(fleet, nodes, rpc)
+
+
+def _rpc(fleet: Fleet) -> Facts:
+    """Where the RPC address is, and which chain it has to serve; "" for a network that nobody knows."""
+    written, network = fleet.fleet.rpc, NETWORKS.get(fleet.fleet.network)
+    secret = isinstance(written, SecretRef)
+    return (
+        ("chain_id", "" if network is None else str(network.chain_id)),
+        ("kind", written.kind if isinstance(written, SecretRef) else ""),
+        ("rpc", written.name if isinstance(written, SecretRef) else str(written)),
+        ("variable", FLAGS["ethUrl"].env if secret else ""),
+    )
+
+
+def _controller(fleet: Fleet) -> str:
+    network = NETWORKS.get(fleet.fleet.network)
+    if fleet.fleet.controller is not None:
+        return str(fleet.fleet.controller)
+    return network.controller if network is not None else ""
+
+
+def _wallet(fleet: Fleet, name: str, users: list[Node], rpc: Facts) -> Need:
+    wallet, shares = fleet.wallets[name], fleet.monitoring or Monitoring()
+    pays = any(isinstance(node.settings, Buyer) for node in users)
+    facts = [
+        ("minimum", _digits(wallet.minimum_balance)),
+        ("sends", "yes" if any(node.table in _SENDERS for node in users) else ""),
+        ("pays", "yes" if pays else ""),
+    ]
+    for what, planned, low in (
+        ("deposit", wallet.deposit, shares.deposit_low),
+        ("reserve", wallet.reserve, shares.reserve_low),
+    ):
+        facts += [(what, _digits(planned)), (f"{what}_low", _digits(_share(planned, low)))]
+    holds = ", ".join(_planned(fleet, name, pays))
+    words = f"account with {holds}" if holds else ""
+    nodes = tuple(node.name for node in users)
+    return Need("wallet", str(wallet.address), given("wallets", name), words, nodes, (*rpc, *facts))
+
+
+def _planned(fleet: Fleet, name: str, pays: bool) -> Iterator[str]:
+    """What an account is meant to have, in words."""
+    wallet = fleet.wallets[name]
+    if _digits(wallet.minimum_balance):
+        yield f"at least {wallet.minimum_balance}"
+    if pays and _digits(wallet.deposit):
+        yield f"a deposit of {wallet.deposit}"
+    if pays and _digits(wallet.reserve):
+        yield f"a reserve of {wallet.reserve}"
+
+
+def _share(amount: Wei | None, percent: str) -> Wei | None:
+    return None if amount is None else Wei(amount.wei * int(percent.removesuffix("%")) // 100)
+
+
+def _digits(amount: Wei | None) -> str:
+    return str(amount.wei) if amount is not None and amount.wei else ""
+
+
+def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
+    """The feeds that convert prices in other currencies, each with all that it has to convert."""
+    feeds: dict[str, tuple[set[str], list[str]]] = {}
+    for node in nodes:
+        others = {price.price.currency for price in prices_of(fleet, node) if price.price is not None} - {_ETHER}
+        if others and isinstance(node.settings, Buyer | Orchestrator):
+            feed = str(node.settings.price_feed or FLAGS["priceFeedAddr"].default)
+            currencies, users = feeds.setdefault(feed, (set(), []))
+            currencies.update(others)
+            users.append(node.name)
+    for feed, (currencies, users) in sorted(feeds.items()):
+        facts = (*rpc, ("currencies", " ".join(sorted(currencies))))
+        yield Need("price-feed", feed, given("fleet", "rpc"), "", tuple(sorted(users)), facts)
