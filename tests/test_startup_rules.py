@@ -51,12 +51,7 @@ def test_row_says_who_sees_to_it(name: str) -> None:
 LEFT = {
     "gpus-encode": "only a trial encode shows it, and a node may be using the GPU",
     "orchestrator-release": "an orchestrator outside the fleet says it in a call that has to be signed",
-    "price-feed-answers": "it takes a call to the chain",
-    "rpc-answers": "it takes a call to the chain",
-    "rpc-of-this-chain": "it takes a call to the chain",
-    "runner-images-present": "the node pulls the images itself, and knows which",
-    "secrets-agree": "the two values are on two hosts",
-    "service-address-leads-here": "nobody listens there before the node runs",
+    "secrets-agree": "the two values are on two hosts, and nothing that a host answers may help to guess one",
 }
 """Checks of a host that the program there does not make, and why."""
 

@@ -17,6 +17,7 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -422,7 +423,42 @@ def needs_of(spec: Table, host: Table) -> list[Table]:
                 need("toolkit", "", "NVIDIA Container Toolkit", [node["name"]])
     for node in host["nodes"]:
         needs_of_node(spec, node, docker, partial(need, nodes=[node["name"]]))
+    needs_of_chain(spec, sorted((node for node in host["nodes"] if "wallet" in node), key=itemgetter("name")), need)
     return list(found.values())
+
+
+CONTROLLER = "0xD8E8328501E9645d16Cf49539efC04f734606ee4"
+PRICE_FEED = "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612"
+
+
+def needs_of_chain(spec: Table, nodes: list[Table], need: Any) -> None:
+    """What the chain has to say for the nodes of a host that talk to it."""
+    facts = {"chain_id": "42161", "kind": "env", "rpc": spec["fleet"]["rpc"]["env"], "variable": "LP_ETHURL"}
+    others = {node["name"]: {price["currency"] for price in node["models"]} - {"wei"} for node in nodes}
+    converted = [name for name, currencies in others.items() if currencies]
+    feed = {**facts, "currencies": " ".join(sorted(set().union(*others.values())))}
+    facts["controller"] = CONTROLLER
+    if nodes:
+        need("rpc", "", "a way to the RPC address of the chain", [node["name"] for node in nodes], **facts)
+    for name in sorted({node["wallet"] for node in nodes}):
+        wallet, users = spec["wallets"][name], [node for node in nodes if node["wallet"] == name]
+        pays = any(node["table"] == "gateways" for node in users)
+        own = {"minimum": wei_of(wallet["minimum_balance"])}
+        own["sends"] = "yes" if any(node["table"] == "orchestrators" for node in users) else ""
+        own["pays"] = "yes" if pays else ""
+        words = f"account with at least {wallet['minimum_balance']}"
+        for what, share in (("deposit", 25), ("reserve", 50)):
+            amount = wei_of(wallet[what]) if what in wallet else ""
+            own |= {what: amount, f"{what}_low": str(int(amount) * share // 100) if amount else ""}
+            words += f", a {what} of {wallet[what]}" if pays and amount else ""
+        need("wallet", wallet["address"], words, [node["name"] for node in users], **facts, **own)
+    if converted:
+        need("price-feed", PRICE_FEED, "", converted, **feed)
+
+
+def wei_of(text: str) -> str:
+    """An amount such as "0.05 ETH" in wei."""
+    return str(int(Decimal(text.removesuffix(" ETH")) * 10**18))
 
 
 def needs_of_node(spec: Table, node: Table, docker: bool, need: Any) -> None:
@@ -443,6 +479,9 @@ def needs_of_node(spec: Table, node: Table, docker: bool, need: Any) -> None:
     if node["models"]:
         need("models-directory", f"{node['data_dir']}/models", "")
     need("data-directory", node["data_dir"], "", chain_id="0" if node["table"] == "transcoders" else "42161")
+    if node["table"] == "orchestrators":
+        place = f"{spec['hosts'][node['host']]['public']}:8935"
+        need("service-address", place, "", port="8935")
     for port, address, name, purpose in sorted(node["ports"], key=lambda port: (port[1], port[0])):
         if not purpose.endswith(" runner"):
             need("port", f"{purpose} of {name}", "", address=address, port=str(port), protocol="tcp")

@@ -6,14 +6,17 @@ Files, sockets, databases and keys are real; Docker and the driver of GPUs are s
 from __future__ import annotations
 
 import ast
+import http.server
 import itertools
 import json
 import os
 import socket
+import socketserver
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -289,6 +292,26 @@ def test_address_of_a_program_that_is_here_is_not_needed(host: Host, tmp_path: P
     assert host.codes(need | {"installed": str(tmp_path)}) == []
 
 
+def test_service_address_without_a_meaning_here(host: Host) -> None:
+    need = {"need": "service-address", "subject": "orch.invalid.:8935", "port": "8935"}
+    (found,) = host.asks(need)
+    assert found["code"] == "service-address-leads-here" and "has no address on this host" in found["message"]
+    assert host.asks(need | {"subject": "127.0.0.1:1"}) == [], "nobody listens here yet, so it shows nothing"
+
+
+def test_service_address_that_leads_elsewhere_while_the_node_runs(host: Host, listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    need = {"need": "service-address", "subject": "127.0.0.1:1", "port": str(port)}
+    assert host.asks(need) == [], "a stranger listens"
+    markers = Path(host.program["MARKERS"])
+    markers.mkdir(parents=True)
+    (markers / "gate").write_text("starting systemd")
+    host.says["systemctl show"] = f"Id=livepeer-gate.service\nActiveState=active\nMainPID={os.getpid()}\n"
+    (found,) = host.asks(need)
+    assert found["code"] == "service-address-leads-here" and "does not lead back to this host" in found["message"]
+    assert host.asks(need | {"subject": f"127.0.0.1:{port}"}) == []
+
+
 # Ports.
 
 
@@ -371,6 +394,49 @@ def test_program_that_is_missing_or_old(case: str, host: Host) -> None:
 def test_containers_without_gpus(host: Host) -> None:
     host.says |= SOUND | {next(iter(RUNTIMES)): '{"runc":{}}'}
     assert host.codes(*NEEDS.values()) == ["toolkit-missing"]
+
+
+class Engine(http.server.BaseHTTPRequestHandler):
+    """A stand-in for the engine of Docker, asked for images of registries; `has` has what it answers."""
+
+    has: ClassVar[dict[str, tuple[int, bytes]]] = {}
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        status, content = self.has[self.path.split("/")[-2]]
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def address_string(self) -> str:
+        return "docker"
+
+
+def test_image_of_a_runner(host: Host) -> None:
+    need = {"need": "image", "subject": "localhost/runner:1"}
+    host.says["docker image inspect"] = None
+    assert host.asks(need) == [], "without an engine, its own check speaks"
+    place = Path(host.program["DOCKER_SOCKET"])
+    place.parent.mkdir(parents=True)
+    Engine.has = {
+        "runner:1": (200, b'{"Descriptor": {}}'),
+        "none:1": (404, b'{"message": "manifest unknown"}'),
+        "ill:1": (500, b"<html>"),
+    }
+    with socketserver.ThreadingUnixStreamServer(str(place), Engine) as engine:
+        threading.Thread(target=engine.serve_forever, args=(0.02,), daemon=True).start()
+        assert host.asks(need) == []
+        (found,) = host.asks(need | {"subject": "localhost/none:1"})
+        assert host.asks(need | {"subject": "localhost/ill:1"}) == []
+        host.says["docker image inspect"] = "[]"
+        assert host.asks(need | {"subject": "localhost/none:1"}) == [], "it is here"
+        engine.shutdown()
+    assert found["code"] == "runner-images-present" and found["message"].endswith("cannot pull it: manifest unknown")
+    assert Engine.asked[0] == "/distribution/localhost/runner:1/json"
 
 
 def test_program_of_another_release(host: Host, tmp_path: Path) -> None:

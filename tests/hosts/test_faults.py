@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tests.farm import Farm, Host
-from tests.hosts.test_deploy import CANARY, SKIPPED, Rollout, process_of
+from tests.hosts.test_deploy import CANARY, LACKING, SKIPPED, Rollout, process_of
 from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -173,7 +173,7 @@ def stock(fleet: Faulty, *options: str) -> subprocess.CompletedProcess[str]:
     given = {"ANSIBLE_SSH_EXTRA_ARGS": ssh, "ANSIBLE_PRIVATE_KEY_FILE": str(fleet.farm.ssh_private_key)}
     given |= {"ANSIBLE_TIMEOUT": "4", "ANSIBLE_NOCOLOR": "1", "FARM_RPC_URL": f"https://rpc.example.net/{CANARY}"}
     ansible = Path(sys.executable).with_name("ansible-playbook")
-    skip = json.dumps({"fleet_host_skip": ["kafka-answers", "queue-answers"]})
+    skip = json.dumps({"fleet_host_skip": list(LACKING)})
     command = [str(ansible), "-e", f"@{fleet.directory / 'vault.yml'}", "-e", skip, "site.yml", *options]
     done = fleet.farm.controller(
         command, env={**os.environ, **given}, cwd=fleet.directory / "rendered/ansible", timeout=300

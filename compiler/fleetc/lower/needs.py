@@ -6,11 +6,13 @@ provide; the preflight of the program on the host checks all of them, so both sa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, HostBlueprint, SecretVariable, Service
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Argument, HostBlueprint, SecretVariable, Service
 from fleetc.blueprint.rollout import Need, Program
-from fleetc.language.fleet import Fleet
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
 from fleetc.lower.chain_needs import chain_needs
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES
 from fleetc.places.origin import Origin, given
@@ -124,6 +126,9 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
     for argument in service.arguments:
         if argument.flag == "liveRunnerConfig":
             yield Need("live-runner-config", argument.value, argument.origin, "file of live runners", own)
+        elif argument.flag in ("aiRunnerImage", "aiRunnerImageOverrides"):
+            for image in _images(argument):
+                yield Need("image", image, argument.origin, "", own)
         elif argument.flag == "verifierPath":
             yield Need("file", argument.value, argument.origin, "file of the verifier", own)
         elif argument.flag == "aiModelsDir":
@@ -134,10 +139,32 @@ def _of_service(fleet: Fleet, host: HostBlueprint, service: Service) -> Iterator
     chain_id = "" if chain is None else str(chain.chain_id or 0)
     yield Need("data-directory", service.data_dir, table, "", own, (("chain_id", chain_id),))
     yield from _reached(service, own)
+    yield from _service_address(fleet, service, own)
     for port in service.ports:
         if not port.purpose.endswith(" runner"):  # its containers hold these, and it looks after them itself
             facts = (("address", str(port.address)), ("port", str(port.port)), ("protocol", port.protocol))
             yield Need("port", f"{port.purpose} of {service.name}", port.origin, "", own, facts)
+
+
+def _images(argument: Argument) -> tuple[str, ...]:
+    """The runner images that the spec names; the node has names of its own for the others."""
+    if argument.flag == "aiRunnerImage":
+        return (argument.value,)
+    named = json.loads(argument.value)
+    images = {*named.get("batch", {}).values(), *named.get("live", {}).values(), named.get("default", "")}
+    return tuple(sorted(images - {""}))
+
+
+def _service_address(fleet: Fleet, service: Service, own: tuple[str, ...]) -> Iterator[Need]:
+    """Where an orchestrator asks itself when it starts, unless it is told not to."""
+    orchestrator = fleet.orchestrators.get(service.name)
+    if orchestrator is None or orchestrator.availability_check is False:
+        return
+    node = Node("orchestrators", service.name, orchestrator)
+    address = effective.service_address(fleet, node, orchestrator)
+    if address is not None:
+        port = effective.orchestrator_http(fleet, node, orchestrator).value.port
+        yield Need("service-address", address.value.authority, address.origin, "", own, (("port", str(port)),))
 
 
 def _program(program: Program, own: tuple[str, ...]) -> Iterator[Need]:

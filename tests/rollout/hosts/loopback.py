@@ -389,9 +389,8 @@ class Loopback:
         return (self.directory / "said").read_text()
 
 
-SKIPPED = tuple(
-    word for code in ("kafka-answers", "queue-answers") for word in ("--skip", f"{code}=there is none here")
-)
+_LACKING = ("kafka-answers", "queue-answers", "rpc-answers", "service-address-leads-here")
+SKIPPED = tuple(word for code in _LACKING for word in ("--skip", f"{code}=there is none here"))
 """What the preflight finds that these hosts have not."""
 
 

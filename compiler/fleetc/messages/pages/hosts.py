@@ -208,6 +208,11 @@ HOST_PAGES: dict[str, Page] = {
         "the node looks for the contracts of the protocol in vain and ends at once.",
         "Correct network, rpc or controller in [fleet].",
     ),
+    "runner-images-present": Page(
+        "An image of an AI runner is not on a host, and its registry does not give it.",
+        "the node cannot start the runner, and ends if its model is warm.",
+        "Correct the image in the spec, open the way to its registry, or load the image on the host.",
+    ),
     "secret-addresses-well-formed": Page(
         "A secret that must be an address is none.",
         "the node ends at once, or runs without what it names.",
@@ -222,6 +227,12 @@ HOST_PAGES: dict[str, Page] = {
         "A secret holds a character that its readers would misread.",
         "an environment file cannot carry it.",
         "Store the secret without line breaks and other control characters.",
+    ),
+    "service-address-leads-here": Page(
+        "The service address of an orchestrator does not lead to its host.",
+        "the node asks itself at that address when it starts, and ends if nothing answers.",
+        "Correct service or public, or its DNS entry; behind a router that does not lead back, write "
+        "availability_check = false.",
     ),
     "stack-brand-differs": Page(
         "The checkout of an avatar stack is of another brand than the spec says.",

@@ -19,6 +19,7 @@ from typing import Any
 
 from .keccak import keccak256
 from .secret_files import masked
+from .websocket import RefusedUpgradeError, converse
 
 ASK_SECONDS = 10
 """What one answer may take, from the first packet to its last byte."""
@@ -29,6 +30,7 @@ ANSWER_LIMIT = 1024**2
 SAID_LIMIT = 160
 """Characters of a server's own words in a message."""
 
+KINDS = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
 REASONS = {
     401: "it refuses the key (HTTP 401)",
     403: "it refuses the key (HTTP 403)",
@@ -98,8 +100,7 @@ class Rpc:
 
     def _hidden(self, said: str) -> str:
         """Words of the server without parts of the address, on one line."""
-        parts = urllib.parse.urlsplit(self.address)
-        pieces = [*re.split("[/?&=:@]", self.address), parts.hostname or ""]
+        pieces = re.split("[/?&=:@]", self.address.partition("://")[2])
         plain = masked(said[: 10 * SAID_LIMIT], [self.address, *pieces, *map(urllib.parse.unquote, pieces)])
         return " ".join(re.sub(r"[^ -~]", " ", plain).split())[:SAID_LIMIT] or "nothing"
 
@@ -130,34 +131,45 @@ def number_in(said: object, what: str) -> int:
 
 
 def post(address: str, body: bytes) -> bytes:
-    """The body of the answer to a POST of JSON: complete, soon, and of bearable length."""
+    """The answer to some JSON, over HTTP or a WebSocket: complete, soon, and of bearable length."""
     try:
         connection, path, headers = prepared(address)
     except ValueError:
         raise UnansweredError("it is no address") from None
     late = threading.Event()
-    watch = threading.Timer(ASK_SECONDS, hang_up, (connection, late))
-    watch.daemon = True
+    watch = None
     try:
         connection.connect()
+        watch = threading.Timer(
+            ASK_SECONDS, hang_up, (connection.sock, late)
+        )  # the answer takes it from the connection
+        watch.daemon = True
         watch.start()
-        connection.request("POST", path, body, headers)
-        answer = connection.getresponse()
-        content = answer.read(ANSWER_LIMIT + 1) if answer.status == 200 else b""
+        if address.startswith("ws"):
+            status, content = 200, converse(connection, path, headers, body, ANSWER_LIMIT + 1)
+        else:
+            connection.request("POST", path, body, {**headers, **KINDS})
+            answer = connection.getresponse()
+            status, content = answer.status, answer.read(ANSWER_LIMIT + 1) if answer.status == 200 else b""
+    except RefusedUpgradeError as refusal:
+        status, content = refusal.status, b""
+        if status == 200:
+            raise UnansweredError("it speaks no WebSocket") from None
     except ssl.SSLCertVerificationError:
         raise UnansweredError("its certificate is not one that this host trusts for its name") from None
     except (OSError, http.client.HTTPException, ValueError) as failure:
         raise UnansweredError(reason_of(failure, late.is_set())) from None
     finally:
-        watch.cancel()
+        if watch is not None:
+            watch.cancel()
         connection.close()
     if late.is_set():
         raise UnansweredError(reason_of(TimeoutError(), True))
-    if 300 <= answer.status < 400:
+    if 300 <= status < 400:
         message = "it leads elsewhere (HTTP %d), and the node asks no other address: write that one"
-        raise UnansweredError(message % answer.status)
-    if answer.status != 200:
-        raise UnansweredError(REASONS.get(answer.status, "it answers HTTP %d" % answer.status))
+        raise UnansweredError(message % status)
+    if status != 200:
+        raise UnansweredError(REASONS.get(status, "it answers HTTP %d" % status))
     if len(content) > ANSWER_LIMIT:
         raise UnansweredError("its answer is longer than 1 MB")
     return content
@@ -166,22 +178,23 @@ def post(address: str, body: bytes) -> bytes:
 def prepared(address: str) -> tuple[http.client.HTTPConnection, str, dict[str, str]]:
     """A connection that is not open yet, the path to ask there, and headers. Raises ValueError."""
     parts = urllib.parse.urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or not re.fullmatch("[!-~]+", address):
+    secure = {"http": False, "ws": False, "https": True, "wss": True}.get(parts.scheme)
+    if secure is None or not parts.hostname or not re.fullmatch("[!-~]+", address):
         raise ValueError
-    make = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = make(parts.hostname, parts.port, timeout=ASK_SECONDS)
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+    headers = {}
     if parts.username is not None:
         user = "%s:%s" % (urllib.parse.unquote(parts.username), urllib.parse.unquote(parts.password or ""))
         headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
     return connection, urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, "")), headers
 
 
-def hang_up(connection: http.client.HTTPConnection, late: threading.Event) -> None:
+def hang_up(connection: socket.socket, late: threading.Event) -> None:
     """End a connection that takes too long, whatever it is waiting for."""
     late.set()
-    with contextlib.suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def reason_of(failure: Exception, late: bool) -> str:
@@ -194,4 +207,4 @@ def reason_of(failure: Exception, late: bool) -> str:
         return "it does not speak TLS as it should"
     if isinstance(failure, OSError) and failure.strerror:
         return failure.strerror
-    return "its answer is no HTTP"
+    return "its answer makes no sense"

@@ -16,8 +16,17 @@ from .disk import check_disk
 from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory
 from .keystores import check_keystore, check_password_file
 from .ports import check_port
-from .programs import check_compose, check_docker, check_gpus, check_program, check_stack, check_systemd, check_toolkit
-from .reach import check_reach, check_secret
+from .programs import (
+    check_compose,
+    check_docker,
+    check_gpus,
+    check_image,
+    check_program,
+    check_stack,
+    check_systemd,
+    check_toolkit,
+)
+from .reach import check_reach, check_secret, check_service_address
 
 
 def do_preflight(request: Json) -> Json:
@@ -81,6 +90,7 @@ CHECKS: dict[str, Check] = {
     "compose": check_compose,
     "gpus": check_gpus,
     "toolkit": check_toolkit,
+    "image": check_image,
     "program": check_program,
     "reach": check_reach,
     "rpc": check_rpc,
@@ -90,6 +100,7 @@ CHECKS: dict[str, Check] = {
     "password-file": check_password_file,
     "file": check_file,
     "secret": check_secret,
+    "service-address": check_service_address,
     "live-runner-config": check_live_runner_config,
     "models-directory": check_models_directory,
     "data-directory": check_data_directory,

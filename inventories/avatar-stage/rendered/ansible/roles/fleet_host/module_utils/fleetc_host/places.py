@@ -45,6 +45,7 @@ PROFILE = "/etc/profile.d/fleetc-avatar.sh"
 SYSCTL = "/etc/sysctl.d/60-fleetc-avatar.conf"
 RESERVED = "/proc/sys/net/ipv4/ip_local_reserved_ports"
 POWER = "/var/lib/vtuber/power-state"
+DOCKER_SOCKET = "/var/run/docker.sock"
 
 BOOT_UNIT = "fleetc-host.service"
 FIREWALL_UNIT = "fleetc-avatar-firewall.service"

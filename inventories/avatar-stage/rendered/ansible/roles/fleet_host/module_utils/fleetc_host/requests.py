@@ -112,7 +112,7 @@ def do_begin(request: Json) -> Json:
             if not program.get("sha256"):  # the others come with the release, and are asked then
                 need_program(program, runner_of(wanted["owner"]))
         if "needs" in request and not request.get("claimed") and not request.get("back_to"):  # that one ran here before
-            need_nothing(request)
+            answer["findings"] = need_nothing(request)
         answer["carry"] = programs_to_carry(wanted)
         if not request.get("check"):
             claim(request)

@@ -9,24 +9,35 @@ from concurrent.futures import ThreadPoolExecutor
 from ..claims import need_own_release
 from ..places import Json, RefusedError
 from ..programs import runner_of
-from .asked import Asked, Check, Finding
+from ..rpc import Rpcs
+from .asked import WARNINGS, Asked, Check, Finding
+from .chain import check_price_feed, check_rpc, check_wallet
 from .disk import check_disk
 from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory
 from .keystores import check_keystore, check_password_file
 from .ports import check_port
-from .programs import check_compose, check_docker, check_gpus, check_program, check_stack, check_systemd, check_toolkit
-from .reach import check_reach, check_secret
+from .programs import (
+    check_compose,
+    check_docker,
+    check_gpus,
+    check_image,
+    check_program,
+    check_stack,
+    check_systemd,
+    check_toolkit,
+)
+from .reach import check_reach, check_secret, check_service_address
 
 
 def do_preflight(request: Json) -> Json:
     """All that would keep a release from running here, not the first alone. Changes nothing.
 
-    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message and node; node is
-    "" where a finding is of the host or of several nodes.
+    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message, node and
+    severity; node is "" where a finding is of the host or of several nodes. Warnings keep no release from running.
     """
     wanted = request["wanted"]
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
-    asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")))
+    asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")), Rpcs())
     checks: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
     checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
     with ThreadPoolExecutor(max_workers=16) as pool:
@@ -34,17 +45,24 @@ def do_preflight(request: Json) -> Json:
     findings: list[Json] = []
     for need, job in jobs:
         node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
-        findings += [{"code": code, "message": message, "node": node} for code, message in job.result()]
+        for code, message in job.result():
+            severity = "warning" if code in WARNINGS else "error"
+            findings.append({"code": code, "message": message, "node": node, "severity": severity})
     found = [one for at, one in enumerate(findings) if one not in findings[:at]]
     return {"findings": found, "changed": False, "clock": time.time()}
 
 
-def need_nothing(request: Json) -> None:
-    """Refuse a rollout to a host that lacks something, with all that it lacks; what a person skips is left out."""
+def need_nothing(request: Json) -> list[Json]:
+    """Refuse a rollout to a host that lacks something, with all that it lacks; what a person skips is left out.
+
+    Out: the warnings, where nothing else is found.
+    """
     found = [one for one in do_preflight(request)["findings"] if one["code"] not in request.get("skip", [])]
-    if found:
-        more = " (and %d more)" % (len(found) - 1) if len(found) > 1 else ""
-        raise RefusedError("preflight", found[0]["message"] + more, findings=found)
+    errors = [one for one in found if one["severity"] == "error"]
+    if errors:
+        more = " (and %d more)" % (len(errors) - 1) if len(errors) > 1 else ""
+        raise RefusedError("preflight", errors[0]["message"] + more, findings=found)
+    return found
 
 
 def found_by(check: Check, need: Json, asked: Asked) -> list[Finding]:
@@ -72,12 +90,17 @@ CHECKS: dict[str, Check] = {
     "compose": check_compose,
     "gpus": check_gpus,
     "toolkit": check_toolkit,
+    "image": check_image,
     "program": check_program,
     "reach": check_reach,
+    "rpc": check_rpc,
+    "wallet": check_wallet,
+    "price-feed": check_price_feed,
     "keystore": check_keystore,
     "password-file": check_password_file,
     "file": check_file,
     "secret": check_secret,
+    "service-address": check_service_address,
     "live-runner-config": check_live_runner_config,
     "models-directory": check_models_directory,
     "data-directory": check_data_directory,

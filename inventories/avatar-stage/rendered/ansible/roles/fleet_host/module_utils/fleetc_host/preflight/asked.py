@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ..places import Json
+from ..rpc import Rpcs
 from ..system import Ids
 
 Finding = tuple[str, str]
+
+WARNINGS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low")
+"""Codes of findings that keep no release from running: money that people top up while nodes run."""
 
 MEGABYTE = 1024**2
 
@@ -16,13 +20,14 @@ MEGABYTE = 1024**2
 class Asked(NamedTuple):
     """What checks know besides their need: the release, values of secrets, and as whom nodes run, None for root.
 
-    `renamed` says that this machine may have had another name.
+    `renamed` says that this machine may have had another name. `rpcs` are the JSON-RPC servers that are asked.
     """
 
     wanted: Json
     values: Json
     reader: Ids | None
     renamed: bool
+    rpcs: Rpcs
 
 
 Check = Callable[[Json, Asked], Iterable[Finding]]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ..places import Json
 from ..secret_files import masked, secret_value
 from .asked import Asked, Finding, has_scheme
+from .ports import holder_of, listeners, own_pids
 
 REACH_SECONDS = 5
 USUAL_PORTS = {"http": 80, "https": 443, "amqp": 5672, "amqps": 5671, "s3+http": 80, "s3+https": 443}
@@ -40,6 +41,26 @@ def check_reach(need: Json, _asked: Asked) -> Iterator[Finding]:
     failure = not_reached(need["subject"])
     if failure:
         yield need["check"], "%s does not answer: %s" % (masked(need["subject"], ()), failure)
+
+
+def check_service_address(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether the address of an orchestrator has a meaning here, where it asks itself when it starts.
+
+    Whether it leads here shows only while a node listens, so another one is not asked.
+    """
+    place, code = need["subject"], "service-address-leads-here"
+    parts = urllib.parse.urlsplit("//" + place)
+    try:
+        socket.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
+    except OSError:
+        yield code, "the name of its service address %s has no address on this host" % place
+        return
+    waiting = [inode for _, port, inode in listeners("tcp") if port == int(need["port"])]
+    if waiting and {holder_of(inode)[0] for inode in waiting} & set(own_pids()):
+        failure = not_reached(place)
+        if failure:
+            message = "its service address %s does not lead back to this host, where a node listens: %s"
+            yield code, message % (place, failure)
 
 
 def not_reached(address: str) -> str:

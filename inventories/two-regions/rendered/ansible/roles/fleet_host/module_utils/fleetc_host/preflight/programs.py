@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import re
 import shutil
+import socket
+import urllib.parse
 from collections.abc import Iterator
 
-from ..places import Json
+from ..places import DOCKER_SOCKET, Json
 from ..programs import need_program
 from ..stack.needs import need_brand, need_checkout, need_nftables
 from ..stack.parts import HOST_FILE, SLOT_FILE
 from ..system import run
-from .asked import Asked, Finding
+from .asked import MEGABYTE, Asked, Finding
+
+DOCKER_SECONDS = 20
 
 
 def check_program(need: Json, asked: Asked) -> Iterator[Finding]:
@@ -75,6 +81,42 @@ def check_toolkit(_need: Json, _asked: Asked) -> Iterator[Finding]:
     done = run("docker", "info", "--format", "{{ json .Runtimes }}", seconds=30)
     if '"nvidia"' not in done.out and not any(shutil.which(name) for name in programs):
         yield "toolkit-missing", "containers get no GPU here: install the NVIDIA Container Toolkit"
+
+
+def check_image(need: Json, _asked: Asked) -> Iterator[Finding]:
+    """Whether an image that the node starts is here, or Docker can pull it, as the node would have it do."""
+    image = need["subject"]
+    if run("docker", "image", "inspect", image).status == 0:
+        return
+    status, said = docker_says("/distribution/%s/json" % urllib.parse.quote(image, safe="/:@"))
+    if status not in (0, http.client.OK):  # that Docker does not answer at all is found by its own check
+        yield "runner-images-present", "%s is not here, and Docker cannot pull it: %s" % (image, said)
+
+
+class DockerConnection(http.client.HTTPConnection):
+    """A connection to the Docker engine of this host."""
+
+    def connect(self) -> None:
+        """Open it."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(DOCKER_SOCKET)
+
+
+def docker_says(path: str) -> tuple[int, str]:
+    """Status and message of what the Docker engine answers; 0 without an answer."""
+    connection = DockerConnection("docker", timeout=DOCKER_SECONDS)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        found = json.loads(answer.read(MEGABYTE))
+        return answer.status, str(found.get("message", "HTTP %d" % answer.status))[:200]
+    except socket.timeout:
+        return http.client.GATEWAY_TIMEOUT, "its registry does not answer within %d seconds" % DOCKER_SECONDS
+    except (OSError, http.client.HTTPException, ValueError, AttributeError):
+        return 0, ""
+    finally:
+        connection.close()
 
 
 def check_stack(_need: Json, asked: Asked) -> Iterator[Finding]:

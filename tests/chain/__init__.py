@@ -1,0 +1,115 @@
+"""A chain of the tests: anvil, which is a real JSON-RPC node, with the contracts of `protocol.sol`.
+
+In: an id. Out: `Chain`, which is asked like any other chain, and set as a test needs it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fleetc.text.keccak import keccak256
+from tests.outside_tools import node_package
+from tests.rollout.hosts.loopback import free_ports
+
+HERE = Path(__file__).parent
+CONTRACTS: dict[str, str] = json.loads((HERE / "protocol.json").read_text())["contracts"]
+ARBITRUM = 42161
+Argument = int | str | bytes
+"""A number, an address, or 32 bytes."""
+
+
+class Chain:
+    """A running chain, and the addresses of its contracts."""
+
+    def __init__(self, port: int, number: int) -> None:
+        self.url, self.id = f"http://127.0.0.1:{port}", number
+        self.funder = ""
+        self.controller = self.broker = self.feed = ""
+
+    def ask(self, method: str, *params: object) -> Any:
+        """The result of a call."""
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            said = json.load(answer)
+        assert "error" not in said, said
+        return said["result"]
+
+    def send(self, data: bytes, to: str | None = None) -> Any:
+        """Carry out a transaction; its receipt."""
+        sent = {"from": self.funder, "data": f"0x{data.hex()}", "gas": hex(5_000_000)} | ({"to": to} if to else {})
+        number, end = self.ask("eth_sendTransaction", sent), time.monotonic() + 10
+        while (receipt := self.ask("eth_getTransactionReceipt", number)) is None:
+            assert time.monotonic() < end, "the chain makes no block"
+            time.sleep(0.01)
+        assert receipt["status"] == "0x1", receipt
+        return receipt
+
+    def deploy(self) -> None:
+        """Put the contracts there, and tell the controller of the broker."""
+        self.funder = self.ask("eth_accounts")[0]
+        made = {name: self.send(bytes.fromhex(code))["contractAddress"] for name, code in CONTRACTS.items()}
+        self.controller, self.broker, self.feed = made["Controller"], made["TicketBroker"], made["PriceFeed"]
+        self.send(call("setContract(bytes32,address)", keccak256(b"TicketBroker"), self.broker), self.controller)
+
+    def set_balance(self, account: str, wei: int) -> None:
+        """Give an account exactly this much."""
+        self.ask("anvil_setBalance", account, hex(wei))
+
+    def set_sender(self, account: str, deposit: int, reserve: int, withdraw_round: int = 0) -> None:
+        """What the account of a gateway has in the broker, in wei."""
+        self.send(
+            call("setSender(address,uint256,uint256,uint256)", account, deposit, withdraw_round, reserve), self.broker
+        )
+
+    def set_feed(self, pair: str, price: int) -> None:
+        """What the price feed says: a pair such as "ETH / USD", of at most 32 letters, and a price."""
+        text = pair.encode()
+        tail = len(text).to_bytes(32, "big") + text.ljust(32, b"\0")
+        self.send(call("set(string,int256)", 64, price % 2**256) + tail, self.feed)
+
+
+def call(signature: str, *arguments: Argument) -> bytes:
+    """The data of a call of a contract."""
+    return keccak256(signature.encode())[:4] + b"".join(map(_word, arguments))
+
+
+def _word(argument: Argument) -> bytes:
+    if isinstance(argument, int):
+        return argument.to_bytes(32, "big")
+    return (bytes.fromhex(argument[2:]) if isinstance(argument, str) else argument).rjust(32, b"\0")
+
+
+@contextmanager
+def running(number: int = ARBITRUM, *options: str) -> Iterator[Chain]:
+    """A chain without contracts; the test is skipped where anvil is not installed."""
+    packages = node_package("@foundry-rs/anvil").parent
+    (program,) = packages.glob("anvil-*/bin/anvil")
+    (port,) = free_ports(1)
+    words = (str(program), "--silent", "--host", "127.0.0.1", "--port", str(port), "--chain-id", str(number))
+    process = subprocess.Popen([*words, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        made = Chain(port, number)
+        _wait(made, process)
+        yield made
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait(chain: Chain, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 20
+    while True:
+        try:
+            assert chain.ask("eth_chainId") == hex(chain.id)
+            return
+        except OSError:
+            assert process.poll() is None and time.monotonic() < end, "anvil does not start"
+            time.sleep(0.05)

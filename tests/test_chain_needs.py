@@ -1,0 +1,141 @@
+"""What a host asks the chain before a rollout, by what the spec says."""
+
+from __future__ import annotations
+
+import pytest
+
+from fleetc.blueprint.rollout import Need
+from fleetc.upstream import NETWORKS
+from tests.support import EXAMPLES, compile_text, compiled_example
+
+SPEC = """
+spec = 1
+
+[fleet]
+name = "aurora"
+network = "arbitrum-one-mainnet"
+rpc = { env = "RPC" }
+node_release = "v0.9.1"
+
+[hosts.edge]
+address = "203.0.113.5"
+public = "edge.example.net"
+runtime = "systemd"
+
+[wallets.payer]
+address = "0x1111111111111111111111111111111111111111"
+keystore = "/var/lib/livepeer/keystore"
+password = { host_file = "/etc/livepeer/password" }
+minimum_balance = "0.05 ETH"
+deposit = "2 ETH"
+reserve = "1 ETH"
+
+[wallets.earner]
+address = "0x2222222222222222222222222222222222222222"
+keystore = "/var/lib/livepeer/keystore"
+password = { host_file = "/etc/livepeer/password" }
+reward_by = "orch"
+
+[gateways.gw]
+host = "edge"
+mode = "video"
+wallet = "payer"
+max_price = "2000 wei / pixel"
+orchestrators = ["orch"]
+http = "127.0.0.1:8937"
+
+[orchestrators.orch]
+host = "edge"
+mode = "video"
+wallet = "earner"
+price = "1000 wei / pixel"
+max_sessions = 4
+"""
+
+
+def needs(text: str) -> dict[str, list[Need]]:
+    plan = compile_text(text).blueprint
+    assert plan is not None
+    found: dict[str, list[Need]] = {}
+    for host in plan.hosts:
+        for need in host.needs:
+            found.setdefault(need.kind, []).append(need)
+    return found
+
+
+def facts(need: Need) -> dict[str, str]:
+    return dict(need.facts)
+
+
+def test_address_is_asked_once_for_all_nodes() -> None:
+    (need,) = needs(SPEC)["rpc"]
+    assert need.nodes == ("gw", "orch") and need.subject == ""
+    assert facts(need) == {
+        "chain_id": "42161",
+        "kind": "env",
+        "rpc": "RPC",
+        "variable": "LP_ETHURL",
+        "controller": NETWORKS["arbitrum-one-mainnet"].controller,
+    }
+
+
+def test_address_without_a_secret_and_a_controller_of_its_own() -> None:
+    own = "0x" + "33" * 20
+    plain = f'rpc = "https://arb.example.net"\ncontroller = "{own}"'
+    (need,) = needs(SPEC.replace('rpc = { env = "RPC" }', plain))["rpc"]
+    assert need.subject == "https://arb.example.net"
+    found = facts(need)
+    assert (found["kind"], found["rpc"], found["controller"]) == ("", "https://arb.example.net", own)
+
+
+def test_network_that_the_node_does_not_know_has_no_id() -> None:
+    own = 'network = "devnet"\ncontroller = "0x' + "33" * 20 + '"'
+    (need,) = needs(SPEC.replace('network = "arbitrum-one-mainnet"', own))["rpc"]
+    assert facts(need)["chain_id"] == ""
+
+
+def test_wallets_with_what_they_are_for() -> None:
+    payer, earner = sorted(needs(SPEC)["wallet"], key=lambda need: need.subject)
+    assert payer.words == "account with at least 0.05 ETH, a deposit of 2 ETH, a reserve of 1 ETH"
+    found = facts(payer)
+    assert (found["minimum"], found["pays"], found["sends"]) == (str(5 * 10**16), "yes", "")
+    assert (found["deposit"], found["deposit_low"]) == (str(2 * 10**18), str(5 * 10**17))
+    assert (found["reserve"], found["reserve_low"]) == (str(10**18), str(5 * 10**17))
+    assert earner.words == ""
+    found = facts(earner)
+    assert (found["minimum"], found["pays"], found["sends"], found["deposit"]) == ("", "", "yes", "")
+    low = needs(SPEC + '\n[monitoring]\ndeposit_low = "10%"\n')["wallet"]
+    assert {facts(need)["deposit_low"] for need in low} == {"", str(2 * 10**17)}
+
+
+def test_prices_in_another_currency_need_their_feed() -> None:
+    assert "price-feed" not in needs(SPEC)
+    dollars = SPEC.replace('"1000 wei / pixel"', '"0.41 USD / terapixel"')
+    (need,) = needs(dollars)["price-feed"]
+    assert need.subject == "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612"
+    assert facts(need)["currencies"] == "USD" and need.nodes == ("orch",)
+    own = "0x" + "44" * 20
+    (need,) = needs(dollars.replace("max_sessions = 4", f'max_sessions = 4\nprice_feed = "{own}"'))["price-feed"]
+    assert need.subject == own
+
+
+def test_orchestrator_asks_itself_unless_it_is_told_not_to() -> None:
+    (need,) = needs(SPEC)["service-address"]
+    assert (need.subject, facts(need)["port"]) == ("edge.example.net:8935", "8935")
+    assert "service-address" not in needs(
+        SPEC.replace("max_sessions = 4", "max_sessions = 4\navailability_check = false")
+    )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nodes_that_never_talk_to_a_chain_ask_nothing_of_it(name: str) -> None:
+    plan = compiled_example(name).blueprint
+    assert plan is not None
+    for host in plan.hosts:
+        asked = {node for need in host.needs if need.kind in ("rpc", "wallet", "price-feed") for node in need.nodes}
+        on_chain = {
+            one.name
+            for one in host.services
+            if all(a.value != "offchain" for a in one.arguments if a.flag == "network")
+        }
+        assert asked == on_chain
