@@ -87,14 +87,17 @@ def _word(argument: Argument) -> bytes:
     return (bytes.fromhex(argument[2:]) if isinstance(argument, str) else argument).rjust(32, b"\0")
 
 
+def anvil(address: str, port: int, number: int) -> list[str]:
+    """The words that start a chain; the test is skipped where anvil is not installed."""
+    (program,) = node_package("@foundry-rs/anvil").parent.glob("anvil-*/bin/anvil")
+    return [str(program), "--silent", "--host", address, "--port", str(port), "--chain-id", str(number)]
+
+
 @contextmanager
 def running(number: int = ARBITRUM, *options: str) -> Iterator[Chain]:
-    """A chain without contracts; the test is skipped where anvil is not installed."""
-    packages = node_package("@foundry-rs/anvil").parent
-    (program,) = packages.glob("anvil-*/bin/anvil")
+    """A chain without contracts."""
     (port,) = free_ports(1)
-    words = (str(program), "--silent", "--host", "127.0.0.1", "--port", str(port), "--chain-id", str(number))
-    process = subprocess.Popen([*words, *options], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([*anvil("127.0.0.1", port, number), *options], stdin=subprocess.DEVNULL)
     try:
         made = Chain(port, number)
         _wait(made, process)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
+from tests.chain import ARBITRUM, anvil
 from tests.farm import Farm
 from tests.hosts.test_deploy import SKIPPED, Rollout
 
@@ -25,6 +28,27 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roll
 def test_hosts_with_all_that_they_need(fleet: Rollout) -> None:
     done = fleet.fleetc("preflight", str(fleet.directory), *SKIPPED)
     assert (done.returncode, done.stdout) == (0, "3 hosts asked: nothing keeps the release from running\n"), done.stderr
+
+
+def test_hosts_ask_the_chain(fleet: Rollout) -> None:
+    """The chain is right but for its contracts, and the accounts there have nothing."""
+    farm, port = fleet.farm, 8545
+    process = subprocess.Popen(["nsenter", f"--net=/run/netns/{farm.namespace}", *anvil(farm.address, port, ARBITRUM)])
+    try:
+        where = {"FARM_RPC_URL": f"http://{farm.address}:{port}"}
+        ready = f"import socket; socket.create_connection(('{farm.address}', {port}), 5)"
+        while farm.controller([sys.executable, "-c", ready], timeout=20).returncode:
+            assert process.poll() is None, "anvil does not start"
+        found = fleet.fleetc("preflight", str(fleet.directory), *SKIPPED, **where)
+        skip = ("--skip", "rpc-of-this-chain=a chain of the test", "--skip", "wallet-empty=a chain of the test")
+        warned = fleet.fleetc("preflight", str(fleet.directory), *SKIPPED, *skip, **where)
+    finally:
+        process.kill()
+        process.wait()
+    assert found.returncode == 1 and "has no TicketBroker on chain 42161" in found.stderr, found.stderr
+    assert where["FARM_RPC_URL"] not in found.stdout + found.stderr
+    assert warned.returncode == 0, warned.stderr
+    assert "warning[wallet-balance-low]: " in warned.stderr and "error" not in warned.stderr
 
 
 def test_everything_that_is_missing_is_named_at_once_and_stops_a_rollout(fleet: Rollout) -> None:
