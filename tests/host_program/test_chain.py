@@ -353,7 +353,7 @@ def test_chain_is_asked_for_its_id_once_a_host(host: Host, chain: Chain) -> None
 ADDRESSES = {
     "closed": ("http://127.0.0.1:1/", "refused"),
     "no name": ("http://rpc.invalid./", "its name has no address"),
-    "a space": ("http://127.0.0.1/a b", "it is no address"),
+    "a space": ("http://127.0.0 .1/", "it is no address"),
     "no port": ("http://127.0.0.1:99999/", "it is no address"),
 }
 

@@ -11,12 +11,15 @@ import shlex
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from tests.chain import SoundChain
 from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, needed, texts_below
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -29,6 +32,8 @@ class World(Loopback):
     """A host whose preflight finds nothing, and what people have beside fleetc: a repository, a node to run Ansible."""
 
     def __init__(self, directory: Path) -> None:
+        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
+        threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
         super().__init__(directory)
         self.broker = socket.create_server(("127.0.0.1", 0))
         self.price = ""
@@ -79,12 +84,18 @@ class World(Loopback):
         """Whether the node runs with the price that was compiled last, and with its secrets."""
         process = Path(f"/proc/{self.hosts['one'].node()}")
         words, variables = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
-        secrets = [f"rpc.example.net/{CANARIES['rpc']}", CANARIES["vault"]]
+        secrets = [f"/{CANARIES['rpc']}", CANARIES["vault"]]
         assert all(secret.encode() in variables for secret in secrets)
         return f"-maxPricePerUnit={self.price}\0".encode() in words
 
+    def environment(self) -> dict[str, str]:
+        port = self.chain.server_address[1]
+        return {**super().environment(), "LOOPBACK_RPC_URL": f"http://127.0.0.1:{port}/{CANARIES['rpc']}"}
+
     def close(self) -> None:
         self.broker.close()
+        self.chain.shutdown()
+        self.chain.server_close()
         super().close()
 
 

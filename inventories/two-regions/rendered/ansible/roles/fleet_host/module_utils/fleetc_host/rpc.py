@@ -30,6 +30,9 @@ ANSWER_LIMIT = 1024**2
 SAID_LIMIT = 160
 """Characters of a server's own words in a message."""
 
+AS_WRITTEN = "/?%:@!$&'()*+,;=~"
+"""What stays in a path and a query as it is; the node too writes a space as %20."""
+
 KINDS = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
 REASONS = {
     401: "it refuses the key (HTTP 401)",
@@ -179,7 +182,7 @@ def prepared(address: str) -> tuple[http.client.HTTPConnection, str, dict[str, s
     """A connection that is not open yet, the path to ask there, and headers. Raises ValueError."""
     parts = urllib.parse.urlsplit(address)
     secure = {"http": False, "ws": False, "https": True, "wss": True}.get(parts.scheme)
-    if secure is None or not parts.hostname or not re.fullmatch("[!-~]+", address):
+    if secure is None or not re.fullmatch("[!-~]+", parts.netloc) or not parts.hostname:
         raise ValueError
     make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = make(parts.hostname, parts.port, timeout=ASK_SECONDS)
@@ -187,7 +190,8 @@ def prepared(address: str) -> tuple[http.client.HTTPConnection, str, dict[str, s
     if parts.username is not None:
         user = "%s:%s" % (urllib.parse.unquote(parts.username), urllib.parse.unquote(parts.password or ""))
         headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
-    return connection, urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, "")), headers
+    path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
+    return connection, urllib.parse.quote(path, safe=AS_WRITTEN), headers
 
 
 def hang_up(connection: socket.socket, late: threading.Event) -> None:
