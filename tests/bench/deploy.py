@@ -23,8 +23,8 @@ FEW, NODES = 2, 8
 """Hosts of the smaller fleet, and the nodes of a host with many."""
 UNCHANGED_SECONDS, CHANGED_SECONDS, MANY_SECONDS, MANY_SHARE = 0.5, 1.5, 2.0, 0.2
 ABOVE_ANSIBLE, TASKS = 1.15, 8
-LONGER = 5
-"""Seconds that nodes are watched longer, to count the waits of a batch."""
+WAITING, LONGER = 4, 10
+"""Hosts of two batches, and the seconds that their nodes are watched longer, to count the waits of a batch."""
 
 
 class Way(NamedTuple):
@@ -49,11 +49,11 @@ def deploy_report(count: int, rounds: int) -> Report:
         report = Report(count * NODES, rounds, file_system(work), 0, 0, sys.version.split()[0])
         hosts = Hosts(work, count, NODES)
         try:
-            for nodes in (1, NODES):
-                for size in (FEW, count):
+            for nodes, many in ((1, count), (NODES, count // 2)):
+                for size in (FEW, many):
                     _measure(report, work, hosts, _fleet(work, hosts, size, nodes))
-                report.lines += _lines(report, count, nodes)
-            report.lines += _waits(report, work, hosts, count)
+                report.lines += _lines(report, many, nodes)
+            report.lines += _waits(work, hosts)
         finally:
             hosts.close()
         report.lines += simulated_lines(report, work, json.loads((work / "count-changed").read_text())["events"])
@@ -83,9 +83,9 @@ def _ways(work: Path, hosts: Hosts, fleet: Fleet) -> Iterator[Way]:
 def _measure(report: Report, work: Path, hosts: Hosts, fleet: Fleet) -> None:
     """Each way by itself, as it takes nodes over from the one before: both releases in turn, each of them twice."""
     for way in _ways(work, hosts, fleet):
-        _run(work, way, "b")
         if way.name == "fleetc deploy" and fleet.size == FEW:
             _count(report, work, way, fleet)
+        _run(work, way, "b")
         for turn in range(report.rounds):
             mark = "ba"[turn % 2 == 0]
             for kind in ("changed", "unchanged"):
@@ -95,15 +95,13 @@ def _measure(report: Report, work: Path, hosts: Hosts, fleet: Fleet) -> None:
 
 
 def _count(report: Report, work: Path, way: Way, fleet: Fleet) -> None:
-    """The most tasks of a host; the fleet has release b before and after."""
-    counts = {}
-    for mark, kind in (("b", "unchanged"), ("a", "changed"), ("b", "changed")):
-        words, directory = way.command(mark)
-        command = [sys.executable, "-m", "tests.bench.counted", str(work / f"count-{kind}"), *words[2:]]
-        _checked(command, directory, way.environment)
-        counts[kind] = max(json.loads((work / f"count-{kind}").read_text())["tasks"].values())
-    report.lines.append(Line(f"tasks for an unchanged host of {fleet.nodes}", counts["unchanged"], "", 1))
-    report.lines.append(Line(f"tasks for a changed host of {fleet.nodes}", counts["changed"], "", TASKS))
+    """The most tasks of a host: at first all that differs from release b changes, then nothing."""
+    words, directory = way.command("b")
+    for kind, aim in (("changed", TASKS), ("unchanged", 1)):
+        answer = work / f"count-{kind}"
+        _checked([sys.executable, "-m", "tests.bench.counted", str(answer), *words[2:]], directory, way.environment)
+        most = max(json.loads(answer.read_text())["tasks"].values())
+        report.lines.append(Line(f"tasks for one {kind} host of {fleet.nodes}", most, "", aim))
 
 
 def _run(work: Path, way: Way, mark: str) -> Cost:
@@ -145,14 +143,13 @@ def _lines(report: Report, count: int, nodes: int) -> Iterator[Line]:
             yield Line(f"{count} {kind} hosts, fleetc deploy / bare ansible-playbook", ours / bare, "", ABOVE_ANSIBLE)
 
 
-def _waits(report: Report, work: Path, hosts: Hosts, count: int) -> Iterator[Line]:
+def _waits(work: Path, hosts: Hosts) -> Iterator[Line]:
     """How often a batch waits until nodes have been well for long enough: by the time that a longer wait adds."""
     walls = []
     command = [*fleetc("deploy"), "--journal", str(work / "journal-waits")]
-    for mark, stable in (("c", "1s"), ("d", f"{1 + LONGER}s")):
-        tree = compiled(hosts.spec_text(count, NODES, mark, stable), work / f"waits-{mark}")
+    for mark, stable in (("c", 1), ("d", 1 + LONGER)):
+        spec = hosts.spec_text(WAITING, NODES, mark, f'stable = "{stable}s"\ncanary = 0\nbatch = {WAITING // 2}')
+        tree = compiled(spec, work / f"waits-{mark}")
         walls.append(_cost(work, command, tree.parent, hosts.environment()).wall_s)
-    batches = len(json.loads((tree / "ansible/rollout.json").read_text())["fleet_batches"])
-    yield Line(
-        f"waits for health in a batch, {count} hosts of {NODES}", (walls[1] - walls[0]) / LONGER / batches, "", 1.2
-    )
+    waits = (walls[1] - walls[0]) / LONGER / 2
+    yield Line(f"waits for health in a batch of {WAITING // 2} hosts of {NODES}", waits, "", 1.5)

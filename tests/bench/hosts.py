@@ -37,9 +37,10 @@ deposit = "0.5 ETH"
 reserve = "0.3 ETH"
 
 [rollout]
-stable = "{stable}"
+{rollout}
 deadline = "60s"
 """
+_QUICK = 'stable = "1s"'
 _HOST = """
 [hosts.{name}]
 address = "127.0.0.1"
@@ -89,13 +90,13 @@ class Hosts:
         for host in self._hosts:
             host.close()
 
-    def spec_text(self, count: int, nodes: int, mark: str, stable: str = "1s") -> str:
+    def spec_text(self, count: int, nodes: int, mark: str, rollout: str = _QUICK) -> str:
         """The spec of a fleet on the first hosts, so many nodes on each; each `mark` is another release of all."""
         ports = {
             host.files.name: (host.port, [self._ports[number, node] for node in range(nodes)])
             for number, host in enumerate(self._hosts[:count])
         }
-        return spec_text(ports, mark, stable)
+        return spec_text(ports, mark, rollout)
 
     def environment(self) -> dict[str, str]:
         """What the shell of an operator has, for fleetc."""
@@ -106,11 +107,11 @@ class Hosts:
         }
 
     def bare_environment(self) -> dict[str, str]:
-        """What the shell of an operator has, for ansible-playbook without fleetc. Connections end with the command."""
+        """What the shell of an operator has, for ansible-playbook without fleetc. Connections end by themselves."""
         ssh = f"-o UserKnownHostsFile={self.directory}/known-hosts -o GlobalKnownHostsFile=/dev/null -o BatchMode=yes"
         return {
             **environment(self.directory),
-            "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=1s",
+            "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=15s",
             "ANSIBLE_SSH_COMMON_ARGS": ssh,
             "ANSIBLE_PRIVATE_KEY_FILE": str(self.directory / "key"),
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.directory / "cp"),
@@ -137,9 +138,9 @@ def environment(directory: Path) -> dict[str, str]:
     }
 
 
-def spec_text(ports: Mapping[str, tuple[int, list[list[int]]]], mark: str, stable: str) -> str:
+def spec_text(ports: Mapping[str, tuple[int, list[list[int]]]], mark: str, rollout: str = _QUICK) -> str:
     """The spec of a fleet; `ports` has the port of ssh of each host, and those of its nodes: cli, http and rtmp."""
-    text = [_HEAD.format(account=_ACCOUNT, stable=stable)]
+    text = [_HEAD.format(account=_ACCOUNT, rollout=rollout)]
     for host, (port, nodes) in ports.items():
         text.append(_HOST.format(name=host, port=port))
         for number, (cli, http, rtmp) in enumerate(nodes):

@@ -29,7 +29,8 @@ class Begun(NamedTuple):
     """What one host said. `runs` and `wants` are nodes, each with what only one process of the fleet may do at a time.
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
-    `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before.
+    `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before,
+    `carry` the programs that are to be copied there, by SHA-256.
     """
 
     host: str
@@ -44,6 +45,7 @@ class Begun(NamedTuple):
     switched_by: Mapping[str, Any]
     findings: tuple[Finding, ...] = ()
     known_as: str = ""
+    carry: tuple[str, ...] = ()
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -69,6 +71,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         as_mapping(as_mapping(state.get("switch")).get("owner")),
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
+        tuple(as_text(program) for program in as_list(answer.get("carry"))),
     )
 
 

@@ -84,6 +84,8 @@ class RunOptions:
     """How to reach the hosts. Paths are absolute. `vault_password` is what a program said, instead of a file."""
 
     limit: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
     check: bool = False
     forks: int = 10
     connect_timeout: int = 15
@@ -267,6 +269,10 @@ def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> 
     words: list[str] = []
     if options.limit:
         words += ["--limit", ",".join(options.limit)]
+    if options.tags:
+        words += ["--tags", ",".join(options.tags)]
+    if options.skip_tags:
+        words += ["--skip-tags", ",".join(options.skip_tags)]
     if options.check:
         words += ["--check", "--diff"]
     if options.ssh_key:
@@ -312,6 +318,9 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_CALLBACK_PLUGINS": "",
         "AWX_LIB_DIRECTORY": "",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(work / "cp"),
+        # Which Python a host has is found out once for all runs, as the connection is made once.
+        "ANSIBLE_CACHE_PLUGIN": "jsonfile",
+        "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(work / "facts"),
         "ANSIBLE_SSH_EXTRA_ARGS": shlex.join(ssh),
         "ANSIBLE_HOST_KEY_CHECKING": "True",
         "LC_ALL": "C.UTF-8",
