@@ -29,7 +29,8 @@ def main(answer: str, *words: str) -> None:
             tasks[data["event_data"]["host"]] += 1
         if data.get("event") == "playbook_on_start":
             runs.append(data["event_data"]["playbook"])
-        if data.get("event") in ("runner_on_ok", "runner_on_skipped"):
+        told = data.get("event") in ("runner_on_ok", "runner_on_skipped")
+        if told and data["event_data"]["host"] == next(iter(tasks)):
             events.setdefault(runs[-1], {})[data["event_data"]["task"]] = data
         return take(notes, data)
 

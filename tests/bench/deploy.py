@@ -92,6 +92,7 @@ def _measure(report: Report, work: Path, hosts: Hosts, fleet: Fleet) -> None:
                 name = _name(way.name, kind, fleet.size, fleet.nodes)
                 cost = _run(work, way, mark)
                 report.costs[name] = cost.best(report.costs.get(name, cost))
+                print(f"{name}: {cost.processor_s:.1f} s, {cost.wall_s:.0f} s on the wall", file=sys.stderr, flush=True)
 
 
 def _count(report: Report, work: Path, way: Way, fleet: Fleet) -> None:

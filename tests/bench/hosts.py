@@ -69,6 +69,7 @@ class Hosts:
     """Hosts on this machine, of at most `nodes` nodes each. `close` ends them."""
 
     def __init__(self, directory: Path, count: int, nodes: int) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         ports = iter(free_ports(count * (1 + 3 * nodes)))
         self._hosts = [SshdHost(directory / f"h{number:02}", next(ports)) for number in range(count)]

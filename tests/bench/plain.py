@@ -1,8 +1,8 @@
 """Makes what people write without fleetc: a play with one template task for each file, and a handler for each node.
 
-In: the compiled tree of a fleet whose hosts are alike. Out: an Ansible project that writes the same bytes below
-/opt/plain, with the secrets of each node, and starts nodes whose files changed. The templates are the files of one host
-with the words that differ as variables.
+In: the compiled tree of a fleet whose hosts are alike. Out: an Ansible project that writes the same bytes below a
+directory of each host, with the secrets of each node, and starts nodes whose files changed. The templates are the
+files of one host with the words that differ as variables.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ pipelining = true
 """
 
 
-def plain_project(tree: Path, directory: Path) -> int:
-    """Write the project; the number of template tasks for each host."""
+def plain_project(tree: Path, directory: Path, top: str = "/opt/plain") -> None:
+    """Write the project, whose play writes below `top` on each host."""
     hosts = sorted((tree / "hosts").iterdir())
     (directory / "host_vars").mkdir(parents=True)
     (directory / "templates").mkdir()
@@ -44,7 +44,7 @@ def plain_project(tree: Path, directory: Path) -> int:
     handlers: list[dict[str, Any]] = []
     for number, node in enumerate(sorted(path.name for path in first.iterdir())):
         own, common = _templated(node, words), {"mode": "0644"}
-        place = f"/opt/plain/{own}"
+        place = f"{top}/{own}"
         tasks.append({"name": f"Directory of {own}", "file": {"path": place, "state": "directory", "mode": "0755"}})
         files = sorted(path for path in (first / node).rglob("*") if path.is_file())
         for file in files:
@@ -60,7 +60,6 @@ def plain_project(tree: Path, directory: Path) -> int:
         handlers.append({"name": f"Start {number}", "command": {"argv": up}})
     play = {"hosts": "all", "gather_facts": False, "tasks": tasks, "handlers": handlers}
     (directory / "site.json").write_text(json.dumps([play], indent=1))
-    return sum(1 for task in tasks if "template" in task)
 
 
 def _templated(text: str, words: dict[str, str]) -> str:

@@ -25,7 +25,10 @@ _REAL = "h00"
 def simulated_lines(report: Report, work: Path, events: dict[str, Any]) -> Iterator[Line]:
     """Measure a changed fleet of HOSTS hosts of one node. Raises RuntimeError when the rollout fails."""
     (work / "events").write_text(json.dumps(events))
-    ports = {f"s{number:03}": (22, [[7935, 8935, 1935]]) for number in range(HOSTS)}
+    ports = {
+        f"s{number:03}": (10_000 + number, [[20_000 + number, 30_000 + number, 40_000 + number]])
+        for number in range(HOSTS)
+    }
     tree = compiled(spec_text(ports, "a"), work / "simulated")
     words = [*fleetc("deploy")[2:], "--journal", str(work / "journal-simulated")]
     module = [sys.executable, "-m", "tests.bench.simulated", str(work / "events"), *words]
