@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -93,6 +92,7 @@ PORTS = {"h00": (22, [[7935, 8935, 1935], [7936, 8936, 1936]]), "h01": (23, [[79
 
 
 def test_plain_play_writes_the_same_bytes(tmp_path: Path) -> None:
+    """For the host that its templates were not made from."""
     tree, top = compiled(spec_text(PORTS, "a"), tmp_path / "fleet"), tmp_path / "host"
     plain_project(tree, tmp_path / "plain", str(top))
     play = [str(Path(sys.executable).with_name("ansible-playbook")), "-c", "local", "-i", "inventory.json", "site.json"]
@@ -102,20 +102,18 @@ def test_plain_play_writes_the_same_bytes(tmp_path: Path) -> None:
     docker.write_text(f"#!/bin/sh\necho $* >> {tmp_path}/started\n")
     docker.chmod(0o755)
     environment = {**os.environ, "PATH": f"{docker.parent}:{os.environ['PATH']}"}
-    for host in PORTS:
-        done = subprocess.run(
-            [*play, "--limit", host],
-            cwd=tmp_path / "plain",
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        unlike = sorted(measure.differences(tree / "hosts" / host, top))
-        assert unlike == [f"gate-{node}-{host}/secrets.env" for node in (0, 1)]
-        shutil.rmtree(top)
-    assert (tmp_path / "started").read_text().count("compose --project-name gate-") == 4
+    done = subprocess.run(
+        [*play, "--limit", "h01"],
+        cwd=tmp_path / "plain",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    unlike = sorted(measure.differences(tree / "hosts/h01", top))
+    assert unlike == [f"gate-{node}-h01/secrets.env" for node in (0, 1)]
+    assert (tmp_path / "started").read_text().count("compose --project-name gate-") == 2
 
 
 @pytest.fixture

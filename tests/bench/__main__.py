@@ -29,7 +29,7 @@ def main() -> int:
         measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
         measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     deploying = commands.add_parser("deploy", help="measure rollouts beside Ansible without fleetc (root, sshd)")
-    deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, more than 2")
+    deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, at least 4")
     deploying.add_argument("--rounds", type=int, default=2, help="how often each is run; the best one counts")
     deploying.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")

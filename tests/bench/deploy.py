@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.bench.hosts import Hosts, compiled
-from tests.bench.measure import Cost, Line, Report, file_system, fleetc, memory_directory
+from tests.bench.hosts import Hosts, compiled, lacking
+from tests.bench.measure import Cost, Line, Report, file_system, fleetc, files_below, memory_directory
 from tests.bench.plain import plain_project
 from tests.bench.simulated import simulated_lines
 
@@ -44,15 +44,20 @@ class Fleet(NamedTuple):
 
 
 def deploy_report(count: int, rounds: int) -> Report:
-    """Measure rollouts to FEW and to `count` hosts. Raises RuntimeError when one fails."""
+    """Measure rollouts to FEW and to `count` hosts, at least WAITING. Raises RuntimeError when one fails."""
+    if count < WAITING or (missing := lacking()):
+        raise RuntimeError(f"a fleet has at least {WAITING} hosts" if count < WAITING else missing)
     with memory_directory() as work:
         report = Report(count * NODES, rounds, file_system(work), 0, 0, sys.version.split()[0])
         hosts = Hosts(work, count, NODES)
         try:
-            for nodes, many in ((1, count), (NODES, count // 2)):
-                for size in (FEW, many):
+            for nodes in (1, NODES):
+                for size in (FEW, count):
                     _measure(report, work, hosts, _fleet(work, hosts, size, nodes))
-                report.lines += _lines(report, many, nodes)
+                report.lines += _lines(report, count, nodes)
+            tree = work / f"fleet-{count}-{NODES}-a/rendered"
+            files = [tree / path for path in files_below(tree)]
+            report.files, report.bytes = len(files), sum(file.stat().st_size for file in files)
             report.lines += _waits(work, hosts)
         finally:
             hosts.close()
