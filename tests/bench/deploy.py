@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench.hosts import Hosts, compiled, lacking
-from tests.bench.measure import Cost, Line, Report, file_system, fleetc, files_below, memory_directory
+from tests.bench.measure import Cost, Line, Report, file_system, files_below, fleetc, memory_directory
 from tests.bench.plain import plain_project
 from tests.bench.simulated import simulated_lines
 
