@@ -23,7 +23,7 @@ FEW, NODES = 2, 8
 """Hosts of the smaller fleet, and the nodes of a host with many."""
 UNCHANGED_SECONDS, CHANGED_SECONDS, MANY_SECONDS, MANY_SHARE = 0.5, 1.5, 2.0, 0.2
 ABOVE_ANSIBLE, TASKS = 1.15, 8
-WAITING, LONGER = 4, 10
+WAITING, LONGER = 4, 20
 """Hosts of two batches, and the seconds that their nodes are watched longer, to count the waits of a batch."""
 
 
