@@ -318,9 +318,6 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_CALLBACK_PLUGINS": "",
         "AWX_LIB_DIRECTORY": "",
         "ANSIBLE_SSH_CONTROL_PATH_DIR": str(work / "cp"),
-        # Which Python a host has is found out once for all runs, as the connection is made once.
-        "ANSIBLE_CACHE_PLUGIN": "jsonfile",
-        "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(work / "facts"),
         "ANSIBLE_SSH_EXTRA_ARGS": shlex.join(ssh),
         "ANSIBLE_HOST_KEY_CHECKING": "True",
         "LC_ALL": "C.UTF-8",
