@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,10 @@ import pytest
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from tests.bench import fleetgen, measure, review
+from tests.bench.deploy import TASKS
+from tests.bench.hosts import Hosts, compiled, spec_text
+from tests.bench.plain import plain_project
+from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -78,3 +86,58 @@ def test_review_is_measured_beside_a_compile() -> None:
         "Markdown of a price change on 2 hosts",
     ]
     assert 5 < report.lines[1].value < 2 * review.MARKDOWN_LINES  # of a small review more is shown
+
+
+PORTS = {"h00": (22, [[7935, 8935, 1935], [7936, 8936, 1936]]), "h01": (23, [[7937, 8937, 1937], [7938, 8938, 1938]])}
+
+
+def test_plain_play_writes_the_same_bytes(tmp_path: Path) -> None:
+    """For the host that its templates were not made from."""
+    tree, top = compiled(spec_text(PORTS, "a"), tmp_path / "fleet"), tmp_path / "host"
+    plain_project(tree, tmp_path / "plain", str(top))
+    play = [str(Path(sys.executable).with_name("ansible-playbook")), "-c", "local", "-i", "inventory.json", "site.json"]
+    play += ["-e", f"ansible_python_interpreter={sys.executable}"]
+    docker = tmp_path / "bin/docker"
+    docker.parent.mkdir()
+    docker.write_text(f"#!/bin/sh\necho $* >> {tmp_path}/started\n")
+    docker.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{docker.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [*play, "--limit", "h01"],
+        cwd=tmp_path / "plain",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    unlike = sorted(measure.differences(tree / "hosts/h01", top))
+    assert unlike == [f"gate-{node}-h01/secrets.env" for node in (0, 1)]
+    assert (tmp_path / "started").read_text().count("compose --project-name gate-") == 2
+
+
+@pytest.fixture
+def host(disk: Path) -> Iterator[Hosts]:
+    """One host that nothing was rolled out to."""
+    if missing := needed():
+        pytest.skip(missing)
+    hosts = Hosts(disk / "hosts", 1, 1)
+    yield hosts
+    hosts.close()
+
+
+def test_unchanged_host_has_one_task_and_a_changed_one_at_most_eight(host: Hosts, tmp_path: Path) -> None:
+    tree = compiled(host.spec_text(1, 1, "a"), tmp_path / "fleet")
+    answer = tmp_path / "counts"
+    command = [sys.executable, "-m", "tests.bench.counted", str(answer), "deploy"]
+    found = []
+    for _ in range(2):
+        done = subprocess.run(
+            command, cwd=tree.parent, env=host.environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append(json.loads(answer.read_text()))
+    changed, unchanged = found
+    assert "Switch to the release and wait until it is healthy" in changed["events"]["site.yml"]
+    assert changed["tasks"]["h00"] <= TASKS
+    assert unchanged["tasks"] == {"h00": 1}

@@ -1,4 +1,4 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, and `review`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, and `deploy`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from tests.bench import measure
+from tests.bench.deploy import deploy_report
 from tests.bench.review import review_report
 
 
@@ -27,6 +28,10 @@ def main() -> int:
         measuring.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
         measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
         measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    deploying = commands.add_parser("deploy", help="measure rollouts beside Ansible without fleetc (root, sshd)")
+    deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, at least 4")
+    deploying.add_argument("--rounds", type=int, default=2, help="how often each is run; the best one counts")
+    deploying.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -42,6 +47,8 @@ def main() -> int:
         return _stages(arguments.spec)
     if arguments.command == "check":
         report = measure.check_report(arguments.nodes, arguments.rounds)
+    elif arguments.command == "deploy":
+        report = deploy_report(arguments.hosts, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:

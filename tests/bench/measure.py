@@ -112,7 +112,7 @@ def compile_report(nodes: int, rounds: int) -> Report:
 def check_report(nodes: int, rounds: int) -> Report:
     """Measure `fleetc check` from text to diagnostics, all rules included. Raises RuntimeError when it fails."""
     with memory_directory() as work:
-        report = Report(nodes, rounds, _file_system(work), 1, 0, sys.version.split()[0])
+        report = Report(nodes, rounds, file_system(work), 1, 0, sys.version.split()[0])
         spec, name = work / "fleet.toml", f"fleetc check, {nodes} nodes"
         run([sys.executable, "-m", "tests.bench", "generate", str(spec), "--nodes", str(nodes)], ROOT)
         report.bytes = spec.stat().st_size
@@ -123,7 +123,7 @@ def check_report(nodes: int, rounds: int) -> Report:
 
 def new_report(nodes: int, rounds: int, work: Path) -> Report:
     """A report of nothing yet."""
-    return Report(nodes, rounds, _file_system(work), 0, 0, sys.version.split()[0])
+    return Report(nodes, rounds, file_system(work), 0, 0, sys.version.split()[0])
 
 
 def fleetc(*arguments: str) -> list[str]:
@@ -242,7 +242,7 @@ def memory_directory() -> Iterator[Path]:
         yield Path(name)
 
 
-def _file_system(path: Path) -> str:
+def file_system(path: Path) -> str:
     """The kind of file system that a path lies on, and where it is mounted, as /proc/mounts has it."""
     mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text("utf-8").splitlines()]
     fitting = [(point, kind) for point, kind in mounts if path.is_relative_to(point)]

@@ -26,7 +26,7 @@ import pytest
 
 from tests.farm_image import compile_standin
 from tests.host_program.program import loaded
-from tests.rollout.hosts.loopback import free_ports
+from tests.sshd_host import free_ports
 from tests.standin import can_build
 from tests.support import compile_text
 

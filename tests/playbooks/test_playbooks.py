@@ -23,6 +23,7 @@ EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "regist
 KEYWORDS = EXTENSIONS | {
     "name",
     "run_once",
+    "tags",
     "delegate_to",
     "no_log",
     "diff",

@@ -1,34 +1,26 @@
 """Hosts behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
 
 In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all three kinds, whose `start` runs the
-real `fleetc deploy`. Each sshd runs in a mount namespace of its own, so that the host's /etc, /opt, /var/lib, /root and
-/tmp are not this machine's; docker is a stand-in that starts the stand-in node. Needs root, sshd, unshare and gcc.
+real `fleetc deploy`. Hosts are those of `tests/sshd_host.py`.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import os
 import secrets
-import shlex
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.farm_image import compile_standin
 from tests.keystores import key_file
-from tests.standin import can_build
+from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed
 from tests.support import ROOT
 
 _RUN = secrets.token_hex(4)
@@ -111,92 +103,6 @@ cli = "127.0.0.1:{cli}"
 
 NAMES = ("one", "two", "three")
 
-_DOCKER = r'''#!/usr/bin/env python3
-"""A stand-in for docker: a container is a process of the stand-in node, with what its Compose file says."""
-import json, os, pathlib, re, signal, subprocess, sys
-NAME = "livepeer-{node_name}"
-state = pathlib.Path("/var/lib/container.json")
-words = sys.argv[1:]
-def process():
-    found = json.loads(state.read_text()) if state.exists() else None
-    return found if found and os.path.exists("/proc/%d" % found["pid"]) else None
-def end():
-    found = process()
-    if found:
-        os.kill(found["pid"], signal.SIGKILL)
-    state.unlink(missing_ok=True)
-if words[:2] == ["container", "ls"]:
-    print(NAME if process() else "")
-elif words[:2] == ["container", "inspect"]:
-    found = process()
-    status = {{"Status": "running", "Pid": found["pid"]}}
-    print(json.dumps([{{"Name": "/" + NAME, "State": status, "Image": "sha256:1", "RestartCount": 0}}]))
-elif words[:2] in (["container", "stop"], ["container", "rm"]):
-    end()
-elif words[0] == "version":
-    print("27.5.1")
-elif words[:2] == ["compose", "version"]:
-    print("2.40.0")
-elif words[:2] == ["image", "inspect"]:
-    print("sha256:1")
-elif words[:2] in (["image", "tag"], ["container", "logs"]):
-    pass
-elif words[0] == "compose" and "up" in words:
-    end()
-    compose = pathlib.Path(words[words.index("--file") + 1]).read_text()
-    arguments = [json.loads(text) for text in re.findall(r'^      - ("-.*")$', compose, re.M)]
-    variables = {{}}
-    for path in re.findall(r'^      - path: "(.*)"$', compose, re.M):
-        for name, value in re.findall(r'^(\w+)="(.*)"$', pathlib.Path(path).read_text(), re.M):
-            variables[name] = re.sub(r"\\(.)", r"\1", value)
-    with open(os.devnull, "r+b") as nothing:
-        started = subprocess.Popen(
-            [{program!r}, *arguments], env=variables, start_new_session=True,
-            stdin=nothing, stdout=nothing, stderr=nothing,
-        )
-    state.write_text(json.dumps({{"pid": started.pid}}))
-else:
-    sys.exit(f"the stand-in knows no {{words}}")
-'''
-
-_NO_SYSTEMD = "#!/bin/sh\necho 'this host has no systemd' >&2\nexit 1\n"
-
-_PLACES = {"opt": "/opt", "var-lib": "/var/lib", "root": "/root"}
-"""Directories of the host, which hide this machine's; its /etc is laid over this one's, and its /run is new."""
-
-_ENTER = """set -e
-mount --make-rprivate /
-mount -t overlay overlay -o lowerdir=/etc,upperdir=etc,workdir=work /etc
-{binds}
-mount -t tmpfs tmpfs /run
-mkdir /run/sshd
-exec {sshd} -D -e -f {config}
-"""
-
-
-def _python_below(name: str, path: str) -> str:
-    """What keeps the Python of the tests in sight of a host whose directory `name` hides it below `path`."""
-    base = Path(sys.base_prefix)
-    if not base.is_relative_to(path):
-        return ""
-    inner = shlex.quote(str(name / base.relative_to(path)))
-    return f"mkdir -p {inner}; mount --bind {shlex.quote(str(base))} {inner}\n"
-
-
-def needed() -> str:
-    """What keeps this machine from being such a host; empty where nothing does."""
-    if os.geteuid() != 0:
-        return "not root: the host's directories are mounts"
-    missing = [
-        name for name in ("sshd", "ssh", "ssh-keygen", "unshare", "nsenter") if shutil.which(name, path=_path()) is None
-    ]
-    missing += [] if can_build() else ["what the stand-in node is built with"]
-    return f"not installed: {', '.join(missing)}" if missing else ""
-
-
-def _path() -> str:
-    return f"{Path(sys.executable).parent}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 
 def spellings() -> dict[str, list[bytes]]:
     """By canary, how its value may stand in a file: as it is, and in base64 at each offset."""
@@ -208,89 +114,6 @@ def spellings() -> dict[str, list[bytes]]:
             forms.append(coded[4 if offset else 0 : len(coded) // 4 * 4 - 4])
         found[name] = forms
     return found
-
-
-class LoopbackHost:
-    """One host: what is below `root` is its own, and `port` that of its sshd."""
-
-    def __init__(self, directory: Path, port: int, node_name: str, program: Path) -> None:
-        self.root, self.port = directory / "root", port
-        self._bin, self._directory = directory / "bin", directory
-        self._bin.mkdir(parents=True)
-        for name in (*_PLACES, "etc", "work", "tmp"):
-            (self.root / name).mkdir(parents=True)
-        docker = _DOCKER.format(program=str(program), node_name=node_name)
-        for name, text in (("docker", docker), ("systemctl", _NO_SYSTEMD), ("systemd-run", _NO_SYSTEMD)):
-            (self._bin / name).write_text(text)
-            (self._bin / name).chmod(0o755)
-        (self.root / "etc/livepeer").mkdir()
-        (self.root / "etc/livepeer/password").write_text("hunter2")
-        keys = self.root / "var-lib/livepeer/keystore"
-        keys.mkdir(parents=True)
-        (keys / "UTC--payer").write_bytes(key_file(PAYER, b"hunter2"))
-        (self.root / "etc/livepeer/queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
-
-    def start(self, host_key: Path, authorized: Path) -> None:
-        """Start sshd, once it has a key of its own and knows that of the controller."""
-        shutil.copy(authorized, self.root / "authorized-keys")
-        config = self._directory / "sshd-config"
-        config.write_text(
-            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nPidFile none\n"
-            f"AuthorizedKeysFile {self.root}/authorized-keys\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
-            f"Subsystem sftp internal-sftp\n"
-            f"SetEnv PATH={self._bin}:/usr/sbin:/usr/bin:/sbin:/bin TMPDIR={self.root}/tmp\n"
-        )
-        binds = "\n".join(f"{_python_below(name, path)}mount --rbind {name} {path}" for name, path in _PLACES.items())
-        script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=_path()), config=config)
-        log = (self._directory / "sshd.log").open("wb")
-        command = ["unshare", "--mount", "sh", "-c", script]
-        self.sshd = subprocess.Popen(command, cwd=self.root, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.05)
-        raise AssertionError((self._directory / "sshd.log").read_text())
-
-    def close(self) -> None:
-        """End all that runs on the host, and sshd, with which its mounts go."""
-        self._end_processes()
-        self.sshd.terminate()
-        self.sshd.wait(timeout=20)
-
-    def inside(self, *command: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        """Run a command with the directories of the host, and with its docker."""
-        environment = {"PATH": f"{self._bin}:{_path()}", "HOME": "/root", "TMPDIR": str(self.root / "tmp")}
-        return subprocess.run(
-            ["nsenter", f"--mount=/proc/{self.sshd.pid}/ns/mnt", "--", *command],
-            env={**environment, **options.pop("env", {})}, capture_output=True, text=True, check=False, **options,
-        )  # fmt: skip
-
-    def forget(self) -> None:
-        """Make it a host that nothing was rolled out to, whatever a killed rollout left going there."""
-        self._end_processes()
-        (self.root / "var-lib/container.json").unlink(missing_ok=True)
-        assert self.inside("rm", "-rf", "/etc/fleetc", "/opt/fleetc", "/var/lib/fleetc").returncode == 0
-
-    def _end_processes(self) -> None:
-        """End all that runs on the host but sshd: sessions, what a module began there, and the node."""
-        while sum(self._end(int(process.name)) for process in Path("/proc").glob("[0-9]*")):
-            time.sleep(0.01)
-
-    def _end(self, pid: int) -> bool:
-        with suppress(OSError):  # one that ended meanwhile
-            own = [Path(f"/proc/{number}/ns/mnt").readlink() for number in (self.sshd.pid, pid)]
-            if pid != self.sshd.pid and own[0] == own[1]:
-                os.kill(pid, signal.SIGKILL)
-                return True
-        return False
-
-    def node(self) -> int:
-        """The process of its node; 0 without one."""
-        with suppress(OSError, ValueError, KeyError):
-            pid = json.loads((self.root / "var-lib/container.json").read_text())["pid"]
-            return int(pid) if Path(f"/proc/{pid}/exe").exists() else 0
-        return 0
 
 
 class Loopback:
@@ -305,11 +128,11 @@ class Loopback:
         program = compile_standin(directory / "bin")
         ports = iter(free_ports(3 + 3 * count))
         self._ports = {name: next(ports) for name in ("cli", "http", "rtmp")}
-        self.hosts: dict[str, LoopbackHost] = {}
+        self.hosts: dict[str, SshdHost] = {}
         for name in NAMES[:count]:
-            node = "gate" if name == "one" else f"orch-{name}"
-            self.hosts[name] = LoopbackHost(directory / f"host-{name}", next(ports), node, program)
-        self.host = self.hosts["one"].root
+            self.hosts[name] = SshdHost(directory / f"host-{name}", next(ports))
+            self._fill(self.hosts[name])
+        self.host = self.hosts["one"].files
         self._others = {name: (next(ports), next(ports)) for name in NAMES[1:count]}
         self.write_fleet()
         self._write_secrets()
@@ -319,7 +142,17 @@ class Loopback:
         lines = [f"[127.0.0.1]:{host.port} {known}\n" for host in self.hosts.values()]
         (directory / "known-hosts").write_text("".join(lines))
         for host in self.hosts.values():
-            host.start(directory / "host-key", directory / "key.pub")
+            host.start(program, directory / "host-key", directory / "key.pub")
+
+    @staticmethod
+    def _fill(host: SshdHost) -> None:
+        """Put there what people provide: the wallet of the gateway, and secrets."""
+        livepeer, keys = host.files / "etc/livepeer", host.files / "var-lib/livepeer/keystore"
+        livepeer.mkdir()
+        (livepeer / "password").write_text("hunter2")
+        (livepeer / "queue").write_text(f"amqps://queue.example.net/{CANARIES['host']}\n")
+        keys.mkdir(parents=True)
+        (keys / "UTC--payer").write_bytes(key_file(PAYER, b"hunter2"))
 
     def close(self) -> None:
         """End all of it."""
@@ -353,7 +186,7 @@ class Loopback:
         self._run("ansible-vault", "encrypt", "--vault-password-file", str(password), str(vault))
 
     def _run(self, *command: str) -> None:
-        environment = {**os.environ, "PATH": _path(), "HOME": str(self.home)}
+        environment = {**os.environ, "PATH": PROGRAMS, "HOME": str(self.home)}
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120
         )
@@ -362,7 +195,7 @@ class Loopback:
     def environment(self) -> dict[str, str]:
         """What the operator's shell has."""
         return {
-            "PATH": _path(),
+            "PATH": PROGRAMS,
             "HOME": str(self.home),
             "TMPDIR": str(self.temporary),
             "XDG_RUNTIME_DIR": str(self.memory),
@@ -392,15 +225,6 @@ class Loopback:
 _LACKING = ("kafka-answers", "queue-answers", "rpc-answers", "service-address-leads-here")
 SKIPPED = tuple(word for code in _LACKING for word in ("--skip", f"{code}=there is none here"))
 """What the preflight finds that these hosts have not."""
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody has."""
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def texts_below(place: Path) -> Iterator[tuple[Path, bytes]]:

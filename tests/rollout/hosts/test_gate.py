@@ -129,3 +129,10 @@ def test_tasks_are_those_of_the_role() -> None:
 )
 def test_exit_code(results: list[Any], code: int) -> None:
     assert Outcome(tuple(HostOutcome("h", result) for result in results), (), False).exit_code == code
+
+
+@pytest.mark.parametrize("phase, after", [("healthy", B), ("reverted", A)])
+def test_release_before_is_what_a_host_said_earlier_where_a_batch_did_not_ask(phase: str, after: str) -> None:
+    answers = {STAGE: said(release=f"{B}.1"), ACTIVATE: switch(phase), END: said()}
+    (found,) = outcomes(["h"], run_of(answers), {"h": A})
+    assert (found.before, found.after) == (A, after)

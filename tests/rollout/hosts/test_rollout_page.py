@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from tests.chain import SoundChain
-from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, needed, texts_below
+from tests.rollout.hosts.loopback import ANOTHER, CANARIES, Loopback, texts_below
+from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, needed, texts_below
+from tests.rollout.hosts.loopback import CANARIES, NAMES, SKIPPED, Loopback, texts_below
+from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -68,7 +69,7 @@ class Shared(Loopback):
 
     def price(self, host: str) -> str:
         """What the node of a host asks or pays, once it runs wholly by its release: all its arguments are of it."""
-        link = self.hosts[host].root / "opt/fleetc/current" / NODES[host]
+        link = self.hosts[host].files / "opt/fleetc/current" / NODES[host]
         for _ in range(300):
             with suppress(OSError):
                 words = Path(f"/proc/{self.hosts[host].node()}/cmdline").read_bytes().decode().split("\0")[1:-1]

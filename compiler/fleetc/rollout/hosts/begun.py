@@ -30,7 +30,7 @@ class Begun(NamedTuple):
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
     `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before. `settled`
-    is whether no switch is left to end.
+    is whether no switch is left to end, `carry` the programs that are to be copied there, by SHA-256.
     """
 
     host: str
@@ -46,6 +46,7 @@ class Begun(NamedTuple):
     findings: tuple[Finding, ...] = ()
     known_as: str = ""
     settled: bool = True
+    carry: tuple[str, ...] = ()
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -72,6 +73,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
         not state.get("switch"),
+        tuple(as_text(program) for program in as_list(answer.get("carry"))),
     )
 
 

@@ -17,7 +17,7 @@ from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.rollout.findings import Finding
 from fleetc.rollout.hosts.begun import Begun, Step
-from fleetc.rollout.hosts.gate import TASKS, HostOutcome, outcomes
+from fleetc.rollout.hosts.gate import ASKED_BEFORE, TASKS, WITH_MOVES, HostOutcome, outcomes
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import left_hosts, with_left
 from fleetc.rollout.hosts.ordering import arrivals, order_of
@@ -190,12 +190,14 @@ def _in_batches(
         done = rollout.run(
             ROLLBACK_PLAYBOOK if rollout.goal.back_to else SITE_PLAYBOOK,
             changing,
+            tags=WITH_MOVES if coming else (),
+            skip_tags=() if any(begun[host].carry for host in changing) else ASKED_BEFORE,
             fleet_host_back_to=dict(rollout.goal.back_to),
             fleet_host_claimed=True,
             fleet_host_arrivals=arrivals(coming),
         )
-        last_words = done.last_words
-        found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done)}
+        last_words, before = done.last_words, {host: begun[host].release for host in changing}
+        found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done, before)}
         bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
         found |= _stopped(coming, found)
         brought_back = _brought_back(rollout, coming, begun, found) if bad else {}

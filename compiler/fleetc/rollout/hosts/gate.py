@@ -18,6 +18,8 @@ STAGE = "Bring the release to the host"
 ACTIVATE = "Switch to the release and wait until it is healthy"
 END = "Keep the release, or take it back if another host of the batch failed"
 OBSERVE = "Ask the host what it runs"
+WITH_MOVES, ASKED_BEFORE = ("all", "moves"), ("ask",)
+"""Tags of the role fleet_host: of what is done only where nodes move, and of what need not be asked twice."""
 TASKS = (BEGIN, STAGE, ACTIVATE, END, OBSERVE)
 """The tasks of the role fleet_host that the program on the host answers."""
 
@@ -47,18 +49,18 @@ class HostOutcome(NamedTuple):
     live: tuple[str, ...] = ()
 
 
-def outcomes(hosts: Sequence[str], run: RunResult) -> tuple[HostOutcome, ...]:
-    """What became of each host of a batch, from a run of site.yml."""
-    return tuple(_outcome(host, run) for host in hosts)
+def outcomes(hosts: Sequence[str], run: RunResult, before: Mapping[str, str] = {}) -> tuple[HostOutcome, ...]:
+    """What became of each host of a batch, from a run of site.yml; `before` are releases that hosts said earlier."""
+    return tuple(_outcome(host, run, before.get(host, "")) for host in hosts)
 
 
-def _outcome(host: str, run: RunResult) -> HostOutcome:
+def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
     answers = {task: _plain(answer) for task, answer in run.answers.get(host, {}).items()}
     failed = [event for event in run.failures if event.host == host]
     reason = reason_of(host, run)
     ended, active = answers.get(END, {}), answers.get(ACTIVATE, {})
     begun = answers.get(BEGIN, {})
-    before = as_text(as_mapping(begun.get("state")).get("release"))
+    before = as_text(as_mapping(begun.get("state")).get("release")) or earlier
     switch = as_mapping(ended.get("switch")) or as_mapping(active.get("switch"))
     found = HostOutcome(host, "unknown", reason, before, before)
     if switch:

@@ -86,11 +86,18 @@ class Rollout:
     elsewhere: Mapping[str, Nodes] = field(default_factory=dict)
     """What hosts run that a limit leaves out, as far as they were asked and answered."""
 
-    def run(self, playbook: str, hosts: Sequence[str], **variables: Any) -> RunResult:
-        """One run over some hosts."""
+    def run(
+        self,
+        playbook: str,
+        hosts: Sequence[str],
+        tags: tuple[str, ...] = (),
+        skip_tags: tuple[str, ...] = (),
+        **variables: Any,
+    ) -> RunResult:
+        """One run over some hosts, of the tasks that the tags say."""
         own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
         given = {**self.options.variables, **own, **variables}
-        options = replace(self.options, limit=tuple(hosts), variables=given)
+        options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=skip_tags, variables=given)
         try:
             return run_playbook(self.project, playbook, options, self.values, self.on_event, TASKS)
         except InterruptedRunError:

@@ -88,6 +88,8 @@ class RunOptions:
     """How to reach the hosts. Paths are absolute. `vault_password` is what a program said, instead of a file."""
 
     limit: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    skip_tags: tuple[str, ...] = ()
     check: bool = False
     forks: int = 10
     connect_timeout: int = 15
@@ -314,6 +316,10 @@ def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> 
     words: list[str] = []
     if options.limit:
         words += ["--limit", ",".join(options.limit)]
+    if options.tags:
+        words += ["--tags", ",".join(options.tags)]
+    if options.skip_tags:
+        words += ["--skip-tags", ",".join(options.skip_tags)]
     if options.check:
         words += ["--check", "--diff"]
     if options.ssh_key:
