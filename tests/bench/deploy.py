@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.bench.hosts import Hosts, compiled, lacking
+from tests.bench.hosts import LACKS, SKIP, Hosts, compiled, lacking
 from tests.bench.measure import Cost, Line, Report, file_system, files_below, fleetc, memory_directory
 from tests.bench.plain import plain_project
 from tests.bench.simulated import simulated_lines
@@ -75,10 +75,10 @@ def _fleet(work: Path, hosts: Hosts, count: int, nodes: int) -> Fleet:
 
 
 def _ways(work: Path, hosts: Hosts, fleet: Fleet) -> Iterator[Way]:
-    own = [*fleetc("deploy"), "--journal", str(work / f"journal-{fleet.size}-{fleet.nodes}")]
+    own = [*fleetc("deploy"), *SKIP, "--journal", str(work / f"journal-{fleet.size}-{fleet.nodes}")]
     yield Way("fleetc deploy", hosts.environment(), lambda mark: (own, fleet.trees[mark].parent))
     if fleet.size > FEW and fleet.nodes == 1:
-        bare = ["ansible-playbook", "site.yml"]
+        bare = ["ansible-playbook", "site.yml", "--extra-vars", json.dumps({"fleet_host_skip": [LACKS]})]
         yield Way("bare ansible-playbook", hosts.bare_environment(), lambda mark: (bare, fleet.trees[mark] / "ansible"))
     plain = ["ansible-playbook", "-i", "inventory.json", "site.json"]
     place = f"plain-{fleet.size}-{fleet.nodes}"
@@ -152,7 +152,7 @@ def _lines(report: Report, count: int, nodes: int) -> Iterator[Line]:
 def _waits(work: Path, hosts: Hosts) -> Iterator[Line]:
     """How often a batch waits until nodes have been well for long enough: by the time that a longer wait adds."""
     walls = []
-    command = [*fleetc("deploy"), "--journal", str(work / "journal-waits")]
+    command = [*fleetc("deploy"), *SKIP, "--journal", str(work / "journal-waits")]
     for mark, stable in (("c", 1), ("d", 1 + LONGER)):
         spec = hosts.spec_text(WAITING, NODES, mark, f'stable = "{stable}s"\ncanary = 0\nbatch = {WAITING // 2}')
         tree = compiled(spec, work / f"waits-{mark}")

@@ -40,6 +40,10 @@ reserve = "0.3 ETH"
 {rollout}
 deadline = "60s"
 """
+LACKS = "rpc-answers"
+"""What the preflight finds that these hosts have not; a rollout goes on in spite of it."""
+
+SKIP = ("--skip", f"{LACKS}=there is no chain here")
 _QUICK = 'stable = "1s"'
 _HOST = """
 [hosts.{name}]

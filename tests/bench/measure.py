@@ -137,10 +137,14 @@ def peer(spec: Path, out: Path) -> list[str]:
     return [sys.executable, str(_PEER), str(spec), str(out)]
 
 
+BEYOND_TEMPLATES = ("manifest.json", "ROLLOUT.md")
+"""Files that no plain script writes: digests of all others, and parts of the fleet in which nothing stops at once."""
+
+
 def differences(tree: Path, other: Path) -> Iterator[str]:
-    """Files of a compiled tree that another tree lacks or has otherwise, or has too many; not the manifest."""
+    """Files of a compiled tree that another tree lacks or has otherwise, or has too many."""
     for path in files_below(tree):
-        if path != "manifest.json" and not (
+        if path not in BEYOND_TEMPLATES and not (
             (other / path).is_file() and filecmp.cmp(tree / path, other / path, shallow=False)
         ):
             yield path

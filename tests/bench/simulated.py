@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.bench.hosts import compiled, environment, spec_text
+from tests.bench.hosts import SKIP, compiled, environment, spec_text
 from tests.bench.measure import Cost, Line, Report, fleetc
 
 HOSTS, MEGABYTES = 1000, 300
@@ -30,7 +30,7 @@ def simulated_lines(report: Report, work: Path, events: dict[str, Any]) -> Itera
         for number in range(HOSTS)
     }
     tree = compiled(spec_text(ports, "a"), work / "simulated")
-    words = [*fleetc("deploy")[2:], "--journal", str(work / "journal-simulated")]
+    words = [*fleetc("deploy")[2:], *SKIP, "--journal", str(work / "journal-simulated")]
     module = [sys.executable, "-m", "tests.bench.simulated", str(work / "events"), *words]
     reaped = [sys.executable, "-m", "tests.bench.reaped", str(work / "cost"), *module]
     done = subprocess.run(reaped, cwd=tree.parent, env=environment(work), capture_output=True, text=True, check=False)
