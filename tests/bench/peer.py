@@ -1,9 +1,10 @@
 """The other side of the benchmark: a plain script that renders the same files with Jinja2, one render for each file.
 
 In: SPEC (TOML) and OUT (a directory), as arguments of a process of its own. Out: the same bytes as `fleetc compile`,
-but no manifest and no ROLLOUT.md. It is what most people write: it trusts its input, checks nothing, quotes nothing beyond quotation
-marks, and knows just the part of the language that `fleetgen.py` uses. It imports nothing of the compiler, and costs
-no more than it must: each template is loaded once, and values that several files need are worked out once.
+but no manifest and no ROLLOUT.md. It is what most people write: it trusts its input, checks nothing, quotes nothing
+beyond quotation marks, and knows just the part of the language that `fleetgen.py` uses. It imports nothing of the
+compiler, and costs no more than it must: each template is loaded once, and values that several files need are worked
+out once.
 """
 
 from __future__ import annotations
