@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from fleetc.rollout.findings import Finding, clock_finding
 from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_text, outcomes
+from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.plan.data import HostState
 
 CLAIMED = "host-claimed"
 _FORMAT = 1
@@ -30,7 +32,7 @@ class Begun(NamedTuple):
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
     `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before. `settled`
-    is whether no switch is left to end.
+    is whether no switch is left to end, `state` all that a plan knows of a host, None where that makes no sense.
     """
 
     host: str
@@ -46,6 +48,7 @@ class Begun(NamedTuple):
     findings: tuple[Finding, ...] = ()
     known_as: str = ""
     settled: bool = True
+    state: HostState | None = None
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -72,7 +75,15 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
         not state.get("switch"),
+        _state(outcome.host, state),
     )
+
+
+def _state(host: str, told: Mapping[str, Any]) -> HostState | None:
+    try:
+        return said(host, told)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
