@@ -7,6 +7,8 @@ is an exception that nothing of the program catches, before a step that leaves a
 from __future__ import annotations
 
 import base64
+import contextlib
+import errno
 import io
 import json
 import tarfile
@@ -186,6 +188,44 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
     plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
     refused = machine.ask("begin", plan=plan, **request(3, machine.program))
     assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
+
+
+def fill_up(machine: Machine, step: int) -> None:
+    """Let the disk be full from a step of a switch on: nothing can be written but in the room that was kept."""
+    kept = Path(f"{machine.program['STATE']}{machine.program['ROOM']}")
+    assert kept.stat().st_size == machine.program["ROOM_BYTES"]
+    start = machine.changes
+
+    def full(do: Any) -> Any:
+        def writing(path: str, *words: Any) -> Any:
+            if machine.changes >= start + step and kept.exists():
+                raise OSError(errno.ENOSPC, "No space left on device", path)
+            return do(path, *words)
+
+        return writing
+
+    for name in ("write", "link"):
+        machine.program[name] = full(machine.program[name])
+
+
+@pytest.mark.parametrize("ill", [False, True], ids=["well", "ill"])
+def test_disk_that_fills_up_at_each_step_ends_at_one_release(tmp_path: Path, ill: bool) -> None:
+    for step in range(steps_of(tmp_path / "count", False)):
+        machine = Machine(tmp_path / f"{step}")
+        machine.forward(1)
+        switch = machine.begin(2)
+        if ill:
+            machine.ill.add(b"release 2 ")
+        fill_up(machine, step)
+        with contextlib.suppress(OSError):  # the process ends
+            machine.program["carry_out"](switch)
+        found = machine.program["open_switch"]()
+        if found is not None:  # whoever waits for it goes back then
+            machine.program["back"](found, ["the switch broke off"])
+        found = json.loads(Path(machine.program["SWITCH"]).read_text())
+        assert found["phase"] == "reverted", step
+        assert machine.release() == 1, step
+        assert not Path(f"{machine.program['STATE']}{machine.program['ROOM']}").exists()
 
 
 def steps_of(root: Path, ill: bool) -> int:

@@ -341,24 +341,6 @@ def test_removed_releases_come_back_without_a_restart(fleet: Faulty) -> None:
     assert fleet.runs() == fleet.price
 
 
-def test_full_disk_changes_nothing(fleet: Faulty) -> None:
-    before, one = fleet.runs(), fleet.hosts["one"]
-    fleet.release()
-    one.run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/opt/fleetc/releases/.full")
-    one.run("sh", "-c", "mkdir -p /mnt/kept && cp -a /opt/fleetc/releases/. /mnt/kept/")
-    one.run("mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", "/opt/fleetc/releases")
-    one.run("sh", "-c", "cp -a /mnt/kept/. /opt/fleetc/releases/; cat /dev/zero > /opt/fleetc/releases/filler")
-    try:
-        done = fleet.deploy()
-        assert done.returncode == 1, done.stdout
-        assert "has 0 MB" in done.stdout and "a rollout needs" in done.stdout  # the preflight says so
-    finally:
-        one.run("umount", "/opt/fleetc/releases")
-        one.run("rm", "-rf", "/mnt/kept")
-    assert fleet.runs() == before
-    fleet.heals()
-
-
 def test_release_of_another_host_is_refused(fleet: Faulty) -> None:
     """Two hosts changed their addresses with one another, by a mistake in the spec."""
     before, pids = fleet.runs(), fleet.pids()

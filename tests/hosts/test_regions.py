@@ -6,6 +6,7 @@ orchestrators, and the addresses. After each rollout every host runs exactly one
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import threading
@@ -143,7 +144,7 @@ class Regions(Rollout):
         end = threading.Event()
 
         def again() -> None:
-            while not end.wait(0.02):
+            while not end.wait(0.1):
                 found.append(self.sample())
 
         sampler = threading.Thread(target=again)
@@ -171,17 +172,21 @@ class Regions(Rollout):
         assert self.number_of(link, name) == release
         files = self._files(name, release)
         assert {path.split("/")[0] for path in files} == set(runs)
-        for path, content in files.items():
-            node, _, file = path.partition("/")
-            assert host.run("readlink", f"/opt/fleetc/current/{node}").stdout.split("/")[2] == f"{link}"
-            assert host.read(f"/opt/fleetc/current/{path}") == content, path
-            if file.endswith(".service"):
-                assert host.read(f"/etc/systemd/system/{file}") == content
-            if file == "launch.flags":
-                (process,) = [one for one in host.processes("livepeer") if f"/{node}".encode() in b" ".join(one.argv)]
-                assert b"".join(word + b"\n" for word in process.argv[1:]) == content
-                assert process.environ[b"LP_ETHURL"].endswith(CANARY.encode())
-                assert CANARY.encode() in host.read(f"/etc/fleetc/{node}/secrets.env")
+        links = host.run("readlink", *(f"/opt/fleetc/current/{node}" for node in runs)).stdout.split()
+        assert {target.split("/")[2] for target in links} == {link}
+        places = {f"/opt/fleetc/current/{path}": content for path, content in files.items()}
+        places |= {
+            f"/etc/systemd/system/{path.rpartition('/')[2]}": content
+            for path, content in files.items()
+            if path.endswith(".service")
+        }
+        found = host.run("sha256sum", "--", *places).stdout.splitlines()
+        assert [line.split()[0] for line in found] == [hashlib.sha256(one).hexdigest() for one in places.values()]
+        for process in host.processes("livepeer"):
+            node = next(node for node in runs if f"-dataDir=/var/lib/livepeer/{node}".encode() in process.argv)
+            assert b"".join(word + b"\n" for word in process.argv[1:]) == files[f"{node}/launch.flags"]
+            assert process.environ[b"LP_ETHURL"].endswith(CANARY.encode())
+            assert CANARY.encode() in host.read(f"/etc/fleetc/{node}/secrets.env")
         return release
 
     def _files(self, name: str, release: str) -> dict[str, bytes]:
