@@ -13,7 +13,20 @@ from .bringing import bring
 from .health import healthy, last_words
 from .places import PROGRAM, QUARANTINE, RECORD, SWITCH, TIMER, WORKER, Json, RefusedError
 from .releases import wanted_here, wanted_of
-from .switch_file import ARMED, HEALTHY, OPEN, QUARANTINED, REVERTED, REVERTING, SWITCHING, WATCHING, enter, open_switch
+from .switch_file import (
+    ARMED,
+    HEALTHY,
+    OPEN,
+    QUARANTINED,
+    REVERTED,
+    REVERTING,
+    SWITCHING,
+    WATCHING,
+    enter,
+    give_room,
+    keep_room,
+    open_switch,
+)
 from .system import boot_id, locked, note, read_json, run, write_json
 
 STARTING_SECONDS = 15
@@ -69,6 +82,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "reasons": [],
         "words": [],
     }
+    keep_room()
     enter(switch, ARMED)
     arrived = [service["name"] for service in wanted["services"]]
     keep_away([node for node in switch["left"] if node not in arrived])
@@ -133,6 +147,7 @@ def telling(switch: Json) -> Callable[[str, str], None]:
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
     """Bring the host back to where a switch began, and ask the same health. The caller holds the lock."""
     seconds = switch["seconds"]
+    give_room()
     enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
     keep_away(switch.get("left", []))

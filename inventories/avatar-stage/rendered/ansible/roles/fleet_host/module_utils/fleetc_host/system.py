@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -173,8 +174,11 @@ def note(what: str, **facts: object) -> None:
     os.makedirs(STATE, mode=0o755, exist_ok=True)
     line = json.dumps({"at": round(time.time(), 3), "what": what, **facts}, sort_keys=True) + "\n"
     descriptor = os.open(JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    size = os.fstat(descriptor).st_size
     try:
-        os.write(descriptor, line.encode())
+        if os.write(descriptor, line.encode()) < len(line):  # the disk is full: no half of a line stays
+            os.ftruncate(descriptor, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), JOURNAL)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
