@@ -222,7 +222,7 @@ def _brought_back(
     for move in coming:
         if found[move.target].result in ("old", "reverted"):
             sources.setdefault(move.source, []).append(move.node)
-    back_to = {host: begun[host].release for host in sources}
+    back_to = {host: begun[host].release for host in sources if begun[host].release}
     if not back_to:
         return {}
     run = rollout.run(ROLLBACK_PLAYBOOK, list(back_to), fleet_host_back_to=back_to, fleet_host_claimed=True)
