@@ -10,9 +10,12 @@ import base64
 import contextlib
 import errno
 import io
+import itertools
 import json
 import tarfile
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -271,3 +274,26 @@ def test_kill_at_each_step_ends_at_one_release(tmp_path: Path, finder: str, ill:
             assert machine.forward(3) == ""
         assert machine.release() == (3 if finder == "next rollout" else 1), step
         assert machine.program["open_switch"]() is None
+
+
+@pytest.mark.parametrize("step", [-1e8, 600.0, 1e8])
+def test_clock_that_steps_moves_no_timer(machine: Machine, step: float) -> None:
+    """Whenever it is read, the clock of the host has been set by so many seconds; the kernel's seconds go on."""
+    offsets, kernel = itertools.count(), [time.monotonic()]
+
+    def clock() -> float:
+        return time.time() + step * next(offsets)
+
+    moved = SimpleNamespace(**{**vars(time), "time": clock, "monotonic": lambda: kernel[0]})
+    machine.program["time"] = moved
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "healthy"
+    kernel[0] += 59
+    machine.program["resume"](False)
+    assert machine.program["open_switch"]()["phase"] == "healthy" and machine.release() == 2
+    assert machine.program["ended"](switch)["seconds"] == 59
+    kernel[0] += 2  # confirm is 60
+    machine.program["resume"](False)
+    assert json.loads(Path(machine.program["SWITCH"]).read_text())["phase"] == "reverted"
+    assert machine.release() == 1 and next(offsets) > 5
