@@ -75,6 +75,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "to": target,
         "owner": request.get("owner", {}),
         "begun": time.time(),
+        "since": time.monotonic(),
         "boot": boot_id(),
         "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
         "restarted": [],
@@ -109,8 +110,10 @@ def carry_out(switch: Json) -> None:
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except (RefusedError, OSError) as failure:
-        problems = [str(failure)]
+    except RefusedError as refusal:
+        problems = [str(refusal)]
+    except OSError as failure:
+        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
     if problems:
         back(switch, problems, words_of(switch))
         return
@@ -157,8 +160,10 @@ def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except (RefusedError, OSError) as failure:
-        problems = [str(failure)]
+    except RefusedError as refusal:
+        problems = [str(refusal)]
+    except OSError as failure:
+        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
     disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
