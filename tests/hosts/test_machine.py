@@ -105,6 +105,29 @@ def test_disk_that_fills_up_in_the_switch_goes_back(fleet: Moving) -> None:
     fleet.heals()
 
 
+SLOW_SYNC = b'#!/bin/sh\nsleep 4\nexec /usr/bin/sync "$@"\n'
+
+
+@pytest.mark.parametrize("loss", ["network", pytest.param("power", marks=pytest.mark.slow)])
+def test_host_that_is_lost_while_its_release_comes(fleet: Moving, loss: str) -> None:
+    """Its disk is slow, so that there is time to lose it before the release is complete there."""
+    before, one = fleet.runs(), fleet.hosts["one"]
+    one.write("/usr/local/bin/sync", SLOW_SYNC, 0o755)
+    fleet.release()
+    rollout = fleet.begin()
+    wait(lambda: one.run("test", "-e", "/opt/fleetc/releases/.new/.wanted.json").returncode == 0, 60, "nothing comes")
+    one.cut_network() if loss == "network" else one.power_cut()
+    try:
+        said = rollout.communicate(timeout=120)[0]
+    finally:
+        one.restore_network() if loss == "network" else one.power_on()
+        one.run("rm", "/usr/local/bin/sync")
+    assert rollout.returncode == 1, said
+    assert "one: could not be reached" in said
+    assert fleet.runs() == before
+    fleet.heals()
+
+
 def test_docker_that_is_down_is_refused(fleet: Moving) -> None:
     three = fleet.hosts["three"]
     fleet.change(('host = "three"\nmode = "video"', 'host = "three"\nmode = "video"\nmax_sessions = 7'))
