@@ -17,7 +17,7 @@ Facts = Callable[[float], tuple[int, int, str]]
 
 
 def waited(root: Path, facts: Facts, *, stable: float = STABLE) -> tuple[list[str], float]:
-    """What is wrong in the end, and after how many seconds; `facts` are pid, restarts and illness of the node by time."""
+    """What is wrong in the end, and after how many seconds; `facts` are pid, restarts and illness by time."""
     program, now = loaded(root), [0.0]
     clock = {"monotonic": lambda: now[0], "sleep": lambda seconds: now.__setitem__(0, now[0] + seconds)}
 
