@@ -162,6 +162,7 @@ def test_docker_that_restarts_in_the_switch(fleet: Moving) -> None:
     fleet.heals()
 
 
+SITE = "/usr/lib/python3/dist-packages"
 CLOCK = """import time
 def _moved(real=time.time):
     try:
@@ -176,7 +177,8 @@ time.time = _moved
 def test_clock_that_is_off_is_warned_of_and_one_that_steps_moves_no_timer(fleet: Moving) -> None:
     """All machines of the farm have one clock, so what Python on the host reads of it is moved."""
     one = fleet.hosts["one"]
-    one.write("/usr/lib/python3/dist-packages/sitecustomize.py", CLOCK.encode())
+    one.write(f"{SITE}/clock_is_off.py", CLOCK.encode())
+    one.write(f"{SITE}/clock_is_off.pth", b"import clock_is_off\n")
     one.write("/etc/clock-is-off", b"600")
     price = fleet.release("slow=2")
     try:
@@ -198,8 +200,8 @@ def test_clock_that_is_off_is_warned_of_and_one_that_steps_moves_no_timer(fleet:
         in_phase(one, "reverted", seconds=60)
         assert 15 < time.monotonic() - begun < 50, "it goes back after confirm = 20s, whatever the clock says"
     finally:
-        one.run("true") if one.run("true").returncode == 0 else one.restore_network()
-        one.run("rm", "/usr/lib/python3/dist-packages/sitecustomize.py", "/etc/clock-is-off")
+        one.restore_network()
+        one.run("rm", f"{SITE}/clock_is_off.py", f"{SITE}/clock_is_off.pth", "/etc/clock-is-off")
     assert fleet.runs() == price
     fleet.heals()
 
