@@ -44,7 +44,7 @@ class World:
         assert compiled.tree is not None and compiled.blueprint is not None
         this_run.cache_clear()
         with opened(self.directory, "two-regions", this_run()["id"]) as journal:
-            limit = resumed(journal, compiled.tree) if resume else ()
+            limit, _ = resumed(journal, compiled.tree) if resume else ((), None)
             return deploy_tree(
                 compiled.tree, compiled.blueprint, self.settings, limit, False, lambda _: None, journal, goal
             )
