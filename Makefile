@@ -42,8 +42,8 @@ announce:
 	@echo "Linter, types and import contracts, then about 10,000 tests in two processes: about four minutes on two cores."
 	@echo "Not included: slow tests (make test-all) and test hosts (make test-hosts). While you work: make quick."
 
-test-hosts: $(INSTALLED) ## Deploy to real test hosts, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
-	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -m "not slow" tests/hosts
+test-hosts: $(INSTALLED) ## Deploy to real test hosts on two farms at once, except slow tests (root; network namespaces, systemd-nspawn, sshd, Docker)
+	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow" tests/hosts
 
 test-all: $(INSTALLED) lint ## Everything
 	FLEETC_TEST_HOSTS=1 $(BIN)/python -m pytest

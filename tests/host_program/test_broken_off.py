@@ -7,10 +7,15 @@ is an exception that nothing of the program catches, before a step that leaves a
 from __future__ import annotations
 
 import base64
+import contextlib
+import errno
 import io
+import itertools
 import json
 import tarfile
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -188,6 +193,44 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
     assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
 
 
+def fill_up(machine: Machine, step: int) -> None:
+    """Let the disk be full from a step of a switch on: nothing can be written but in the room that was kept."""
+    kept = Path(f"{machine.program['STATE']}{machine.program['ROOM']}")
+    assert kept.stat().st_size == machine.program["ROOM_BYTES"]
+    start = machine.changes
+
+    def full(do: Any) -> Any:
+        def writing(path: str, *words: Any) -> Any:
+            if machine.changes >= start + step and kept.exists():
+                raise OSError(errno.ENOSPC, "No space left on device", path)
+            return do(path, *words)
+
+        return writing
+
+    for name in ("write", "link"):
+        machine.program[name] = full(machine.program[name])
+
+
+@pytest.mark.parametrize("ill", [False, True], ids=["well", "ill"])
+def test_disk_that_fills_up_at_each_step_ends_at_one_release(tmp_path: Path, ill: bool) -> None:
+    for step in range(steps_of(tmp_path / "count", False)):
+        machine = Machine(tmp_path / f"{step}")
+        machine.forward(1)
+        switch = machine.begin(2)
+        if ill:
+            machine.ill.add(b"release 2 ")
+        fill_up(machine, step)
+        with contextlib.suppress(OSError):  # the process ends
+            machine.program["carry_out"](switch)
+        found = machine.program["open_switch"]()
+        if found is not None:  # whoever waits for it goes back then
+            machine.program["back"](found, ["the switch broke off"])
+        found = json.loads(Path(machine.program["SWITCH"]).read_text())
+        assert found["phase"] == "reverted", step
+        assert machine.release() == 1, step
+        assert not Path(f"{machine.program['STATE']}{machine.program['ROOM']}").exists()
+
+
 def steps_of(root: Path, ill: bool) -> int:
     """How many changes a switch makes, and the way back where the release is ill."""
     machine = Machine(root)
@@ -231,3 +274,26 @@ def test_kill_at_each_step_ends_at_one_release(tmp_path: Path, finder: str, ill:
             assert machine.forward(3) == ""
         assert machine.release() == (3 if finder == "next rollout" else 1), step
         assert machine.program["open_switch"]() is None
+
+
+@pytest.mark.parametrize("step", [-1e8, 600.0, 1e8])
+def test_clock_that_steps_moves_no_timer(machine: Machine, step: float) -> None:
+    """Whenever it is read, the clock of the host has been set by so many seconds; the kernel's seconds go on."""
+    offsets, kernel = itertools.count(), [time.monotonic()]
+
+    def clock() -> float:
+        return time.time() + step * next(offsets)
+
+    moved = SimpleNamespace(**{**vars(time), "time": clock, "monotonic": lambda: kernel[0]})
+    machine.program["time"] = moved
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "healthy"
+    kernel[0] += 59
+    machine.program["resume"](False)
+    assert machine.program["open_switch"]()["phase"] == "healthy" and machine.release() == 2
+    assert machine.program["ended"](switch)["seconds"] == 59
+    kernel[0] += 2  # confirm is 60
+    machine.program["resume"](False)
+    assert json.loads(Path(machine.program["SWITCH"]).read_text())["phase"] == "reverted"
+    assert machine.release() == 1 and next(offsets) > 5

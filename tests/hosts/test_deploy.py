@@ -5,12 +5,15 @@ The node is a stand-in binary; sshd, systemd, Docker, Ansible and the command ar
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +23,7 @@ from tests.farm import Farm, Host, Process
 from tests.farm_system import run_checked
 from tests.keystores import key_file
 from tests.standin import gcc_words
-from tests.support import ROOT, shipped, sources_of
+from tests.support import ROOT, fleetc, shipped, sources_of
 from tests.support_values import nasty_values
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -129,7 +132,7 @@ metadata_queue = {{ uri = {{ host_file = "/etc/livepeer/queue" }}, exchange = {n
 [rollout]
 canary = 1
 batch = 2
-stable = "2s"
+stable = "1s"
 deadline = "12s"
 confirm = "20s"
 live = "never"
@@ -215,7 +218,8 @@ class Rollout:
         return subprocess.CompletedProcess(done.args, done.returncode, _text(done.stdout), _text(done.stderr))
 
     def compile(self) -> None:
-        done = self.fleetc("compile", str(self.directory))
+        environment: dict[str, Any] = self.environment
+        done = fleetc("compile", self.directory, **environment)
         assert done.returncode == 0, done.stderr
 
     def deploy(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -304,8 +308,14 @@ def test_secret_files_are_for_root_alone_and_no_unit_holds_a_secret(rollout: Rol
 
 
 def test_nothing_of_the_run_stays_behind(rollout: Rollout) -> None:
-    left = list(Path(tempfile.gettempdir()).glob("fleetc-private-*"))
-    assert left + list(Path("/dev/shm").glob("fleetc-private-*")) == []
+    """Directories of rollouts that go on now, of other tests or people, are locked."""
+    for place in (Path(tempfile.gettempdir()), Path("/dev/shm")):
+        for path in place.glob("fleetc-private-*"):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                assert not path.exists(), path
+            os.close(descriptor)
 
 
 def test_second_deploy_changes_nothing(rollout: Rollout) -> None:

@@ -71,13 +71,11 @@ class Faulty(Rollout):
         return prices.pop()
 
     def heals(self) -> None:
-        """A rollout without illness brings every host to its release, and the one after that has nothing to do."""
+        """A rollout without illness brings every host to its release."""
         price = self.release()
         done = self.deploy()
         assert done.returncode == 0, done.stdout + done.stderr
         assert self.runs() == price
-        again = self.deploy()
-        assert "3 hosts: 3 unchanged" in again.stdout
 
 
 def state_of(host: Host) -> dict[str, Any]:
@@ -150,7 +148,6 @@ def test_node_that_starts_slowly_is_waited_for(fleet: Faulty) -> None:
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert fleet.runs() == price
-    fleet.heals()
 
 
 def test_unreachable_canary_stops_all(fleet: Faulty) -> None:
@@ -266,24 +263,11 @@ def test_host_program_that_is_killed_goes_back(fleet: Faulty, moment: float) -> 
     fleet.heals()
 
 
-def test_two_rollouts_at_once(fleet: Faulty) -> None:
-    one = fleet.hosts["one"]
-    price = fleet.release("slow=4")
-    first = fleet.begin()
-    in_phase(one, "switching", "watching")
-    second = fleet.deploy()
-    said = first.communicate(timeout=120)[0]
-    assert first.returncode == 0, said
-    assert second.returncode in (0, 1), second.stdout
-    assert fleet.runs() == price
-    fleet.heals()
-
-
 def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty) -> None:
     """The old release is ill too: nobody knows what would be well."""
     one, pids = fleet.hosts["one"], fleet.pids()
     fleet.release()
-    one.write("/var/lib/livepeer/orch-a/standin-ill", b"unwell")
+    one.write("/var/lib/livepeer/orch-a/standin-ill", b"exit=1")
     try:
         done = fleet.deploy()
         assert done.returncode == 5, done.stdout
@@ -297,7 +281,7 @@ def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty
     finally:
         one.run("rm", "/var/lib/livepeer/orch-a/standin-ill")
     assert fleet.deploy("--clear", "one").returncode == 0
-    fleet.heals()
+    assert fleet.runs() == fleet.price
 
 
 DRIFT = {
@@ -341,24 +325,6 @@ def test_removed_releases_come_back_without_a_restart(fleet: Faulty) -> None:
     assert fleet.runs() == fleet.price
 
 
-def test_full_disk_changes_nothing(fleet: Faulty) -> None:
-    before, one = fleet.runs(), fleet.hosts["one"]
-    fleet.release()
-    one.run("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/opt/fleetc/releases/.full")
-    one.run("sh", "-c", "mkdir -p /mnt/kept && cp -a /opt/fleetc/releases/. /mnt/kept/")
-    one.run("mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", "/opt/fleetc/releases")
-    one.run("sh", "-c", "cp -a /mnt/kept/. /opt/fleetc/releases/; cat /dev/zero > /opt/fleetc/releases/filler")
-    try:
-        done = fleet.deploy()
-        assert done.returncode == 1, done.stdout
-        assert "has 0 MB" in done.stdout and "a rollout needs" in done.stdout  # the preflight says so
-    finally:
-        one.run("umount", "/opt/fleetc/releases")
-        one.run("rm", "-rf", "/mnt/kept")
-    assert fleet.runs() == before
-    fleet.heals()
-
-
 def test_release_of_another_host_is_refused(fleet: Faulty) -> None:
     """Two hosts changed their addresses with one another, by a mistake in the spec."""
     before, pids = fleet.runs(), fleet.pids()
@@ -384,9 +350,16 @@ def test_host_keeps_releases_to_go_back_to_and_no_more(fleet: Faulty) -> None:
     assert state_of(fleet.hosts["one"])["confirmed"] in names
 
 
-def test_journal_and_records_hold_no_secret(fleet: Faulty) -> None:
+def test_no_journal_record_or_log_holds_a_secret(fleet: Faulty) -> None:
+    """After all that: rollouts, Ansible and the program on the host were killed."""
+    words = f"{CANARY}|s3cret|hunter2"
     for host in fleet.hosts.values():
-        found = host.run("grep", "-rlE", f"{CANARY}|s3cret", STATE, "/etc/systemd/system", "/var/log")
+        found = host.run("grep", "-rlaE", words, STATE, "/etc/systemd/system", "/var/log", "/run/log", "/tmp", "/root")
         assert found.stdout == ""
+        logged = host.run("sh", "-c", f"journalctl --all --no-pager -o export | tee /dev/stderr | grep -caE '{words}'")
+        assert logged.stdout.strip() == "0"
+        assert len(logged.stderr) > 1000, "the host has no journal"
         lines = [json.loads(line) for line in host.read(f"{STATE}/journal.jsonl").splitlines()]
         assert {"staged", "switching", "confirmed"} <= {line["what"] for line in lines}
+    kept = b"".join(path.read_bytes() for path in fleet.journal.iterdir())
+    assert kept and not re.search(words.encode(), kept)

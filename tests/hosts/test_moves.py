@@ -101,7 +101,7 @@ def test_move_whose_new_host_fails_comes_back(fleet: Moving) -> None:
     """Back to the host of the beginning, whose release is ill there."""
     assert fleet.homes("gate") == ["one"]
     fleet.hosts["two"].run("mkdir", "-p", "/var/lib/livepeer/gate")
-    fleet.hosts["two"].write("/var/lib/livepeer/gate/standin-ill", b"unwell")
+    fleet.hosts["two"].write("/var/lib/livepeer/gate/standin-ill", b"exit=1")
     fleet.change()
     try:
         with fleet.sampled(GATE) as counts:

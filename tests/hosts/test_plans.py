@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import pytest
 from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
-from tests.hosts.test_deploy import CANARY, SECRET, Rollout
+from tests.hosts.test_deploy import CANARY, SECRET, SKIPPED, Rollout
+from tests.hosts.test_faults import in_phase
+from tests.support import ROOT
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -202,6 +205,33 @@ def test_hosts_that_were_changed_by_hand_are_refused(fleet: Fleet) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "one: would restart orch-a: its files change" in checked.stdout
     assert fleet.carried_out() == ["orch-a"]
+
+
+def test_plan_halts_where_a_later_host_is_changed_after_its_first_batch(fleet: Fleet) -> None:
+    """The first batch gets its release; the unit of the last host is edited before its turn comes."""
+    fleet.write(price=1275, orch_a='environment = { STANDIN_ILL = "slow=2" }')
+    spec = fleet.directory / "fleet.toml"
+    spec.write_text(spec.read_text(encoding="utf-8").replace('"1200 wei', '"1210 wei'), encoding="utf-8")
+    fleet.compile()
+    fleet.make("--observe")
+    before, two = fleet.pids(), fleet.hosts["two"]
+    command = [sys.executable, "-m", "fleetc", "deploy", str(fleet.directory), *SKIPPED, "--plan", str(fleet.file)]
+    inside = ["nsenter", f"--net=/run/netns/{fleet.farm.namespace}", "--"]
+    rollout = subprocess.Popen(
+        [*inside, *command], cwd=ROOT, env=fleet.environment, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    in_phase(fleet.hosts["one"], "switching", "watching")
+    two.run("sed", "-i", "s/pricePerUnit=[0-9]*/pricePerUnit=1/", "/etc/systemd/system/livepeer-orch-b.service")
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 1, said
+    assert "two: it was changed after this plan began: orch-b (systemd): its unit was changed" in said
+    after = fleet.pids()
+    assert {name for name in before if before[name] != after[name]} == {"orch-a"}
+    fleet.write(price=1270)
+    fleet.compile()
+    healed = fleet.deploy()
+    assert healed.returncode == 0, healed.stdout + healed.stderr
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -208,11 +208,21 @@ class Loopback:
             "CLOUD_TOKEN": CANARIES["unrelated"],
         }
 
-    def start(self, *before: str, **environment: str) -> subprocess.Popen[bytes]:
+    def change(self, old: str, new: str) -> None:
+        """Compile another release."""
+        spec = self.directory / "fleet/fleet.toml"
+        text = spec.read_text()
+        assert old in text
+        spec.write_text(text.replace(old, new))
+        self._run(sys.executable, "-m", "fleetc", "compile", str(spec.parent))
+
+    def start(
+        self, *before: str, program: Sequence[str] = ("-m", "fleetc"), options: Sequence[str] = (), **environment: str
+    ) -> subprocess.Popen[bytes]:
         """`fleetc deploy` as a process, behind the words of another command; what it says is in the file `said`."""
         with (self.directory / "said").open("wb") as said:
             return subprocess.Popen(
-                [*before, sys.executable, "-I", "-m", "fleetc", "deploy", str(self.directory / "fleet"), *SKIPPED],
+                [*before, sys.executable, "-I", *program, "deploy", str(self.directory / "fleet"), *SKIPPED, *options],
                 cwd=self.directory / "fleet", env={**self.environment(), **environment},
                 stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             )  # fmt: skip

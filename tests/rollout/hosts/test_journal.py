@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -106,6 +107,22 @@ def test_directory_that_cannot_be_made(tmp_path: Path) -> None:
     with pytest.raises(FilesError) as failure, opened(tmp_path / "file" / "journal", "demo", "1"):
         pass
     assert failure.value.code == "journal-unreadable"
+
+
+def test_journal_that_takes_no_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+    real = os.open
+
+    def read_only(path: Path, flags: int, *mode: int, **more: int) -> int:
+        if flags & os.O_RDWR:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return real(path, flags, *mode, **more)
+
+    monkeypatch.setattr(os, "open", read_only)
+    with pytest.raises(FilesError, match="Read-only file system") as failure, opened(tmp_path, "demo", "2"):
+        pass
+    assert failure.value.code == "journal-unreadable" and "--journal DIR" in (failure.value.help or "")
+    assert len(to_read(tmp_path, "demo").history.runs) == 1
 
 
 def test_full_disk_is_told_before_anything_changes(tmp_path: Path) -> None:

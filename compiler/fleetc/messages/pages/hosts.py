@@ -48,7 +48,7 @@ HOST_PAGES: dict[str, Page] = {
     "disk-read-only": Page(
         "A place that a rollout writes to takes no writes.",
         "the rollout would stop in the middle of its first step.",
-        "Mount the file system read-write.",
+        "Mount the file system read-write, or make the directory mutable again (chattr -i).",
     ),
     "disk-space": Page(
         "A host has too little space for a rollout.",

@@ -5,15 +5,20 @@ In: a run of Ansible. Out: a `Begun` for each host. What a host says is data: va
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.rollout.findings import Finding, clock_finding
-from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_text, outcomes
+from fleetc.rollout.hosts.gate import BEGIN, HostOutcome, as_list, as_mapping, as_number, as_text, outcomes
+from fleetc.rollout.hosts.observe import said
 from fleetc.rollout.hosts.runner import RunResult
+from fleetc.rollout.plan.data import HostState
 
 CLAIMED = "host-claimed"
 _FORMAT = 1
+_DIGEST = re.compile("[0-9a-f]{64}")
+_NODE = re.compile("[a-z0-9-]{1,100}")
 
 
 class Step(NamedTuple):
@@ -30,7 +35,8 @@ class Begun(NamedTuple):
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
     `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before. `settled`
-    is whether no switch is left to end, `carry` the programs that are to be copied there, by SHA-256.
+    is whether no switch is left to end, `carry` the programs that are to be copied there, by SHA-256. `state` is all
+    that a plan knows of a host, None where that makes no sense.
     """
 
     host: str
@@ -47,6 +53,7 @@ class Begun(NamedTuple):
     known_as: str = ""
     settled: bool = True
     carry: tuple[str, ...] = ()
+    state: HostState | None = None
 
 
 def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[str, Begun]:
@@ -55,7 +62,7 @@ def begun_of(hosts: Sequence[str], run: RunResult, task: str = BEGIN) -> dict[st
 
 
 def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
-    answer = run.answers.get(outcome.host, {}).get(task, {})
+    answer = as_mapping(run.answers.get(outcome.host, {}).get(task))
     answered = answer.get("format") == _FORMAT and answer.get("ok") is True
     state = as_mapping(answer.get("state"))
     claimed = answer.get("code") == CLAIMED
@@ -65,7 +72,7 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         answer.get("needed") is not False,
         outcome,
         tuple(_steps(outcome.host, answer)),
-        as_text(state.get("release")),
+        release if _DIGEST.fullmatch(release := as_text(state.get("release"))) else "",
         _nodes(state.get("processes")),
         _nodes(answer.get("wants")),
         as_mapping(answer.get("owner")) if claimed else None,
@@ -74,14 +81,23 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         as_text(state.get("host")),
         not state.get("switch"),
         tuple(as_text(program) for program in as_list(answer.get("carry"))),
+        _state(outcome.host, state),
     )
+
+
+def _state(host: str, told: Mapping[str, Any]) -> HostState | None:
+    try:
+        return said(host, told)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
     """What a host finds that it lacks, and a clock that differs."""
     told = [as_mapping(one) for one in as_list(answer.get("findings"))]
+    clocks = {key: as_number(answer.get(key)) for key in ("clock", "received")}
     lacks = (Finding(host, *(as_text(one.get(key)) for key in ("code", "message", "node", "severity"))) for one in told)
-    return (*(one for one in lacks if one.code and one.message), *clock_finding(host, answer))
+    return (*(one for one in lacks if one.code and one.message), *clock_finding(host, clocks))
 
 
 def _steps(host: str, answer: Mapping[str, Any]) -> list[Step]:
@@ -98,6 +114,6 @@ def _nodes(told: object) -> dict[str, tuple[str, ...]]:
     found = {}
     for one in map(as_mapping, as_list(told)):
         node = as_text(one.get("node"))
-        if node and "/" not in node:
+        if _NODE.fullmatch(node):
             found[node] = tuple(as_text(text) for text in as_list(one.get("exclusive")))
     return found

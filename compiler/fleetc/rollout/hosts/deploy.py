@@ -36,6 +36,7 @@ from fleetc.rollout.hosts.rolling import (
 )
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
 from fleetc.rollout.hosts.secrets import DeployError, secret_variables
+from fleetc.rollout.hosts.stale import stale_hosts
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
 from fleetc.rollout.plan.data import NewestPlan
@@ -172,7 +173,7 @@ def _in_batches(
     if not ready:
         return Outcome(tuple(found[host] for host in told), steps, False, run.last_words, moves, _findings(begun))
     _note_unchanged(rollout, begun)
-    last_words: tuple[str, ...] = ()
+    done: RunResult | None = None
     halted = ""
     brought_back: dict[str, HostOutcome] = {}
     for batch in batches:
@@ -184,6 +185,13 @@ def _in_batches(
                 host: found[host]._replace(result="old", reason=halted) for host in changing if host not in brought_back
             }
             continue
+        if rollout.goal.sealed and done:
+            gone = [move for move in moves if found[move.target].result == "new"]
+            stale = stale_hosts(rollout, begun, changing, gone)
+            if stale:
+                halted = f"not begun, because of {', '.join(stale)}"
+                found |= {host: found[host]._replace(result="old", reason=stale.get(host, halted)) for host in changing}
+                continue
         given = {host: facts_of(rollout.given(host, begun[host])) for host in changing}
         coming = [move for move in moves if move.target in changing and found[move.source].result != "new"]
         journal.write("batch", hosts=given, moves=coming)
@@ -205,6 +213,7 @@ def _in_batches(
         for host in changing:
             _write_host(journal, found[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
+    last_words = done.last_words if done else ()
     return Outcome(tuple(found[host] for host in told), steps, False, last_words, moves, _findings(begun))
 
 
@@ -216,7 +225,7 @@ def _brought_back(
     for move in coming:
         if found[move.target].result in ("old", "reverted"):
             sources.setdefault(move.source, []).append(move.node)
-    back_to = {host: begun[host].release for host in sources}
+    back_to = {host: begun[host].release for host in sources if begun[host].release}
     if not back_to:
         return {}
     run = rollout.run(ROLLBACK_PLAYBOOK, list(back_to), fleet_host_back_to=back_to, fleet_host_claimed=True)

@@ -29,6 +29,9 @@ ran before, after it went back; nobody knows what, as it could not go back; nobo
 nothing any more; nobody knows, because it cannot be asked; nothing, because a person says so."""
 
 _LIMIT = 300  # characters of a text that a host says
+_MANY = 1000  # items of a list that a host says
+_REASON_LIMIT = 2000
+_LARGEST = 2**53
 _WORDS = 120  # log lines of one host
 
 
@@ -69,12 +72,12 @@ def _outcome(host: str, run: RunResult, earlier: str) -> HostOutcome:
         live = tuple(as_text(node) for node in as_list(switch.get("live")))
         seconds = ended.get("seconds") or active.get("seconds")
         words = tuple(as_text(line) for line in as_list(switch.get("words")))[-_WORDS:]
-        own = "; ".join(as_text(line) for line in as_list(switch.get("reasons")))
+        own = "; ".join(as_text(line) for line in as_list(switch.get("reasons")))[:_REASON_LIMIT]
         found = found._replace(
             after=target,
             restarted=restarted,
             live=live,
-            seconds=float(seconds) if isinstance(seconds, int | float) else 0.0,
+            seconds=as_number(seconds) or 0.0,
             words=words,
             reason=own or reason,
         )
@@ -113,7 +116,7 @@ def _reason(kind: str, message: str) -> str:
     if kind == "unreachable":
         said = lines[-1].rpartition("via ssh: ")[2].removeprefix("ssh: ") if lines else ""
         return visible(f"could not be reached: {said}" if said else "could not be reached")[:_LIMIT]
-    return visible(lines[0] if lines else "failed")[:_LIMIT]
+    return as_text(lines[0] if lines else "failed")
 
 
 def _plain(answer: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -127,10 +130,17 @@ def as_mapping(value: object) -> Mapping[str, Any]:
 
 
 def as_list(value: object) -> Iterator[object]:
-    """What a host says, if it is a list; else nothing."""
-    return iter(value) if isinstance(value, list) else iter(())
+    """What a host says, if it is a list: not more than anybody reads; else nothing."""
+    return iter(value[:_MANY]) if isinstance(value, list) else iter(())
+
+
+def as_number(value: object) -> float | None:
+    """What a host says, if it is a number that one can calculate with."""
+    if not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        return None
+    return float(value)
 
 
 def as_text(value: object) -> str:
     """What a host says, if it is text: of bearable length, and visible."""
-    return visible(value)[:_LIMIT] if isinstance(value, str) else ""
+    return visible(value[:_LIMIT])[:_LIMIT] if isinstance(value, str) else ""

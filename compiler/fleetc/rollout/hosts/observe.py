@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fleetc.emit.tree import Tree
-from fleetc.rollout.hosts.gate import OBSERVE
+from fleetc.rollout.hosts.gate import OBSERVE, as_mapping
 from fleetc.rollout.hosts.runner import Event, InterruptedRunError, RunResult, private_project, reaching, run_playbook
 from fleetc.rollout.plan.data import OBSERVED, UNKNOWN, HostState, NewestPlan, Process
 from fleetc.rollout.plan.states import in_order
@@ -24,6 +24,7 @@ SSH_SAYS = ": ssh says "
 """The separator between the note about a host and the words of ssh. A plan keeps only the note: hosts share it."""
 
 _MARK = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z) ([0-9a-f]{64}|-)")
+_FORMAT = 1
 _LIMIT = 300  # characters of one text that a host says
 _SETTING_LIMIT = 2000  # of one setting, which can have the id of a model in it
 _MANY = 10_000  # processes of one host
@@ -52,13 +53,15 @@ def observe(
 
 def _seen(host: str, result: RunResult) -> HostSeen:
     failures = [event for event in result.failures if event.host == host]
-    answer = result.answers.get(host, {}).get(OBSERVE, {})
+    answer = as_mapping(result.answers.get(host, {}).get(OBSERVE))
     if failures:
         unreachable = failures[0].kind == "unreachable"
         words = f"could not be reached{_reason(failures[0])}" if unreachable else f"failed: {failures[0].message}"
         return _unknown(host, words)
     if not answer:
         return _unknown(host, result.last_words[-1] if result.last_words else "Ansible did not ask it")
+    if answer.get("format") != _FORMAT:
+        return _unknown(host, "the program on it answers in a form of another fleetc")
     try:
         state, newest = said(host, answer["state"]), answer["state"]["newest"]
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -12,7 +12,7 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import Tree
 from fleetc.rollout.findings import UNREACHABLE, Finding
 from fleetc.rollout.hosts.begun import findings_in
-from fleetc.rollout.hosts.gate import reason_of
+from fleetc.rollout.hosts.gate import as_mapping, reason_of
 from fleetc.rollout.hosts.rolling import Stated, Watch, hosts_of, options_of
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
 from fleetc.rollout.hosts.secrets import secret_variables
@@ -39,7 +39,7 @@ def preflight(
 
 
 def _of(host: str, run: RunResult) -> tuple[Finding, ...]:
-    answer = run.answers.get(host, {}).get(TASK, {})
+    answer = as_mapping(run.answers.get(host, {}).get(TASK))
     if answer.get("format") == 1 and answer.get("ok") is True:
         return findings_in(host, answer)
     return (Finding(host, UNREACHABLE, reason_of(host, run) or "Ansible did not ask it"),)

@@ -5,6 +5,7 @@ In: a tree, a goal, what people state, how hosts are reached. Out: runs over som
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ from fleetc.text.encoders import visible
 BEGIN_PLAYBOOK = "begin.yml"
 OBSERVE_PLAYBOOK = "observe.yml"
 
+_ID = re.compile("[0-9a-f]{1,64}")
 _WAIT_SECONDS = 30.0
 """How long the rollout that claimed the first host waits for another one to give way."""
 _ASK_SECONDS = 3.0
@@ -165,7 +167,9 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
 
 
 def _id(owner: Mapping[str, Any] | None) -> str:
-    return str((owner or {}).get("id", ""))
+    """The id of a rollout, as far as it is one; "" otherwise."""
+    told = (owner or {}).get("id")
+    return told if isinstance(told, str) and _ID.fullmatch(told) else ""
 
 
 def options_of(

@@ -333,12 +333,21 @@ def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> 
     if password_file:
         words += ["--vault-password-file", str(password_file)]
     if values:
-        texts = {name: {"__ansible_unsafe": value} for name, value in values.items()}  # never taken for a template
-        write_private(own / _VALUES, json.dumps({"fleet_environment": texts}).encode())
+        texts = _never_templates({"fleet_environment": dict(values)})
+        write_private(own / _VALUES, json.dumps(texts).encode())
         words += ["--extra-vars", f"@{own / _VALUES}"]
     if options.variables:  # the last ones count
-        words += ["--extra-vars", json.dumps(dict(options.variables))]
+        words += ["--extra-vars", json.dumps(_never_templates(dict(options.variables)))]
     return shlex.join(words)
+
+
+def _never_templates(value: Any) -> Any:
+    """Variables whose texts Ansible takes as they are: some came from hosts, and a template could run programs here."""
+    if isinstance(value, Mapping):
+        return {key: _never_templates(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_never_templates(one) for one in value]
+    return {"__ansible_unsafe": value} if isinstance(value, str) else value
 
 
 def _kept() -> dict[str, str]:

@@ -198,7 +198,7 @@ def of_baseline(
         elif is_reached(now, wanted[then.host]):
             # A host does not report places of secrets: only a rollout finds out whether their values differ.
             reached += [] if _reads_elsewhere(then, wanted[then.host]) else [then.host]
-        elif moves := _moves(then, now):
+        elif moves := differences(then, now):
             message = f"{then.host} is not in the state that the plan starts from: {'; '.join(moves[:_NAMED])}"
             advice = f"find out who changed the host or whether a rollout broke off; then {_NEW_PLAN}"
             refusals.append(Refusal("plan-baseline-moved", message, advice))
@@ -206,7 +206,7 @@ def of_baseline(
     return BaselineVerdict(tuple(refusals), tuple(reached), unknown)
 
 
-def _moves(then: HostState, now: HostState) -> list[str]:
+def differences(then: HostState, now: HostState) -> list[str]:
     """What differs between two states of a host, in words."""
     moves = []
     if then.release != now.release:

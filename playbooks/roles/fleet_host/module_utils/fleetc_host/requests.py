@@ -25,8 +25,8 @@ from .stack.needs import need_stack
 from .staging import end_before, learn_settings, make_places, need_programs, prune, stage, staged
 from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, wait_for_end
-from .switch_file import HEALTHY, OPEN, REVERTING, enter, open_switch
-from .system import locked, note, read, read_json, remove, write, write_json
+from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, open_switch
+from .system import boot_id, locked, note, read, read_json, remove, write, write_json
 
 
 def asked_for(request: Json) -> tuple[Json, dict[str, bytes]]:
@@ -185,7 +185,9 @@ def do_activate(request: Json) -> Json:
 def ended(switch: Json) -> Json:
     """What is said of a switch that has come to its end, or to its confirmation."""
     facts = {key: switch[key] for key in ("id", "phase", "from", "to", "reasons", "words", "restarted", "live")}
-    return {"changed": True, "switch": facts, "seconds": round(time.time() - switch["begun"], 1)}
+    here = "since" in switch and switch["boot"] == boot_id()  # that clock counts from the boot, and nobody sets it
+    seconds = round(time.monotonic() - switch["since"], 1) if here else 0
+    return {"changed": True, "switch": facts, "seconds": seconds}
 
 
 def do_confirm(request: Json) -> Json:
@@ -202,6 +204,7 @@ def do_confirm(request: Json) -> Json:
         record = {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]}
         write_json(RECORD, record)
         remove(SWITCH)
+        give_room()
         disarm(switch)
         note("confirmed", switch=switch["id"], release=switch["to"])
         remove(CLAIM)  # nothing more is changed here by this rollout
@@ -216,6 +219,7 @@ def do_revert(request: Json) -> Json:
         if switch is None or switch["id"] != request["id"]:
             raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])
         if switch["phase"] in OPEN:
+            give_room()
             enter(
                 switch, REVERTING, reasons=[*switch["reasons"], request.get("why", "another host of its batch failed")]
             )

@@ -13,7 +13,20 @@ from .bringing import bring
 from .health import healthy, last_words
 from .places import PROGRAM, QUARANTINE, RECORD, SWITCH, TIMER, WORKER, Json, RefusedError
 from .releases import wanted_here, wanted_of
-from .switch_file import ARMED, HEALTHY, OPEN, QUARANTINED, REVERTED, REVERTING, SWITCHING, WATCHING, enter, open_switch
+from .switch_file import (
+    ARMED,
+    HEALTHY,
+    OPEN,
+    QUARANTINED,
+    REVERTED,
+    REVERTING,
+    SWITCHING,
+    WATCHING,
+    enter,
+    give_room,
+    keep_room,
+    open_switch,
+)
 from .system import boot_id, locked, note, read_json, run, write_json
 
 STARTING_SECONDS = 15
@@ -62,6 +75,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "to": target,
         "owner": request.get("owner", {}),
         "begun": time.time(),
+        "since": time.monotonic(),
         "boot": boot_id(),
         "seconds": wanted.get("seconds") or {"stable": 30, "deadline": 180, "confirm": 300},
         "restarted": [],
@@ -69,6 +83,7 @@ def begin_switch(target: str, request: Json) -> Json:
         "reasons": [],
         "words": [],
     }
+    keep_room()
     enter(switch, ARMED)
     arrived = [service["name"] for service in wanted["services"]]
     keep_away([node for node in switch["left"] if node not in arrived])
@@ -95,8 +110,10 @@ def carry_out(switch: Json) -> None:
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except (RefusedError, OSError) as failure:
-        problems = [str(failure)]
+    except RefusedError as refusal:
+        problems = [str(refusal)]
+    except OSError as failure:
+        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
     if problems:
         back(switch, problems, words_of(switch))
         return
@@ -133,6 +150,7 @@ def telling(switch: Json) -> Callable[[str, str], None]:
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
     """Bring the host back to where a switch began, and ask the same health. The caller holds the lock."""
     seconds = switch["seconds"]
+    give_room()
     enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
     arm(switch, STOPPING_SECONDS + seconds["deadline"] + seconds["stable"])
     keep_away(switch.get("left", []))
@@ -142,8 +160,10 @@ def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except (RefusedError, OSError) as failure:
-        problems = [str(failure)]
+    except RefusedError as refusal:
+        problems = [str(refusal)]
+    except OSError as failure:
+        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
     disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .places import SWITCH, Json
-from .system import note, read_json, write_json
+from .places import ROOT, SECRETS, STATE, SWITCH, Json
+from .system import note, read_json, remove, write, write_json
 
 ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
     "armed",
@@ -21,6 +21,10 @@ ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
 )
 OPEN = (ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING)
 """Phases that somebody has to end. A switch that is confirmed has no file any more."""
+
+ROOM = "/.room"
+ROOM_BYTES = 256 * 1024
+"""Some copies of the switch, of the record and of links, and a few hundred lines of the journal."""
 
 
 def open_switch() -> Json | None:
@@ -42,3 +46,15 @@ def enter(switch: Json, phase: str, **facts: Any) -> None:
     switch.update(facts, phase=phase)
     write_json(SWITCH, switch)
     note(phase, switch=switch["id"], source=switch["from"], target=switch["to"])
+
+
+def keep_room() -> None:
+    """Take the space that going back needs, so that a disk that fills up meanwhile does not end a switch halfway."""
+    for place in (STATE, ROOT, SECRETS):
+        write(place + ROOM, bytes(ROOM_BYTES))
+
+
+def give_room() -> None:
+    """Free that space again."""
+    for place in (STATE, ROOT, SECRETS):
+        remove(place + ROOM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -88,6 +89,15 @@ def read_json(path: str) -> Json | None:
     return found if isinstance(found, dict) else None
 
 
+@contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Say which file it was that an open one cannot be written to: the kernel does not."""
+    try:
+        yield
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, path) from None
+
+
 def write(path: str, content: bytes, mode: int = 0o644) -> None:
     """Put a file in place whole, and on the disk."""
     directory = os.path.dirname(path)
@@ -96,7 +106,7 @@ def write(path: str, content: bytes, mode: int = 0o644) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(new)
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with naming(path), os.fdopen(descriptor, "wb") as file:
         os.fchmod(descriptor, mode)
         file.write(content)
         file.flush()
@@ -173,9 +183,13 @@ def note(what: str, **facts: object) -> None:
     os.makedirs(STATE, mode=0o755, exist_ok=True)
     line = json.dumps({"at": round(time.time(), 3), "what": what, **facts}, sort_keys=True) + "\n"
     descriptor = os.open(JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    size = os.fstat(descriptor).st_size
     try:
-        os.write(descriptor, line.encode())
-        os.fsync(descriptor)
+        with naming(JOURNAL):
+            if os.write(descriptor, line.encode()) < len(line):  # the disk is full: no half of a line stays
+                os.ftruncate(descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

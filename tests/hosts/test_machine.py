@@ -1,0 +1,250 @@
+"""Troubles of the machine itself in a rollout: its disks, Docker, its clock, its files, and another runtime.
+
+The tests run in their order on one fleet; each leaves all hosts at the release of the spec.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from tests.farm import Farm, Host
+from tests.farm_image import STANDIN_PATH
+from tests.hosts.test_faults import STATE, in_phase, switch_of, wait
+from tests.hosts.test_moves import Moving
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+EDGE = b"-dataDir=/var/lib/livepeer/edge"
+
+
+@pytest.fixture(scope="module")
+def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moving]:
+    """The fleet deployed once; the hosts are bare again afterwards."""
+    made = Moving(farm, tmp_path_factory.mktemp("fleet"))
+    made.provide()
+    made.release()
+    made.deployed()
+    yield made
+    made.changes = ()
+    made.clear()
+
+
+@contextmanager
+def own_disk(host: Host, path: str, size: str, fill: bool) -> Iterator[None]:
+    """A directory of a host on a small disk of its own, with what it held; full, if it shall be."""
+    aside = "cp -a {0}/. /mnt/kept/ && mount -t tmpfs -o size={1} tmpfs {0} && cp -a /mnt/kept/. {0}/"
+    done = host.run("sh", "-c", f"mkdir -p /mnt/kept && {aside.format(path, size)} && rm -rf /mnt/kept")
+    assert done.returncode == 0, done.stderr
+    if fill:
+        host.run("sh", "-c", f"cat /dev/zero > {path}/filler")
+    try:
+        yield
+    finally:
+        host.run("sh", "-c", f"rm -f {path}/filler; mkdir -p /mnt/kept && cp -a {path}/. /mnt/kept/")
+        back = f"umount -l {path} && cp -a /mnt/kept/. {path}/ && rm -rf /mnt/kept && systemctl daemon-reload"
+        assert host.run("sh", "-c", back).returncode == 0
+
+
+FULL = ("/etc/fleetc", "/etc/systemd/system", "/opt/fleetc/releases")
+
+
+def refused(fleet: Moving) -> list[str]:
+    """A rollout that a machine refuses, what it says of it, and that nothing changed."""
+    before, pids = fleet.runs(), fleet.pids()
+    fleet.release()
+    done = fleet.deploy()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (fleet.runs(), fleet.pids()) == (before, pids)
+    return [line for line in (done.stdout + done.stderr).splitlines() if "one: " in line]
+
+
+def test_full_disks_are_refused_with_their_places(fleet: Moving) -> None:
+    with ExitStack() as disks:
+        for path in FULL:
+            disks.enter_context(own_disk(fleet.hosts["one"], path, "2m", fill=True))
+        said = refused(fleet)
+    for path in FULL:
+        assert any(f"one: {path} has 0 MB" in line for line in said), said
+
+
+def test_full_disk_for_records_is_refused_with_its_place(fleet: Moving) -> None:
+    with own_disk(fleet.hosts["one"], STATE, "2m", fill=True):
+        said = refused(fleet)
+    assert any(STATE in line and "No space left on device" in line for line in said), said
+
+
+def test_directories_that_take_no_writes_are_refused_with_their_places(fleet: Moving) -> None:
+    """The rest of their file system does."""
+    one, places = fleet.hosts["one"], ("/etc/systemd/system", "/opt/fleetc/current")
+    for path in places:
+        assert one.run("sh", "-c", f"mount --bind {path} {path} && mount -o remount,bind,ro {path}").returncode == 0
+    try:
+        said = refused(fleet)
+    finally:
+        one.run("umount", *places)
+    for path in places:
+        assert any(f"one: {path} takes no writes" in line for line in said), said
+
+
+def test_disk_that_fills_up_in_the_switch_goes_back(fleet: Moving) -> None:
+    """It had room enough when it was asked."""
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=3")
+    with own_disk(one, STATE, "25m", fill=False):
+        rollout = fleet.begin()
+        in_phase(one, "switching", "watching")
+        one.run("sh", "-c", f"cat /dev/zero > {STATE}/filler")
+        said = rollout.communicate(timeout=120)[0]
+        assert rollout.returncode == 4, said
+        assert "one: " in said and "No space left on device" in said
+        assert fleet.runs() == before
+    fleet.heals()
+
+
+SLOW_SYNC = b'#!/bin/sh\nsleep 4\nexec /usr/bin/sync "$@"\n'
+
+
+@pytest.mark.parametrize("loss", ["network", pytest.param("power", marks=pytest.mark.slow)])
+def test_host_that_is_lost_while_its_release_comes(fleet: Moving, loss: str) -> None:
+    """Its disk is slow, so that there is time to lose it before the release is complete there."""
+    before, one = fleet.runs(), fleet.hosts["one"]
+    one.write("/usr/local/bin/sync", SLOW_SYNC, 0o755)
+    fleet.release()
+    rollout = fleet.begin()
+    wait(lambda: one.run("test", "-e", "/opt/fleetc/releases/.new/.wanted.json").returncode == 0, 60, "nothing comes")
+    one.cut_network() if loss == "network" else one.power_cut()
+    try:
+        said = rollout.communicate(timeout=120)[0]
+    finally:
+        one.restore_network() if loss == "network" else one.power_on()
+        one.run("rm", "/usr/local/bin/sync")
+    assert rollout.returncode == 1, said
+    assert "one: could not be reached" in said
+    assert fleet.runs() == before
+    fleet.heals()
+
+
+def test_docker_that_is_down_is_refused(fleet: Moving) -> None:
+    three = fleet.hosts["three"]
+    fleet.change(('host = "three"\nmode = "video"', 'host = "three"\nmode = "video"\nmax_sessions = 7'))
+    three.run("systemctl", "stop", "docker.socket", "docker.service")
+    try:
+        done = fleet.deploy()
+    finally:
+        three.run("systemctl", "start", "docker.service")
+        three.wait_ready()
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "error[docker-answers]: three: Docker does not answer" in done.stderr
+    wait(lambda: fleet.homes("edge") == ["three"], 60, "Docker does not start its container again")
+
+
+def test_docker_that_restarts_in_the_switch(fleet: Moving) -> None:
+    """The release of the test before, to the same host."""
+    three = fleet.hosts["three"]
+    rollout = fleet.begin()
+    in_phase(three, "switching", "watching", seconds=120)
+    three.run("systemctl", "restart", "docker.service")
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode in (0, 4), said
+    link = three.run("readlink", "/opt/fleetc/current/edge").stdout.split("/")[2]
+    new = b"-maxSessions=7" in [word for one in three.processes("livepeer") for word in one.argv]
+    assert (
+        new == (rollout.returncode == 0) == (b"-maxSessions=7" in three.read("/opt/fleetc/current/edge/launch.flags"))
+    )
+    assert three.read(f"{STATE}/state.json").decode().count(link) >= 1
+    assert switch_of(three).get("phase") in (None, "reverted")
+    fleet.deployed()
+    assert b"-maxSessions=7" in [word for one in three.processes("livepeer") for word in one.argv]
+    fleet.heals()
+
+
+SITE = "/usr/lib/python3/dist-packages"
+CLOCK = """import time
+def _moved(real=time.time):
+    try:
+        with open("/etc/clock-is-off") as file:
+            return real() + float(file.read() or 0)
+    except OSError:
+        return real()
+time.time = _moved
+"""
+
+
+@contextmanager
+def own_clock(host: Host) -> Iterator[None]:
+    """All machines of the farm have one clock, so what Python on a host reads of it is moved, by a file's seconds."""
+    host.write(f"{SITE}/clock_is_off.py", CLOCK.encode())
+    host.write(f"{SITE}/clock_is_off.pth", b"import clock_is_off\n")
+    try:
+        yield
+    finally:
+        host.run("rm", f"{SITE}/clock_is_off.py", f"{SITE}/clock_is_off.pth", "/etc/clock-is-off")
+
+
+def test_clock_that_is_off_is_warned_of_and_may_step_in_the_switch(fleet: Moving) -> None:
+    one = fleet.hosts["one"]
+    with own_clock(one):
+        one.write("/etc/clock-is-off", b"600")
+        price = fleet.release("slow=2")
+        rollout = fleet.begin()
+        in_phase(one, "switching", "watching")
+        one.write("/etc/clock-is-off", b"86400")
+        said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 0, said
+    assert "warning[clock-differs]: one: its clock is 10 min ahead of the one here" in said
+    assert fleet.runs() == price
+
+
+@pytest.mark.slow
+def test_clock_that_steps_moves_no_timer(fleet: Moving) -> None:
+    """A host that is cut off waits its 20 seconds for a confirmation, though its clock went back by a day."""
+    before, one = fleet.runs(), fleet.hosts["one"]
+    fleet.release("slow=2")
+    with own_clock(one):
+        rollout = fleet.begin()
+        in_phase(one, "healthy", seconds=90)
+        begun = time.monotonic()
+        one.cut_network()
+        try:
+            one.write("/etc/clock-is-off", b"-86400")
+            assert rollout.wait(timeout=120) == 5
+            in_phase(one, "reverted", seconds=60)
+            assert 15 < time.monotonic() - begun < 50
+        finally:
+            one.restore_network()
+    assert fleet.runs() == before
+    fleet.heals()
+
+
+def test_password_file_that_was_changed_by_hand_is_named(fleet: Moving) -> None:
+    before, pids = fleet.runs(), fleet.pids()
+    fleet.hosts["one"].write("/etc/livepeer/password", b"another")
+    try:
+        fleet.release()
+        done = fleet.deploy()
+    finally:
+        fleet.hosts["one"].write("/etc/livepeer/password", b"hunter2")
+    assert done.returncode == 1
+    assert "error[password-opens-key]: one: the password from /etc/livepeer/password does not open" in done.stderr
+    assert (fleet.runs(), fleet.pids()) == (before, pids)
+
+
+@pytest.mark.parametrize("runtime", ["systemd", "docker"])
+def test_other_runtime_is_a_move(fleet: Moving, runtime: str) -> None:
+    """From containers to units, and back: the node stops as the one before it starts as the other."""
+    three = fleet.hosts["three"]
+    if runtime == "systemd":
+        three.write(STANDIN_PATH, fleet.hosts["one"].read(STANDIN_PATH), 0o755)
+    fleet.change(*([('runtime = "docker"', 'runtime = "systemd"')] if runtime == "systemd" else []))
+    with fleet.sampled(EDGE) as counts:
+        fleet.deployed()
+    assert max(counts) == 1 and min(counts) == 0
+    assert fleet.homes("edge") == ["three"]
+    unit = three.run("systemctl", "is-active", "livepeer-edge.service").stdout.strip()
+    container = three.run("docker", "ps", "--all", "--quiet", "--filter", "name=livepeer-edge").stdout.strip()
+    assert (unit == "active", container == "") == (runtime == "systemd", runtime == "systemd")
+    assert "3 hosts: 3 unchanged" in fleet.deployed()

@@ -1,0 +1,112 @@
+"""The commands of the README's chapters about rollouts, run on real hosts as they stand there, with its own fleet.
+
+An overlay gives the fleet the addresses of the farm and short times; the node and the driver of its GPU are stand-ins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.farm import STANDIN_IMAGE, Farm
+from tests.hosts.test_deploy import ACCOUNTS, CANARY, Rollout
+from tests.keystores import key_file
+from tests.test_docs import README, blocks
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+OVERLAY = """
+[fleet]
+image = "{image}"
+
+[hosts.edge-1]
+address = "{edge}"
+ssh_port = {port}
+
+[hosts.gpu-1]
+address = "{gpu}"
+ssh_port = {port}
+
+[rollout]
+stable = "1s"
+deadline = "12s"
+confirm = "20s"
+"""
+
+
+class Copied(Rollout):
+    """The fleet of the README."""
+
+    def __init__(self, farm: Farm, directory: Path) -> None:
+        self.farm, self.directory = farm, directory
+        self.hosts = {"edge-1": farm.hosts["h3"], "gpu-1": farm.hosts["h1"]}
+        (spec,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+        (directory / "fleet.toml").write_text(spec, encoding="utf-8")
+        edge, gpu = (host.address for host in self.hosts.values())
+        overlay = OVERLAY.format(image=STANDIN_IMAGE, edge=edge, gpu=gpu, port=farm.ssh_port)
+        (directory / "farm.toml").write_text(overlay, encoding="utf-8")
+
+    def provide(self) -> None:
+        """What FLEET.md lists."""
+        for host in self.hosts.values():
+            for account, who in zip(ACCOUNTS, ("payer", "earner"), strict=True):
+                host.write(f"/var/lib/livepeer/keystore/UTC--{account}", key_file(account, who.encode()))
+                host.write(f"/etc/livepeer/{who}-password", who.encode())
+        self.hosts["gpu-1"].write("/usr/local/bin/nvidia-smi", b"#!/bin/sh\necho 0, GPU-1\n", 0o755)
+
+    def clear(self) -> None:
+        super().clear()
+        self.hosts["gpu-1"].run("rm", "/usr/local/bin/nvidia-smi")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The shell of whoever read the README: the command is on its PATH, the secret is set."""
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        kept = {name: value for name, value in super().environment.items() if name.startswith("FLEETC_SSH")}
+        own = {"PATH": programs, "HOME": str(self.directory), "FLEETC_OVERLAY": "farm.toml"}
+        return {**kept, **own, "ARBITRUM_RPC_URL": f"https://rpc.example.net/{CANARY}"}
+
+    def paste(self, script: str) -> str:
+        """Run commands as they stand; what they said."""
+        command = ["bash", "-euo", "pipefail", "-c", script]
+        done = self.farm.controller(command, env=self.environment, cwd=self.directory, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert CANARY not in done.stdout + done.stderr
+        return done.stdout
+
+    def price(self) -> str:
+        """What the node itself says that it asks."""
+        script = "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1], timeout=5).read().decode())"
+        done = self.hosts["gpu-1"].run("python3", "-c", script, "http://127.0.0.1:7935/status")
+        return str(json.loads(done.stdout)["BroadcasterPrices"]["default"])
+
+
+@pytest.fixture
+def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
+    made = Copied(farm, tmp_path)
+    made.provide()
+    yield made
+    made.clear()
+
+
+def test_commands_of_the_readme(fleet: Copied) -> None:
+    subprocess.run(["git", "init", "--quiet", str(fleet.directory)], check=True)
+    scripts = dict(blocks(README, "sh"))
+    compiling = next(script for script in scripts.values() if "git add" in script)
+    fleet.paste(compiling)
+    assert fleet.price() == "1200"
+    *forward, back = scripts["rollout"].splitlines()
+    said = fleet.paste("\n".join(forward))
+    assert "2 hosts asked: nothing keeps the release from running" in said
+    assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the chapter before"
+    assert "gpu-1: would change orch-a live: takes pricePerUnit=1250 while it runs" in said
+    assert fleet.price() == "1250"
+    assert back.startswith("fleetc rollback")
+    fleet.paste(back)
+    assert fleet.price() == "1200", "the rollback"

@@ -1,0 +1,168 @@
+"""What a host says is data: of any size, type and content. It is judged, shown and journalled, and never more.
+
+An answer that makes no sense is a host of which nobody knows what it runs, with a reason; it is no error of fleetc.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fleetc.rollout.findings import diagnostics_of
+from fleetc.rollout.hosts.begun import begun_of
+from fleetc.rollout.hosts.deploy import Outcome, _findings, _steps, _write_host
+from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, OBSERVE, STAGE, outcomes
+from fleetc.rollout.hosts.journal import opened, to_read
+from fleetc.rollout.hosts.observe import _seen
+from fleetc.rollout.hosts.owner import is_dead
+from fleetc.rollout.hosts.rolling import _id
+from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult, _command_line
+from fleetc.rollout.moves import moves_of
+from fleetc.rollout.plan.data import UNKNOWN
+from fleetc.rollout.reports.events import outcome_event
+from fleetc.rollout.reports.junit import as_junit
+from fleetc.rollout.reports.markdown import as_markdown
+from fleetc.rollout.reports.terminal import lines
+from tests.support import compiled_example
+
+BLUEPRINT = compiled_example("two-regions").blueprint
+A, B = "a" * 64, "b" * 64
+PROCESS = {"node": "gate", "digest": A, "runtime": "systemd", "running": True, "drift": [], "exclusive": ["x"]}
+SWITCH = {"phase": "healthy", "to": f"{B}.1", "reasons": ["r"], "words": ["w"], "restarted": ["gate"], "live": ["gate"]}
+SOUND: dict[str, Any] = {
+    BEGIN: {
+        "format": 1, "ok": True, "needed": True, "clock": 1.0, "received": 2.0,
+        "state": {"release": A, "processes": [PROCESS], "newest": "", "host": "h", "switch": {"owner": {"id": "1"}}},
+        "steps": [{"do": "start", "node": "gate", "reason": "is new here"}],
+        "wants": [{"node": "gate", "exclusive": ["x"]}],
+        "findings": [{"code": "disk-space", "message": "full", "node": "gate"}],
+        "code": "host-claimed", "owner": {"id": "1", "boot": "b", "pid": "1", "started": "1"},
+    },
+    STAGE: {"format": 1, "ok": True, "release": f"{B}.1"},
+    ACTIVATE: {"format": 1, "ok": True, "switch": SWITCH, "seconds": 7},
+    END: {"format": 1, "ok": True, "switch": SWITCH, "seconds": 7},
+    OBSERVE: {"format": 1, "ok": True, "state": {"release": A, "processes": [PROCESS], "newest": ""}},
+}  # fmt: skip
+
+WORDS = st.text(st.characters(codec=None), max_size=20) | st.sampled_from(["reverted", "healthy", "\x1b[31m", "\ud800"])
+NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**400), math.inf, math.nan])
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBERS | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """All places in an answer."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
+
+
+def with_other(answers: Mapping[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """Answers with another value at one place."""
+    found: Any = json.loads(json.dumps(answers))
+    there = found
+    for key in path[:-1]:
+        there = there[key]
+    there[path[-1]] = value
+    assert isinstance(found, dict)
+    return found
+
+
+def judged(answers: Mapping[str, Any], journals: Path, failures: tuple[Event, ...] = ()) -> Outcome:
+    """All that fleetc does with answers: it judges, shows and journals them."""
+    run = RunResult("successful", 0, {"ok": {"h": 1}}, failures, answers={"h": answers})
+    (begun,) = begun_of(["h"], run).values()
+    is_dead(begun.claimed_by)
+    ids = {_id(begun.claimed_by), _id(begun.switched_by)}
+    assert all(len(one) <= 64 and one.isalnum() for one in ids - {""})
+    moves = moves_of({"h": begun.runs, "i": {}}, {"h": {}, "i": begun.wants})
+    outcome = Outcome(outcomes(["h"], run), _steps({"h": begun}), False, (), moves, _findings({"h": begun}))
+    text = "\n".join([*lines(outcome), as_markdown(outcome), as_junit(outcome), outcome_event(outcome)])
+    assert len(text) < 2_000_000
+    assert text.encode(errors="backslashreplace").isascii() or "\x1b" not in text
+    assert "\x1b" not in text
+    assert BLUEPRINT is not None
+    diagnostics_of(outcome.findings, BLUEPRINT)
+    seen = _seen("h", run).state
+    assert seen.known != UNKNOWN or seen.note
+    with opened(journals, "f", "1") as journal:
+        _write_host(journal, outcome.hosts[0])
+    return outcome
+
+
+PLACES = [path for path in places(SOUND) if path]
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(PLACES), JSON)
+def test_no_answer_breaks_anything(tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], value: Any) -> None:
+    judged(with_other(SOUND, path, value), tmp_path_factory.mktemp("journal"))
+
+
+HUGE = {
+    "10 MB of text": "x" * 10_000_000,
+    "10 MB of what is not visible": "\x1b" * 10_000_000,
+    "a million items": ["x"] * 1_000_000,
+    "a million objects": [{"node": "gate", "do": "start", "code": "c", "message": "m"}] * 200_000,
+    "a number of 400 digits": 10**400,
+    "no number": math.nan,
+    "bytes that are no text": "\udcff\udcfe\x00",
+    "an object": {"format": 2},
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_huge_and_odd_values_everywhere(tmp_path: Path, what: str) -> None:
+    for number, path in enumerate(PLACES):
+        outcome = judged(with_other(SOUND, path, HUGE[what]), tmp_path / str(number))
+        assert len(outcome.hosts[0].reason) <= 2000
+        assert sum(path.stat().st_size for path in tmp_path.rglob("*.jsonl")) < 10_000_000
+
+
+@pytest.mark.parametrize("answer", [None, [], "yes", {}, {"format": 2, "ok": True, "needed": False}, {"ok": True}])
+def test_answer_of_another_program_is_not_believed(tmp_path: Path, answer: Any) -> None:
+    answers = dict.fromkeys(SOUND, answer)
+    run = RunResult("successful", 0, {"ok": {"h": 1}}, answers={"h": answers})
+    (begun,) = begun_of(["h"], run).values()
+    assert not begun.answered
+    outcome = judged(answers, tmp_path)
+    assert outcome.hosts[0].result in ("old", "unknown") and outcome.exit_code != 0
+    state = _seen("h", run).state
+    assert state.known == UNKNOWN and state.note
+
+
+TEMPLATE = "{{ lookup('pipe', 'touch /tmp/x') }}"
+
+
+def test_no_text_of_a_host_comes_to_ansible_as_a_template(tmp_path: Path) -> None:
+    """What one host says goes to others, and to Ansible here: ids of rollouts, digests, names of nodes."""
+    own = {"node": TEMPLATE, "exclusive": [TEMPLATE]}
+    state = {"release": TEMPLATE, "processes": [own], "switch": {"owner": {"id": TEMPLATE}}}
+    answers = {BEGIN: {"format": 1, "ok": True, "state": state, "wants": [own], "code": "host-claimed"}}
+    answers[BEGIN]["owner"] = {"id": TEMPLATE}
+    (begun,) = begun_of(["h"], RunResult("successful", 0, {}, answers={"h": answers})).values()
+    assert (begun.release, begun.runs, begun.wants) == ("", {}, {})
+    assert (_id(begun.claimed_by), _id(begun.switched_by)) == ("", "")
+    given: dict[str, Any] = {"fleet_host_dead": [TEMPLATE], "fleet_host_back_to": {"h": TEMPLATE}, "number": 1}
+    words = _command_line(tmp_path, RunOptions(variables=given), {})
+    told = {"__ansible_unsafe": TEMPLATE}
+    assert json.dumps({"fleet_host_dead": [told], "fleet_host_back_to": {"h": told}, "number": 1}) in words.replace(
+        "'\"'\"'", "'"
+    )
+
+
+def test_journal_that_was_written_from_such_answers_can_be_read(tmp_path: Path) -> None:
+    with opened(tmp_path, "f", "1") as journal:
+        journal.write("begin", kind="deploy", who="ci", manifest=A, hosts=[])
+    judged(with_other(SOUND, (END, "switch", "restarted"), ["\ud800\u2028\n{{ x }}"] * 3), tmp_path)
+    (run,) = to_read(tmp_path, "f").history.runs
+    assert run.changes["h"].result == "new"

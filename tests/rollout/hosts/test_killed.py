@@ -1,0 +1,182 @@
+"""A rollout that is killed around each line of its journal: the next one ends at one release, and nothing runs twice.
+
+The rollout is real, in a process of its own that ends at a line as by SIGKILL, and so is the journal. The hosts are a
+stand-in; `test_killed_on_host.py` does the same with a real host.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleetc.pipeline import Compiled
+from fleetc.rollout.hosts import deploy as deploying
+from fleetc.rollout.hosts import rolling
+from fleetc.rollout.hosts.deploy import Outcome, deploy_tree, resumed
+from fleetc.rollout.hosts.journal import Journal, opened, to_read
+from fleetc.rollout.hosts.owner import this_run
+from fleetc.rollout.plan.data import NewestPlan
+from fleetc.settings import Settings
+from tests.rollout.hosts.standin_hosts import Hosts
+from tests.support import ROOT, compile_text
+
+SPEC = (ROOT / "inventories/two-regions/fleet.toml").read_text(encoding="utf-8")
+NEXT = SPEC.replace("max_sessions = 200", "max_sessions = 210").replace("max_sessions = 8", "max_sessions = 7")
+MOVED = NEXT.replace('host = "eu-gpu-2"', 'host = "us-gpu-2"', 1).replace(
+    '[orchestrators.us-video-2]\nhost = "us-gpu-2"', '[orchestrators.us-video-2]\nhost = "eu-gpu-2"'
+)
+KILLED, DONE = 9, 0
+
+
+class World:
+    """The hosts, the journal and rollouts of one fleet."""
+
+    def __init__(self, directory: Path) -> None:
+        self.hosts, self.directory = Hosts(directory / "hosts.json"), directory
+        self.settings = Settings()
+
+    def roll_out(self, compiled: Compiled, resume: bool = False, goal: rolling.Goal | None = None) -> Outcome:
+        assert compiled.tree is not None and compiled.blueprint is not None
+        this_run.cache_clear()
+        with opened(self.directory, "two-regions", this_run()["id"]) as journal:
+            limit, _ = resumed(journal, compiled.tree) if resume else ((), None)
+            return deploy_tree(
+                compiled.tree, compiled.blueprint, self.settings, limit, False, lambda _: None, journal, goal
+            )
+
+    def killed(self, compiled: Compiled, line: int, after: bool) -> bool:
+        """A rollout that is killed at a line of its own; whether it got there."""
+        child = os.fork()
+        if child == 0:
+            try:
+                _end_at(line, after)
+                self.roll_out(compiled)
+                os._exit(DONE)
+            finally:
+                os._exit(1)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in (KILLED, DONE), code
+        return code == KILLED
+
+    def is_true(self) -> None:
+        """The journal knows of every node where it may run."""
+        known = to_read(self.directory, "two-regions").history.hosts
+        for host, one in self.hosts.read().items():
+            assert set(one["nodes"]) <= set(known[host].nodes if host in known else ()), host
+
+    def is_at(self, compiled: Compiled) -> None:
+        """Every host has the release of a tree, nothing claims it, and the journal says so."""
+        assert compiled.blueprint is not None
+        history = to_read(self.directory, "two-regions").history
+        for host in compiled.blueprint.hosts:
+            one = self.hosts.read()[host.name]
+            assert set(one["nodes"]) == {service.name for service in host.services}
+            assert (one["claim"], history.hosts[host.name].release) == (None, one["release"])
+        assert history.broken_off is None and history.runs[-1].exit_code == 0
+
+
+def _end_at(line: int, after: bool) -> None:
+    """Make this process end, without any other word, before or after it writes a line."""
+    write: Callable[..., None] = Journal.write
+    lines = iter(range(line + 1))
+
+    def writing(journal: Journal, what: str, **facts: Any) -> None:
+        last = next(lines, line) == line
+        if last and not after:
+            os._exit(KILLED)
+        write(journal, what, **facts)
+        if last:
+            os._exit(KILLED)
+
+    setattr(Journal, "write", writing)  # noqa: B010  # in the child alone
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A fleet that runs SPEC."""
+    made = World(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # copies of the tree, in memory
+    monkeypatch.setenv("ARBITRUM_RPC_URL", "https://rpc.example.net")
+    monkeypatch.setattr(rolling, "run_playbook", made.hosts.run)
+    monkeypatch.setattr(deploying, "run_playbook", made.hosts.run)
+    assert made.roll_out(compile_text(SPEC)).exit_code == 0
+    return made
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("text", [NEXT, MOVED], ids=["change", "move"])
+def test_killed_at_each_line(world: World, text: str, after: bool) -> None:
+    start, journal = world.hosts.path.read_bytes(), world.directory / "two-regions.jsonl"
+    lines, compiled = journal.read_bytes(), compile_text(text)
+    line = 0
+    while True:
+        world.hosts.path.write_bytes(start)
+        journal.write_bytes(lines)
+        if not world.killed(compiled, line, after):
+            break
+        world.is_true()
+        broken = to_read(world.directory, "two-regions").history.broken_off
+        assert broken is not None or (line == 0 and not after) or after
+        outcome = world.roll_out(compiled, resume=broken is not None)
+        assert outcome.exit_code == 0, (line, outcome)
+        world.is_at(compiled)
+        line += 1
+    assert line >= 10
+    world.is_at(compiled)
+
+
+def test_killed_rollout_that_another_release_follows(world: World) -> None:
+    """Nobody has to go on with what broke off: the next release comes in its place."""
+    assert world.killed(compile_text(NEXT), 4, after=True)
+    assert world.roll_out(compile_text(MOVED)).exit_code == 0
+    world.is_at(compile_text(MOVED))
+
+
+def test_killed_while_a_batch_goes_back(world: World) -> None:
+    """The batch of an ill host went back; the rollout dies before it can write that."""
+    before = world.hosts.releases()
+    world.hosts.ill = {"eu-gpu-1"}
+    assert world.killed(compile_text(NEXT), 4, after=False)
+    world.is_true()
+    assert world.hosts.releases() == before
+    world.hosts.ill = set()
+    assert world.roll_out(compile_text(NEXT), resume=True).exit_code == 0
+    world.is_at(compile_text(NEXT))
+
+
+@pytest.mark.parametrize("what", ["drift", "nodes", "release"])
+def test_plan_halts_at_a_host_that_is_changed_after_its_first_batch(world: World, what: str) -> None:
+    changes = {"drift": {"us-video-2": ["its unit was changed"]}, "nodes": {}, "release": "f" * 64}
+    before = world.hosts.releases()
+
+    def after(playbook: str, hosts: object) -> None:
+        if playbook == "site.yml":
+            world.hosts.change("us-gpu-2", **{what: changes[what]})
+
+    world.hosts.after = after
+    goal = rolling.Goal(sealed=NewestPlan("2026-03-01T12:00:00Z", "a" * 64))
+    outcome = world.roll_out(compile_text(NEXT), goal=goal)
+    results = {host.host: (host.result, host.reason) for host in outcome.hosts}
+    assert outcome.exit_code == 1
+    changed = {host for host, (result, _) in results.items() if result == "new"}
+    assert changed == {"eu-gpu-1", "eu-gpu-2", "us-gpu-1"}
+    assert "it was changed after this plan began: " in results["us-gpu-2"][1]
+    assert results["us-edge"] == ("old", "not begun, because of us-gpu-2")
+    now = world.hosts.releases()
+    assert {host: now[host] for host in ("eu-edge-1", "eu-edge-2", "us-edge")} == {
+        host: before[host] for host in ("eu-edge-1", "eu-edge-2", "us-edge")
+    }
+    world.hosts.after = lambda playbook, hosts: None
+    assert world.roll_out(compile_text(NEXT)).exit_code == 0
+    world.is_at(compile_text(NEXT))
+
+
+def test_move_is_no_change_by_hand(world: World) -> None:
+    goal = rolling.Goal(sealed=NewestPlan("2026-03-01T12:00:00Z", "a" * 64))
+    assert world.roll_out(compile_text(MOVED), goal=goal).exit_code == 0
+    world.is_at(compile_text(MOVED))
