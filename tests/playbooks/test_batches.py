@@ -21,7 +21,7 @@ ROLE = """---
 
 - name: Write down that the host has its release
   ansible.builtin.set_fact:
-    fleet_host_done: true
+    fleet_host_ended: {failed: false}
   when: inventory_hostname not in fleet_host_stays | default([])
 """
 """What the role of a rollout comes down to, without a host."""

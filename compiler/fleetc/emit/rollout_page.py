@@ -44,6 +44,7 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     # Words of fleetc's own, which a command takes literally.
     with_vault = Encoded(" -e @vault.yml --ask-vault-pass" if vaults else "")
     from_file = Encoded(" -e @$SECRETS" if vaults or variables else "")
+    from_own_file = Encoded(' -e "@$SECRETS"' if vaults or variables else "")
     one = blueprint.in_order[0].name
     return {
         "fleet": mark(cell(blueprint.fleet), given("fleet", "name")),
@@ -54,6 +55,7 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
         "vault": mark(bool(vaults), from_vault),
         "with_vault": mark(with_vault, from_vault),
         "from_file": mark(from_file, from_secrets),
+        "from_own_file": mark(from_own_file, from_secrets),
         "divisible": mark(all(parts), batches),
         "parts": [
             mark((word(f"{number}/{len(parts)}"), Encoded(f"`{','.join(names)}`")), batches) for number, names in listed

@@ -32,7 +32,7 @@ ELSEWHERE = Place("198.51.100.99", 22, "root", True)
 
 def begun(host: str, runs: dict[str, Any], wants: dict[str, Any], known_as: str = "", answered: bool = True) -> Begun:
     outcome = HostOutcome(host, "old")
-    return Begun(host, answered, True, outcome, (), "", runs, wants, None, {}, (), known_as)
+    return Begun(host, answered, True, outcome, (), "", runs, wants, None, (), known_as)
 
 
 def refused(

@@ -34,9 +34,8 @@ class Begun(NamedTuple):
     """What one host said. `runs` and `wants` are nodes, each with what only one process of the fleet may do at a time.
 
     `answered` is whether it can take part; if another rollout has claimed it, `claimed_by` is that one's owner.
-    `switched_by` is the owner of a switch that has not ended there, `known_as` the host that it was before. `settled`
-    is whether no switch is left to end, `carry` the programs that are to be copied there, by SHA-256. `state` is all
-    that a plan knows of a host, None where that makes no sense.
+    `known_as` is the host that it was before, `carry` the programs that are to be copied there. `settled` is
+    whether no switch is left to end. `state` is all that a plan knows of a host, None where that makes no sense.
     """
 
     host: str
@@ -48,7 +47,6 @@ class Begun(NamedTuple):
     runs: Mapping[str, tuple[str, ...]]
     wants: Mapping[str, tuple[str, ...]]
     claimed_by: Mapping[str, Any] | None
-    switched_by: Mapping[str, Any]
     findings: tuple[Finding, ...] = ()
     known_as: str = ""
     settled: bool = True
@@ -76,7 +74,6 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         _nodes(state.get("processes")),
         _nodes(answer.get("wants")),
         as_mapping(answer.get("owner")) if claimed else None,
-        as_mapping(as_mapping(state.get("switch")).get("owner")),
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
         not state.get("switch"),

@@ -5,7 +5,6 @@ In: a tree, a goal, what people state, how hosts are reached. Out: runs over som
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.gate import OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import NOTHING
-from fleetc.rollout.hosts.owner import is_dead, this_run
+from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.hosts.runner import (
     Event,
     InterruptedRunError,
@@ -39,7 +38,6 @@ from fleetc.text.encoders import visible
 BEGIN_PLAYBOOK = "begin.yml"
 OBSERVE_PLAYBOOK = "observe.yml"
 
-_ID = re.compile("[0-9a-f]{1,64}")
 _WAIT_SECONDS = 30.0
 """How long the rollout that claimed the first host waits for another one to give way."""
 _ASK_SECONDS = 3.0
@@ -145,15 +143,9 @@ class Rollout:
 def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
     """What hosts say, once no other rollout has claimed one of them; else, after a while, with their refusals.
 
-    Rollouts that are known to be dead are taken over. Of two that claimed different hosts, the one goes on that has the
-    first host; the other one gives way.
+    Of two that claimed different hosts, the one goes on that has the first host; the other one gives way.
     """
     begun, run = rollout.ask(hosts)
-    dead = {_id(owner) for one in begun.values() for owner in (one.claimed_by, one.switched_by) if is_dead(owner)}
-    if dead - rollout.dead:
-        rollout.dead |= dead
-        again, run = rollout.ask(hosts)
-        begun |= again
     end = time.monotonic() + _WAIT_SECONDS
     while time.monotonic() < end:
         refused = [host for host in hosts if begun[host].claimed_by is not None]
@@ -164,12 +156,6 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
         again, run = rollout.ask(refused)
         begun |= again
     return begun, run
-
-
-def _id(owner: Mapping[str, Any] | None) -> str:
-    """The id of a rollout, as far as it is one; "" otherwise."""
-    told = (owner or {}).get("id")
-    return told if isinstance(told, str) and _ID.fullmatch(told) else ""
 
 
 def options_of(

@@ -44,6 +44,7 @@ _OF_THE_RUNNER = (
 _OF_A_WORKER = (
     "ANSIBLE_FORKS",
     "ANSIBLE_HOST_KEY_CHECKING",
+    "ANSIBLE_INJECT_FACT_VARS",
     "ANSIBLE_NOCOLOR",
     "ANSIBLE_SSH_EXTRA_ARGS",
     "ANSIBLE_TIMEOUT",
@@ -52,6 +53,7 @@ _OF_A_WORKER = (
 )
 """Variables that a worker is sent; the others are its own."""
 _VALUES = "values.json"
+_VARIABLES = "variables.json"
 _MESSAGE_LIMIT = 2000
 _LAST_WORDS = 15
 
@@ -337,7 +339,11 @@ def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> 
         write_private(own / _VALUES, json.dumps(texts).encode())
         words += ["--extra-vars", f"@{own / _VALUES}"]
     if options.variables:  # the last ones count
-        words += ["--extra-vars", json.dumps(_never_templates(dict(options.variables)))]
+        given = json.dumps(_never_templates(dict(options.variables)))
+        if not options.worker:  # an argument has a limit, which the names of a large fleet exceed
+            write_private(own / _VARIABLES, given.encode())
+            given = f"@{own / _VARIABLES}"
+        words += ["--extra-vars", given]
     return shlex.join(words)
 
 
@@ -370,6 +376,7 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_FORKS": str(options.forks),
         "ANSIBLE_TIMEOUT": str(options.connect_timeout),
         "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_INJECT_FACT_VARS": "False",  # what a host answers never stands in for a variable of the play
         # ansible_runner would add these to its own.
         "ANSIBLE_CALLBACK_PLUGINS": "",
         "AWX_LIB_DIRECTORY": "",
