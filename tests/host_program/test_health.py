@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import loaded
+
+pytestmark = pytest.mark.usefixtures("processes")
 
 DEADLINE, STABLE = 180.0, 30.0
 Facts = Callable[[float], tuple[int, int, str]]
@@ -62,3 +65,20 @@ def test_other_process_each_time_is_not_well(tmp_path: Path) -> None:
     """Nobody counts its restarts, but it is another process again and again."""
     found, seconds = waited(tmp_path, lambda at: (7 + int(at // 12), 0, ""))
     assert found == ["its processes are not the same for 30 seconds on end"] and seconds >= DEADLINE + STABLE
+
+
+def test_process_that_ends_while_it_is_looked_at_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel lets its files be opened and not be read: a crash in that moment is no failure of the switch."""
+    child = subprocess.Popen(["sleep", "60"])
+    with open(f"/proc/{child.pid}/environ", "rb", buffering=0) as file:
+        child.kill()
+        child.wait()
+        with pytest.raises(ProcessLookupError):
+            file.read()
+    program = loaded(tmp_path)
+
+    def gone(*_: Any, **__: Any) -> Any:
+        raise ProcessLookupError
+
+    monkeypatch.setattr("builtins.open", gone)
+    assert program["read"](f"/proc/{child.pid}/environ") is None

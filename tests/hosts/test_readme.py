@@ -97,11 +97,14 @@ def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
 
 def test_commands_of_the_readme(fleet: Copied) -> None:
     subprocess.run(["git", "init", "--quiet", str(fleet.directory)], check=True)
-    scripts = dict(blocks(README, "sh"))
-    compiling = next(script for script in scripts.values() if "git add" in script)
-    fleet.paste(compiling)
+    scripts = blocks(README, "sh")
+    (first,) = [
+        script for words, script in scripts if words == "" and "fleetc deploy" in script and "git add" in script
+    ]
+    (rollout,) = [script for words, script in scripts if words == "rollout"]
+    fleet.paste(first)
     assert fleet.price() == "1200"
-    *forward, back = scripts["rollout"].splitlines()
+    *forward, back = rollout.splitlines()
     said = fleet.paste("\n".join(forward))
     assert "2 hosts asked: nothing keeps the release from running" in said
     assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the chapter before"
