@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -62,3 +63,15 @@ def test_other_process_each_time_is_not_well(tmp_path: Path) -> None:
     """Nobody counts its restarts, but it is another process again and again."""
     found, seconds = waited(tmp_path, lambda at: (7 + int(at // 12), 0, ""))
     assert found == ["its processes are not the same for 30 seconds on end"] and seconds >= DEADLINE + STABLE
+
+
+def test_process_that_ends_while_it_is_looked_at_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel then says that there is no such process: a crash in that moment is no failure of the switch."""
+    program = loaded(tmp_path)
+
+    def gone(path: str, *_: Any) -> Any:
+        raise ProcessLookupError(errno.ESRCH, "No such process", path)
+
+    monkeypatch.setattr("builtins.open", gone)
+    assert program["read"]("/proc/1102/environ") is None
+    assert program["drift_of_process"](1102, {"name": "gate"}, "/nowhere", "systemd") == []

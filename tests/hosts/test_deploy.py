@@ -239,8 +239,9 @@ class Rollout:
     def service(self, name: str) -> Service:
         return next(service for _, service, _ in self.services() if service.name == name)
 
-    def pids(self) -> dict[str, int]:
-        return {service.name: process_of(host, service).pid for _, service, host in self.services()}
+    def pids(self, without: str = "") -> dict[str, int]:
+        """The process of each node, but of one that need not run."""
+        return {one.name: process_of(host, one).pid for _, one, host in self.services() if one.name != without}
 
 
 def _text(output: str | bytes) -> str:

@@ -69,7 +69,9 @@ class Copied(Rollout):
         """The shell of whoever read the README: the command is on its PATH, the secret is set."""
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in super().environment.items() if name.startswith("FLEETC_SSH")}
-        own = {"PATH": programs, "HOME": str(self.directory), "FLEETC_OVERLAY": "farm.toml"}
+        home = self.directory.with_name("home")  # the journal must not be part of the checkout
+        home.mkdir(exist_ok=True)
+        own = {"PATH": programs, "HOME": str(home), "FLEETC_OVERLAY": "farm.toml"}
         return {**kept, **own, "ARBITRUM_RPC_URL": f"https://rpc.example.net/{CANARY}"}
 
     def paste(self, script: str) -> str:
@@ -89,7 +91,8 @@ class Copied(Rollout):
 
 @pytest.fixture
 def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
-    made = Copied(farm, tmp_path)
+    (tmp_path / "fleet").mkdir()
+    made = Copied(farm, tmp_path / "fleet")
     made.provide()
     yield made
     made.clear()
@@ -97,11 +100,14 @@ def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
 
 def test_commands_of_the_readme(fleet: Copied) -> None:
     subprocess.run(["git", "init", "--quiet", str(fleet.directory)], check=True)
-    scripts = dict(blocks(README, "sh"))
-    compiling = next(script for script in scripts.values() if "git add" in script)
-    fleet.paste(compiling)
+    scripts = blocks(README, "sh")
+    (first,) = [
+        script for words, script in scripts if words == "" and "fleetc deploy" in script and "git add" in script
+    ]
+    (rollout,) = [script for words, script in scripts if words == "rollout"]
+    fleet.paste(first)
     assert fleet.price() == "1200"
-    *forward, back = scripts["rollout"].splitlines()
+    *forward, back = rollout.splitlines()
     said = fleet.paste("\n".join(forward))
     assert "2 hosts asked: nothing keeps the release from running" in said
     assert "2 hosts: 2 unchanged" in said, "the first rollout was that of the chapter before"

@@ -72,11 +72,11 @@ def must(done: Done, what: str) -> Done:
 
 
 def read(path: str) -> bytes | None:
-    """A file; None where there is none."""
+    """A file; None where there is none, or where it is one in /proc of a process that ends meanwhile."""
     try:
         with open(path, "rb") as file:
             return file.read()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, ProcessLookupError):
         return None
 
 
