@@ -222,6 +222,12 @@ class Rollout(Base):
         "always restarts. Nodes in containers always restart, because Docker would start them again with old values.",
     )
 
+    def batch_size(self, hosts: int) -> int:
+        """The most hosts of a batch after the canary, of so many: a share is rounded down, and is at least one host."""
+        if isinstance(self.batch, str):
+            return hosts * int(self.batch.rstrip("%")) // 100 or 1
+        return self.batch
+
 
 class Silence(Base):
     """One warning that you have decided to accept, or one false alarm of `inline-secret`."""

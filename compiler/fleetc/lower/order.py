@@ -74,8 +74,7 @@ def batches_of(fleet: Fleet, edges: Collection[Connection]) -> tuple[tuple[tuple
     one of all hosts, rounded down, and at least one host.
     """
     order, settings = hosts_in_order(fleet, edges), fleet.rollout
-    share = settings.batch if isinstance(settings.batch, str) else ""
-    size = len(order) * int(share.rstrip("%")) // 100 or 1 if share else int(settings.batch)
+    size = settings.batch_size(len(order))
     groups: dict[str, list[str]] = {}
     for name in order:
         groups.setdefault(fleet.hosts[name].region or "" if settings.by == "region" else "", []).append(name)

@@ -132,3 +132,25 @@ def test_full_disk_is_told_before_anything_changes(tmp_path: Path) -> None:
             journal.write("begin")
         assert failure.value.code == "journal-not-written"
         os.close(journal._descriptor)
+
+
+def test_line_that_does_not_fit_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a rollout is written all the same, once there is room."""
+    with opened(tmp_path, "demo", "1") as journal:
+        journal.write("begin", kind="deploy", who="ci on here", manifest="m", hosts=[])
+        real, left = os.write, [20]
+
+        def full(descriptor: int, data: bytes) -> int:
+            if not left[0]:
+                raise OSError(errno.ENOSPC, "full")
+            written = real(descriptor, data[: left[0]])
+            left[0] = 0
+            return written
+
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(FilesError) as failure:
+            journal.write("end", exit_code=0)
+        assert failure.value.code == "journal-not-written"
+        monkeypatch.setattr(os, "write", real)
+        journal.write("end", exit_code=5)
+    assert [run.exit_code for run in to_read(tmp_path, "demo").history.runs] == [5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -9,12 +10,12 @@ from typing import Any, cast
 import pytest
 
 from fleetc.blueprint.shards import Shard, canary_hosts
-from fleetc.rollout.hosts.begun import Begun
+from fleetc.rollout.hosts.begun import Begun, begun_of
 from fleetc.rollout.hosts.deploy import _stopped
-from fleetc.rollout.hosts.gate import OBSERVE, HostOutcome, Result
+from fleetc.rollout.hosts.gate import BEGIN, OBSERVE, HostOutcome, Result
 from fleetc.rollout.hosts.journal import to_read
 from fleetc.rollout.hosts.ordering import order_of
-from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated
+from fleetc.rollout.hosts.rolling import NOTHING_STATED, Goal, Rollout, Stated, claimed
 from fleetc.rollout.hosts.runner import Event, Project, RunOptions, RunResult
 from fleetc.rollout.journal.history import Given, Place
 from fleetc.rollout.moves import Move
@@ -101,10 +102,55 @@ def test_handover_of_a_host_that_does_not_change() -> None:
 @pytest.mark.parametrize(("result", "stays"), [("unknown", True), ("quarantined", True), ("reverted", False)])
 def test_node_whose_new_host_is_unknown_stays_stopped(result: Result, stays: bool) -> None:
     moves = (Move("gate", "one", "two"), Move("orch", "one", "two"))
-    told = _stopped(moves, {"two": HostOutcome("two", result, "cut off")})
+    told = _stopped(moves, {"one": HostOutcome("one", "old"), "two": HostOutcome("two", result, "cut off")})
     assert bool(told) == stays
     if stays:
         assert told["two"].reason.startswith("cut off; gate stays stopped on one, because it may run here; orch stays")
+        assert told["one"].result == "unknown" and "gate may be stopped here" in told["one"].reason
+
+
+class Asked:
+    """A rollout whose hosts say one thing after another. A stand-in for runs of Ansible."""
+
+    def __init__(self, *answers: dict[str, Begun]) -> None:
+        self.answers, self.asked = list(answers), list[list[str]]()
+
+    def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
+        self.asked.append(list(hosts))
+        told = self.answers.pop(0)
+        return {host: told[host] for host in hosts}, RunResult("successful", 0, {})
+
+
+def test_hosts_with_nothing_to_do_are_asked_again_where_something_arrives() -> None:
+    """Another rollout may bring the same node to one of them: neither sees the claim of the other at first."""
+    comes = begun("one", {}, {"gate": ()})
+    quiet = begun("two", {}, {})._replace(needed=False)
+    taken = quiet._replace(answered=False, claimed_by={"who": "ci"})
+    rollout = Asked({"one": comes, "two": quiet}, {"two": taken})
+    found, _ = claimed(cast(Rollout, rollout), ["one", "two"])
+    assert rollout.asked == [["one", "two"], ["two"]]
+    assert not found["two"].answered
+    stays = Asked({"one": begun("one", {"gate": ()}, {"gate": ()}), "two": quiet})
+    claimed(cast(Rollout, stays), ["one", "two"])
+    assert stays.asked == [["one", "two"]]
+
+
+@pytest.mark.parametrize(
+    ("state", "settled"),
+    [
+        ({}, True),
+        ({"processes": [{"running": True}]}, True),
+        ({"switch": {"id": "1"}}, False),
+        ({"quarantine": "it could not go back"}, False),
+        ({"processes": [{"running": True}, {"running": None}]}, False),
+        ({"processes": [{"running": False}]}, False),
+    ],
+    ids=str,
+)
+def test_canary_is_settled_once_all_of_it_runs_and_nothing_is_left_to_end(state: dict[str, Any], settled: bool) -> None:
+    answer = {BEGIN: {"format": 1, "ok": True, "state": state}}
+    (one,) = begun_of(["h"], RunResult("successful", 0, {}, answers={"h": answer})).values()
+    assert one.settled == settled
 
 
 def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:

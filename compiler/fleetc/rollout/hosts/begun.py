@@ -76,10 +76,15 @@ def _begun(outcome: HostOutcome, run: RunResult, task: str) -> Begun:
         as_mapping(answer.get("owner")) if claimed else None,
         findings_in(outcome.host, answer),
         as_text(state.get("host")),
-        not state.get("switch"),
+        not state.get("switch") and not state.get("quarantine") and _runs(state),
         tuple(as_text(program) for program in as_list(answer.get("carry"))),
         _state(outcome.host, state),
     )
+
+
+def _runs(state: Mapping[str, Any]) -> bool:
+    """Whether a host says of all that it has that it runs."""
+    return all(as_mapping(one).get("running") is True for one in as_list(state.get("processes")))
 
 
 def _state(host: str, told: Mapping[str, Any]) -> HostState | None:

@@ -175,14 +175,14 @@ def _in_batches(
     _note_unchanged(rollout, begun)
     done: RunResult | None = None
     halted = ""
-    brought_back: dict[str, HostOutcome] = {}
+    touched: set[str] = set()
     for batch in batches:
         changing = [host for host in batch if host in begun and begun[host].answered and begun[host].needed]
         if not changing:
             continue
         if halted:
             found |= {
-                host: found[host]._replace(result="old", reason=halted) for host in changing if host not in brought_back
+                host: found[host]._replace(result="old", reason=halted) for host in changing if host not in touched
             }
             continue
         if rollout.goal.sealed and done:
@@ -207,10 +207,12 @@ def _in_batches(
         last_words, before = done.last_words, {host: begun[host].release for host in changing}
         found |= {outcome.host: _retired(rollout, outcome) for outcome in outcomes(changing, done, before)}
         bad = [host for host in changing if found[host].result not in ("new", "unchanged", "retired")]
-        found |= _stopped(coming, found)
+        stopped = _stopped(coming, found)
+        found |= stopped
         brought_back = _brought_back(rollout, coming, begun, found) if bad else {}
         found |= brought_back
-        for host in changing:
+        touched |= {*brought_back, *stopped}
+        for host in {**dict.fromkeys(changing), **stopped}:
             _write_host(journal, found[host])
         halted = f"not begun, because of {', '.join(bad)}" if bad else ""
     last_words = done.last_words if done else ()
@@ -243,13 +245,20 @@ def _brought_back(
 
 
 def _stopped(coming: Sequence[Move], found: Mapping[str, HostOutcome]) -> dict[str, HostOutcome]:
-    """New hosts of nodes that nobody knows about: their nodes stay stopped where they were, as they may run there."""
+    """New hosts of nodes that nobody knows about: their nodes stay stopped where they were, as they may run there.
+
+    Of the hosts where they were nobody knows either whether that has come so far.
+    """
     changed: dict[str, HostOutcome] = {}
     for move in coming:
         outcome = changed.get(move.target, found[move.target])
         if outcome.result in ("unknown", "quarantined"):
             reason = f"{outcome.reason}; {move.node} stays stopped on {move.source}, because it may run here"
             changed[move.target] = outcome._replace(reason=reason)
+            source = changed.get(move.source, found[move.source])
+            if source.result == "old":
+                reason = f"{move.node} may be stopped here: nobody knows whether it came to {move.target}"
+                changed[move.source] = source._replace(result="unknown", reason=reason)
     return changed
 
 

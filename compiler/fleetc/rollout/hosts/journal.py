@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,15 +45,19 @@ class Journal:
         assert self._descriptor is not None, "a journal that is only read"  # noqa: S101
         now = datetime.now(UTC).strftime(_TIME)
         entry = Entry(now, self.run, what, facts)
-        line, self._chain = encode(entry, self.fleet, self._chain)
+        line, chain = encode(entry, self.fleet, self._chain)
+        before = os.fstat(self._descriptor).st_size
         try:
             while line:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
         except OSError as problem:
+            with suppress(OSError):  # else the next line would be glued to half of this one
+                os.ftruncate(self._descriptor, before)
             message = f"{visible(str(self.path))} cannot be written: {os.strerror(problem.errno or 0)}"
             advice = "make room, or name another directory with --journal; what a rollout did must be on record"
             raise FilesError("journal-not-written", message, path=str(self.path), advice=advice) from None
+        self._chain = chain
         self.heard(entry)
 
 

@@ -58,7 +58,6 @@ def _variables(given: Given, blueprint: Blueprint) -> dict[str, Any]:
         "fleet_host_fleet": ansible_unsafe(blueprint.fleet),
         "fleet_host_digest": NOTHING,
         "fleet_host_owner": ansible_unsafe("root"),
-        "fleet_host_binary": "",
         "fleet_host_runtime": "systemd",
         "fleet_host_seconds": seconds_of(times),
         "fleet_host_keep": times.keep,

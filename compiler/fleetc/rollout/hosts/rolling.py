@@ -111,8 +111,7 @@ class Rollout:
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
         """Ask hosts that a limit leaves out what they run, if something comes to one that it names."""
         others = [host.name for host in self.blueprint.in_order if host.name not in begun]
-        comes = any(one.runs.get(node) != does for one in begun.values() for node, does in one.wants.items())
-        if others and comes:
+        if others and arrives(begun):
             answers = begun_of(others, self.run(OBSERVE_PLAYBOOK, others), OBSERVE)
             self.elsewhere = {host: one.runs for host, one in answers.items() if one.answered}
 
@@ -155,7 +154,16 @@ def claimed(rollout: Rollout, hosts: Sequence[str]) -> tuple[dict[str, Begun], R
         time.sleep(_ASK_SECONDS)
         again, run = rollout.ask(refused)
         begun |= again
+    quiet = [host for host in hosts if begun[host].answered and not begun[host].needed]
+    if quiet and arrives(begun):  # no claim keeps another rollout from bringing the same node to one of these
+        again, run = rollout.ask(quiet)
+        begun |= again
     return begun, run
+
+
+def arrives(begun: Mapping[str, Begun]) -> bool:
+    """Whether something comes to a host, which must not run anywhere else."""
+    return any(one.runs.get(node) != does for one in begun.values() for node, does in one.wants.items())
 
 
 def options_of(
