@@ -31,6 +31,7 @@ def processes_of_units(nodes: Iterable[str]) -> dict[str, Json]:
             stale = facts.get("NeedDaemonReload") == "yes"
             found[node] = {
                 "running": facts.get("ActiveState") == "active" and pid > 0,
+                "stopped": facts.get("ActiveState") in ("inactive", "failed"),
                 "pid": pid,
                 "restarts": int(facts.get("NRestarts") or 0),
                 "stale": stale,
@@ -64,6 +65,13 @@ def processes_of_containers(nodes: Iterable[str]) -> dict[str, Json] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return found
+
+
+def is_stopped(node: str, runtime: str) -> bool:
+    """Whether systemd says that a node's unit does nothing, or Docker that there is no container of it."""
+    if runtime == "systemd":
+        return bool(processes_of_units([node]).get(node, {}).get("stopped"))
+    return processes_of_containers([node]) == {}
 
 
 def is_same_file(one: str, other: str) -> bool:

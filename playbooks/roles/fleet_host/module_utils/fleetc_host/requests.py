@@ -13,7 +13,7 @@ from .claims import claim, learn_name, need_claim, need_own_release
 from .draining import drain
 from .installing import install_program
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
-from .nodes import retire
+from .nodes import is_here, retire
 from .old_layout import take_over_old_layout
 from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
@@ -27,6 +27,19 @@ from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, open_switch
 from .system import boot_id, locked, note, read, read_json, remove, write, write_json
+
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""A name of a node: it is part of paths, of names of units and of containers."""
+
+
+def need_names(request: Json) -> None:
+    """Refuse names of nodes that would lead to another place than that of a node."""
+    services = (request.get("wanted") or {}).get("services", [])
+    for name in (*request.get("nodes", []), *(service["name"] for service in services)):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            message = "%r is no name of a node: take letters, digits, - and _, and begin with a letter or a digit"
+            raise RefusedError("node-name", message % (name,))
 
 
 def asked_for(request: Json) -> tuple[Json, dict[str, bytes]]:
@@ -77,11 +90,9 @@ def do_retire(request: Json) -> Json:
             request["nodes"], wanted.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node)
         )
         for node in request["nodes"]:
-            note("step", do="retire", node=node)
-            retire(node, runtime_here(node))
-        still = [one["node"] for one in look()["processes"] if one["node"] in request["nodes"]]
-        if still:
-            raise RefusedError("step-failed", "%s does not leave this host" % ", ".join(still))
+            if is_here(node, runtime_here(node)):  # it may have left before
+                note("step", do="retire", node=node)
+                retire(node, runtime_here(node))
     return {"changed": True, "stopped": request["nodes"]}
 
 
@@ -250,6 +261,7 @@ def answer(request: Json) -> Json:
             raise RefusedError(
                 "other-format", "the request has format %r, and this program reads %d" % (request.get("format"), FORMAT)
             )
+        need_names(request)
         return {"format": FORMAT, "ok": True, **REQUESTS[request["do"]](request)}
     except RefusedError as refusal:
         told = {"code": refusal.code, "message": str(refusal), **refusal.facts}
