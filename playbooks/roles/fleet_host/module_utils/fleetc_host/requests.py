@@ -111,6 +111,7 @@ def do_begin(request: Json) -> Json:
         remove(QUARANTINE)
         note("cleared", why=found["why"])
     answer = do_observe(request)
+    need_answers(answer["state"]["processes"])
     wanted = asked_for(request)[0]
     need_stack(wanted)
     for one in answer["steps"]:
@@ -134,6 +135,19 @@ def do_begin(request: Json) -> Json:
             learn_name(request["wanted"])
             learn_settings(wanted)
     return answer
+
+
+def need_answers(processes: list[Json]) -> None:
+    """Refuse a host of which nobody can tell what it runs: what is unknown is neither kept nor changed."""
+    unknown = [process for process in processes if process["running"] is None]
+    if unknown:
+        in_docker = any(process["runtime"] == "docker" for process in unknown)
+        message = "%s does not say whether %s runs; see on the host what %s says, and deploy again once it answers" % (
+            "Docker" if in_docker else "nft",
+            ", ".join(process["node"] for process in unknown),
+            "systemctl status docker" if in_docker else "nft list tables",
+        )
+        raise RefusedError("runtime-silent", message)
 
 
 def do_record(request: Json) -> Json:
@@ -169,8 +183,8 @@ def do_stage(request: Json) -> Json:
         learn_name(wanted)
         if request.get("back_to"):
             return {"release": whole(kept_release(request["back_to"])), "changed": True}
+        take_over_old_layout()
         make_places(wanted)
-        take_over_old_layout(wanted["owner"])
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)
         need_programs(wanted)
