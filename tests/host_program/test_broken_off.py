@@ -297,3 +297,52 @@ def test_clock_that_steps_moves_no_timer(machine: Machine, step: float) -> None:
     machine.program["resume"](False)
     assert json.loads(Path(machine.program["SWITCH"]).read_text())["phase"] == "reverted"
     assert machine.release() == 1 and next(offsets) > 5
+
+
+def healthy(machine: Machine) -> dict[str, Any]:
+    """A switch to release 2 that waits for its confirmation."""
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "healthy"
+    return switch
+
+
+def test_kill_at_each_step_of_a_confirmation_leaves_a_release_or_the_other_for_good(tmp_path: Path) -> None:
+    """Once a confirmation is on the disk no timer takes it back, and asking for it again says so."""
+    for step in range(100):
+        machine = Machine(tmp_path / str(step))
+        machine.forward(1)
+        switch = healthy(machine)
+        machine.left = step
+        try:
+            machine.ask("confirm", id=switch["id"])
+            break
+        except Killed:
+            machine.left = None
+        machine.reborn()
+        again = machine.ask("confirm", id=switch["id"])
+        assert again["ok"] and not Path(machine.program["SWITCH"]).exists(), step
+        machine.program["boot_id"] = lambda: "another boot"
+        machine.program["resume"](True)
+        assert machine.release() == 2, step
+    assert step >= 2
+
+
+def test_confirmed_switch_whose_file_is_left_is_never_taken_back(machine: Machine) -> None:
+    switch = healthy(machine)
+    left = Path(machine.program["SWITCH"]).read_bytes()
+    assert machine.ask("confirm", id=switch["id"])["ok"]
+    Path(machine.program["SWITCH"]).write_bytes(left)
+    assert machine.ask("revert", id=switch["id"])["code"] == "switch-gone"
+    machine.program["resume"](True)
+    assert machine.release() == 2
+    assert machine.forward(3) == "" and machine.release() == 3
+
+
+def test_what_fails_after_a_confirmation_does_not_undo_its_answer(machine: Machine) -> None:
+    def failing(_keep: int) -> None:
+        raise PermissionError(1, "Operation not permitted", "/opt/fleetc/releases/x")
+
+    switch = healthy(machine)
+    machine.program["prune"] = failing
+    assert machine.ask("confirm", id=switch["id"]) == {"format": 1, "ok": True, "changed": True}

@@ -5,6 +5,7 @@ In: one request, as JSON. Out: one answer, as JSON.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -15,7 +16,7 @@ from .installing import install_program
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
 from .nodes import is_here, retire
 from .old_layout import take_over_old_layout
-from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, SWITCH, WORKER, Json, RefusedError
+from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, STATE, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
 from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whole
@@ -25,8 +26,8 @@ from .stack.needs import need_stack
 from .staging import end_before, learn_settings, make_places, need_programs, prune, stage, staged
 from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, wait_for_end
-from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, open_switch
-from .system import boot_id, locked, note, read, read_json, remove, write, write_json
+from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
+from .system import boot_id, locked, note, read, read_json, remove, sync_directory, write, write_json
 
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -221,27 +222,38 @@ def do_confirm(request: Json) -> Json:
         need_claim(request)
         switch = read_json(SWITCH)
         record = read_json(RECORD) or {}
+        mine = switch is not None and switch["id"] == request["id"]
         if record.get("confirmed_switch") == request["id"]:
+            if switch is not None and mine:
+                forget_switch(switch)
             return {"changed": False}
-        if switch is None or switch["id"] != request["id"] or switch["phase"] != HEALTHY:
-            phase = "gone" if switch is None or switch["id"] != request["id"] else switch["phase"]
+        if switch is None or not mine or switch["phase"] != HEALTHY:
+            phase = switch["phase"] if switch is not None and mine else "gone"
             raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
-        record = {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]}
-        write_json(RECORD, record)
-        remove(SWITCH)
-        give_room()
-        disarm(switch)
-        note("confirmed", switch=switch["id"], release=switch["to"])
-        remove(CLAIM)  # nothing more is changed here by this rollout
-        prune(int(wanted_of(switch["to"]).get("keep", 3)))
+        write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]})
+        forget_switch(switch)
     return {"changed": True}
+
+
+def forget_switch(switch: Json) -> None:
+    """Remove what is left of a switch that the record says is confirmed. What of it fails takes nothing back."""
+    with contextlib.suppress(OSError):
+        remove(SWITCH)
+        sync_directory(STATE)
+        give_room()
+    disarm(switch)
+    with contextlib.suppress(OSError):
+        remove(CLAIM)  # nothing more is changed here by this rollout
+        note("confirmed", switch=switch["id"], release=switch["to"])
+    with contextlib.suppress(OSError, RefusedError):
+        prune(int(wanted_of(switch["to"]).get("keep", 3)))
 
 
 def do_revert(request: Json) -> Json:
     """Take back a switch that is not confirmed, and wait for the end."""
     with locked(600):
         switch = read_json(SWITCH)
-        if switch is None or switch["id"] != request["id"]:
+        if switch is None or switch["id"] != request["id"] or is_confirmed(switch):
             raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])
         if switch["phase"] in OPEN:
             give_room()
