@@ -13,6 +13,7 @@ import io
 import itertools
 import json
 import tarfile
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -346,3 +347,76 @@ def test_what_fails_after_a_confirmation_does_not_undo_its_answer(machine: Machi
     switch = healthy(machine)
     machine.program["prune"] = failing
     assert machine.ask("confirm", id=switch["id"]) == {"format": 1, "ok": True, "changed": True}
+
+
+def test_next_timer_runs_before_the_one_before_is_stopped(machine: Machine) -> None:
+    """Whoever kills the program between the two leaves a host that goes back by itself."""
+    done: list[tuple[str, str]] = []
+    systemd = machine.program["run"]
+
+    def running(*words: str, **options: Any) -> Any:
+        if words[:2] == ("systemctl", "stop") and words[2].endswith(".timer"):
+            done.append(("stop", words[2].removesuffix(".timer")))
+        return systemd(*words, **options)
+
+    machine.program["run"] = running
+    machine.program["start_apart"] = lambda unit, *_: done.append(("start", unit))
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    first, second = (f"fleetc-revert-{switch['id']}-{number}" for number in (1, 2))
+    assert [one for one in done if "revert" in one[1]] == [("start", first), ("start", second), ("stop", first)]
+
+
+def test_revert_leaves_the_work_to_its_worker_and_makes_no_reason_up(machine: Machine) -> None:
+    switch = healthy(machine)
+
+    def worker(*_: Any) -> None:
+        threading.Timer(0.5, work).start()
+
+    def work() -> None:
+        with machine.program["locked"](60):
+            machine.program["back"](machine.program["open_switch"](), [])
+
+    machine.program["start_apart"] = lambda unit, *words: worker() if words[-1] == "carry-out" else None
+    answer = machine.ask("revert", id=switch["id"], why="core failed")
+    assert (answer["switch"]["phase"], answer["switch"]["reasons"]) == ("reverted", ["core failed"])
+    assert machine.release() == 1
+
+
+def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
+    """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does."""
+    timers: list[str] = []
+    machine.program["start_apart"] = lambda unit, *_: timers.append(unit)
+    switch = healthy(machine)
+    write = machine.program["write"]
+
+    def full(path: str, *_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    machine.program["write"] = full
+    for _ in range(2):
+        timers.clear()
+        refused = machine.ask("revert", id=switch["id"])
+        assert refused["code"] == "host-failed"
+        with pytest.raises(OSError, match="No space left"):
+            machine.program["back"](machine.program["open_switch"](), [])
+        assert timers and timers[-1].startswith(f"fleetc-revert-{switch['id']}-")
+    machine.program["write"] = write
+    late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
+    Path(machine.program["SWITCH"]).write_text(json.dumps(late))
+    machine.program["resume"](False)
+    assert machine.release() == 1
+
+
+def test_failure_that_nobody_thought_of_takes_the_release_back(machine: Machine) -> None:
+    def failing(service: dict[str, Any], _runtime: str, _pid: int) -> str:
+        if b"release 2 " in machine.running[service["name"]]:
+            raise RecursionError("maximum recursion depth exceeded")
+        return ""
+
+    machine.program["ill"] = failing
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "reverted"
+    assert switch["reasons"] == ["RecursionError: maximum recursion depth exceeded"]
+    assert machine.release() == 1
