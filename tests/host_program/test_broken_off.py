@@ -420,3 +420,49 @@ def test_failure_that_nobody_thought_of_takes_the_release_back(machine: Machine)
     assert switch["phase"] == "reverted"
     assert switch["reasons"] == ["RecursionError: maximum recursion depth exceeded"]
     assert machine.release() == 1
+
+
+PLAN = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+
+
+def test_clearing_a_quarantine_is_not_used_up_by_a_rollout_that_is_refused(machine: Machine) -> None:
+    machine.ill |= {b"release 2 ", b"release 1 "}
+    assert machine.forward(2) == "quarantined"
+    machine.ill.clear()
+
+    def refusing(*_: Any) -> None:
+        raise machine.program["RefusedError"]("program-missing", "there is no program")
+
+    need_stack = machine.program["need_stack"]
+    machine.program["need_stack"] = refusing
+    three = request(3, machine.program)
+    assert machine.ask("begin", plan=PLAN, clear=True, **three)["code"] == "program-missing"
+    machine.program["need_stack"] = need_stack
+    assert machine.ask("begin", plan=PLAN, **three)["code"] == "host-quarantined"
+    assert machine.ask("begin", plan=PLAN, clear=True, **three)["needed"]
+    staged = machine.ask("stage", **three)
+    assert machine.ask("activate", release=staged["release"])["code"] == "host-quarantined"
+    machine.program["wait_for_end"] = lambda _: machine.program["open_switch"]()
+    assert machine.ask("activate", release=staged["release"], clear=True)["switch"]["phase"] == "armed"
+    assert not Path(machine.program["QUARANTINE"]).exists()
+
+
+def test_host_in_quarantine_that_already_runs_what_is_wanted_is_cleared(machine: Machine) -> None:
+    Path(machine.program["QUARANTINE"]).write_text('{"why": "it could not go back"}')
+    one = request(1, machine.program)
+    assert machine.ask("begin", plan=PLAN, clear=True, check=True, **one)["needed"] is False
+    assert Path(machine.program["QUARANTINE"]).exists(), "a dry run changes nothing"
+    assert machine.ask("begin", plan=PLAN, clear=True, **one)["needed"] is False
+    assert not Path(machine.program["QUARANTINE"]).exists()
+
+
+def test_failure_that_nobody_thought_of_is_an_answer_without_secrets(machine: Machine) -> None:
+    def failing(_request: dict[str, Any]) -> None:
+        raise KeyError("https://rpc/key of s3cr3t")
+
+    machine.program["need_own_release"] = lambda *_: failing({})
+    answer = machine.ask("begin", plan=PLAN, **{**request(2, machine.program), "values": {"env": {"RPC": "s3cr3t"}}})
+    assert answer == {
+        "format": 1, "ok": False, "changed": False, "code": "host-failed",
+        "message": "KeyError: 'https://*** of ***'",
+    }  # fmt: skip

@@ -25,7 +25,7 @@ def get(where: str, path: str) -> tuple[int, Any]:
     status, body = ask(where, path)
     try:
         return status, json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # nested without end
         return status, None
 
 

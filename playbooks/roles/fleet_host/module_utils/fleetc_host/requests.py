@@ -20,12 +20,12 @@ from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, ST
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
 from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whole
-from .secret_files import secret_files, secrets_at
+from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
 from .staging import end_before, learn_settings, make_places, need_programs, prune, stage, staged
 from .steps import STACK, steps
-from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, wait_for_end
+from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
 from .system import boot_id, locked, note, read, read_json, remove, sync_directory, write, write_json
 
@@ -69,9 +69,9 @@ def do_end(request: Json) -> Json:
     """Let other rollouts at this host: this one has ended."""
     with locked(30):
         found = read_json(CLAIM)
-        if found is not None and found["owner"].get("id", "") == request.get("owner", {}).get("id", ""):
+        if found is not None and found.get("owner", {}).get("id", "") == request.get("owner", {}).get("id", ""):
             remove(CLAIM)
-            note("released", owner=found["owner"].get("id", ""))
+            note("released", owner=found.get("owner", {}).get("id", ""))
             prune(request["keep"])
     return {"changed": False}
 
@@ -106,11 +106,8 @@ def do_begin(request: Json) -> Json:
     found = read_json(QUARANTINE)
     if found is not None and not request.get("clear"):
         raise RefusedError(
-            "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found["why"], wanted["host"])
+            "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found.get("why", ""), wanted["host"])
         )
-    if found is not None and not request.get("check"):
-        remove(QUARANTINE)
-        note("cleared", why=found["why"])
     answer = do_observe(request)
     need_answers(answer["state"]["processes"])
     wanted = asked_for(request)[0]
@@ -135,7 +132,16 @@ def do_begin(request: Json) -> Json:
         with locked(30):
             learn_name(request["wanted"])
             learn_settings(wanted)
+            end_quarantine()
     return answer
+
+
+def end_quarantine() -> None:
+    """Let releases come here again: somebody has looked at the host. The caller holds the lock."""
+    found = read_json(QUARANTINE)
+    if found is not None:
+        remove(QUARANTINE)
+        note("cleared", why=found.get("why", ""))
 
 
 def need_answers(processes: list[Json]) -> None:
@@ -202,9 +208,11 @@ def do_activate(request: Json) -> Json:
         need_claim(request)
         if open_switch() is not None:
             raise RefusedError("switch-open", "another switch has not ended; ask for it again")
-        if read_json(QUARANTINE) is not None:
-            raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
+        found = read_json(QUARANTINE)
+        if found is not None and not request.get("clear"):
+            raise RefusedError("host-quarantined", found.get("why", ""))
         switch = begin_switch(request["release"], request)
+        end_quarantine()
     return ended(wait_for_end(switch["id"]))
 
 
@@ -292,6 +300,7 @@ def answer(request: Json) -> Json:
     except RefusedError as refusal:
         told = {"code": refusal.code, "message": str(refusal), **refusal.facts}
         return {"format": FORMAT, "ok": False, "changed": False, **told}
-    except OSError as failure:
-        message = "%s: %s" % (failure.filename or "the host", failure.strerror)
+    except Exception as failure:  # nobody who asks is shown a traceback
+        secrets = (str(value) for values in (request.get("values") or {}).values() for value in values.values())
+        message = masked(told_of(failure), secrets)
         return {"format": FORMAT, "ok": False, "code": "host-failed", "message": message, "changed": False}
