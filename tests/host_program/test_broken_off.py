@@ -12,6 +12,7 @@ import errno
 import io
 import itertools
 import json
+import sys
 import tarfile
 import threading
 import time
@@ -177,6 +178,11 @@ def machine(tmp_path: Path) -> Machine:
 def test_a_release_and_the_next_one(machine: Machine) -> None:
     assert machine.forward(2) == ""
     assert machine.release() == 2
+
+
+def test_boot_finishes_with_the_python_that_the_rollout_had(machine: Machine) -> None:
+    unit = Path(machine.program["UNITS"], "fleetc-host.service").read_text()
+    assert f"ExecStart={sys.executable} {machine.program['PROGRAM']} resume --boot\n" in unit
 
 
 def test_ill_release_goes_back(machine: Machine) -> None:
