@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import loaded
-from tests.host_program.test_broken_off import Killed, Machine
+from tests.host_program.test_broken_off import Killed, Machine, request
 
 LEAVING = {"fleet": "aurora", "host": "edge", "owner": {}, "dead": []}
 
@@ -88,3 +88,41 @@ def test_name_that_leads_elsewhere_is_refused(machine: Machine, name: object) ->
     assert machine.ask("begin", wanted=wanted, plan={"created": "", "seal": "-"})["code"] == "node-name"
     assert outside.exists() and sorted(machine.running) == ["gate", "orch"]
     assert "left" not in json.loads(Path(machine.program["RECORD"]).read_text())
+
+
+@pytest.mark.parametrize(
+    ("place", "counts"),
+    [
+        ("etc/systemd/system.control/livepeer-{}.service.d", True),
+        ("run/systemd/system.control/livepeer-{}.service.d", True),
+        ("etc/systemd/system/livepeer-.service.d", True),
+        ("usr/lib/systemd/system/livepeer-{}.service.d", False),
+        ("run/systemd/generator/livepeer-{}.service.d", False),
+    ],
+)
+def test_additions_to_units_are_put_aside_where_they_can_be(machine: Machine, place: str, counts: bool) -> None:
+    """What cannot be put aside for good is no reason to restart a node in each rollout."""
+    systemd = machine.program["run"]
+    files = {node: machine.root / place.format(node) / "50-limits.conf" for node in ("gate", "orch")}
+    for file in files.values():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("[Service]\nCPUQuota=5%\n")
+
+    def with_additions(*words: str, **options: Any) -> Any:
+        done = systemd(*words, **options)
+        if words[:2] != ("systemctl", "show"):
+            return done
+        lines = []
+        for line in done.out.splitlines():
+            lines.append(line)
+            node = line.removeprefix("Id=livepeer-").removesuffix(".service")
+            if node in files and files[node].exists():
+                lines.append(f"DropInPaths={files[node]}")
+        return machine.program["Done"](0, "\n".join(lines), "")
+
+    machine.program["run"] = with_additions
+    plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+    assert machine.ask("begin", plan=plan, **request(1, machine.program))["needed"] is counts
+    assert machine.forward(1) == ""
+    assert machine.ask("begin", plan=plan, **request(1, machine.program))["needed"] is False
+    assert any(file.exists() for file in files.values()) is not counts

@@ -85,11 +85,7 @@ def do_retire(request: Json) -> Json:
             raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
         left = (read_json(RECORD) or {}).get("left", [])
         keep_away(sorted({*left, *request["nodes"]}))
-        release = (read_json(RECORD) or {}).get("release", "")
-        wanted = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
-        drain(
-            request["nodes"], wanted.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node)
-        )
+        drain(request["nodes"], request.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node))
         for node in request["nodes"]:
             if is_here(node, runtime_here(node)):  # it may have left before
                 note("step", do="retire", node=node)
