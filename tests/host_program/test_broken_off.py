@@ -472,3 +472,17 @@ def test_failure_that_nobody_thought_of_is_an_answer_without_secrets(machine: Ma
         "format": 1, "ok": False, "changed": False, "code": "host-failed",
         "message": "KeyError: 'https://*** of ***'",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]"])
+@pytest.mark.parametrize(
+    ("name", "cure"), [("RECORD", 'write {"release": "NAME"} there'), ("SWITCH", "then remove it, and deploy again")]
+)
+def test_damaged_state_is_refused_and_not_taken_for_none(machine: Machine, name: str, cure: str, content: str) -> None:
+    """A host that seems to have run nothing would go back to nothing."""
+    Path(machine.program[name]).write_text(content)
+    for do in ("observe", "begin", "stage"):
+        refused = machine.ask(do, plan=PLAN, **request(2, machine.program))
+        assert refused["code"] == "state-damaged", do
+        assert machine.program[name] in refused["message"] and cure in refused["message"]
+    assert sorted(machine.running) == ["gate", "orch"]

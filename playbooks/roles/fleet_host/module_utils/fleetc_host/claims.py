@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from .places import CLAIM, RECORD, Json, RefusedError
-from .system import locked, note, read_json, write_json
+from .system import locked, note, read_json, read_state, write_json
 
 
 def need_claim(request: Json) -> None:
@@ -41,14 +41,14 @@ def claim(request: Json) -> None:
 
 def learn_name(wanted: Json) -> None:
     """Write down which host of which fleet this machine is. The caller holds the lock."""
-    record, name = read_json(RECORD) or {}, {key: wanted[key] for key in ("fleet", "host")}
+    record, name = read_state(RECORD) or {}, {key: wanted[key] for key in ("fleet", "host")}
     if not record.items() >= name.items():
         write_json(RECORD, {**record, **name})
 
 
 def need_own_release(wanted: Json, request: Json) -> None:
     """Refuse a release for another host: a wrong address, or the wrong name in a pull."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     before = (record.get("fleet") or wanted["fleet"], record.get("host") or wanted["host"])
     if before != (wanted["fleet"], wanted["host"]) and not request.get("renamed"):
         message = (

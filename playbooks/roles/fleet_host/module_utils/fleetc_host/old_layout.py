@@ -10,7 +10,7 @@ from .places import CURRENT, RECORD, RELEASES, ROOT, SECRETS, STACK_MARKERS, UNI
 from .releases import digest_of_files, finish_release, is_old_layout, unit_of
 from .stack.old_layout import take_over_stack
 from .steps import STACK
-from .system import names_in, note, read, read_json, remove, run, sync_directory, write, write_json
+from .system import names_in, note, read, read_state, remove, run, sync_directory, write, write_json
 
 
 def take_over_old_layout() -> None:
@@ -65,5 +65,5 @@ def prepare_links() -> None:
     for node in names_in("%s/%s" % (RELEASES, release)):
         os.symlink("../releases/%s/%s" % (release, node), "%s.new/%s" % (CURRENT, node))
     sync_directory(CURRENT + ".new")
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     write_json(RECORD, {**record, "release": release, "confirmed": release})

@@ -27,7 +27,7 @@ from .staging import end_before, learn_settings, make_places, need_programs, pru
 from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
-from .system import boot_id, locked, note, read, read_json, remove, sync_directory, write, write_json
+from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
 
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -83,7 +83,7 @@ def do_retire(request: Json) -> Json:
         need_claim(request)
         if open_switch() is not None:
             raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
-        left = (read_json(RECORD) or {}).get("left", [])
+        left = (read_state(RECORD) or {}).get("left", [])
         keep_away(sorted({*left, *request["nodes"]}))
         drain(request["nodes"], request.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node))
         for node in request["nodes"]:
@@ -224,8 +224,8 @@ def do_confirm(request: Json) -> Json:
     """End a healthy switch for good, and forget the releases that nobody keeps."""
     with locked(30):
         need_claim(request)
-        switch = read_json(SWITCH)
-        record = read_json(RECORD) or {}
+        switch = read_state(SWITCH)
+        record = read_state(RECORD) or {}
         mine = switch is not None and switch["id"] == request["id"]
         if record.get("confirmed_switch") == request["id"]:
             if switch is not None and mine:
@@ -256,7 +256,7 @@ def forget_switch(switch: Json) -> None:
 def do_revert(request: Json) -> Json:
     """Take back a switch that is not confirmed, and wait for the end."""
     with locked(600):
-        switch = read_json(SWITCH)
+        switch = read_state(SWITCH)
         if switch is None or switch["id"] != request["id"] or is_confirmed(switch):
             raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])
         if switch["phase"] in OPEN:

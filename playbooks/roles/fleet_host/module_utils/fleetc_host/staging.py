@@ -34,7 +34,7 @@ from .secret_files import secrets_at
 from .steps import settings_of
 from .switch import back
 from .switch_file import HEALTHY, QUARANTINED
-from .system import boot_id, hexdigest, must, names_in, read_json, remove, run, write, write_json
+from .system import boot_id, hexdigest, must, names_in, read_json, read_state, remove, run, write, write_json
 
 
 def learn_settings(wanted: Json) -> None:
@@ -63,7 +63,7 @@ def end_before(switch: Json, request: Json) -> None:
         )
     switch["boot"] = boot_id()
     back(switch, ["the next rollout found it unfinished"])
-    if (read_json(SWITCH) or {}).get("phase") == QUARANTINED:
+    if (read_state(SWITCH) or {}).get("phase") == QUARANTINED:
         raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
 
 
@@ -157,7 +157,7 @@ def new_name(digest: str) -> str:
 def prune(keep: int) -> None:
     """Remove old releases; those in use, and the newest `keep` ones, stay, and so do the programs that these name."""
     used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
     kept = set(kept_releases()[-max(keep, 1) :]) | used
     for name in os.listdir(RELEASES) if os.path.isdir(RELEASES) else ():

@@ -26,7 +26,7 @@ from .switch_file import (
     keep_room,
     open_switch,
 )
-from .system import boot_id, locked, note, read_json, run, write_json
+from .system import boot_id, locked, note, read_state, run, write_json
 
 STARTING_SECONDS = 15
 """How long the process that carries out a switch may take to begin."""
@@ -73,7 +73,7 @@ def start_apart(unit: str, options: tuple[str, ...], *words: str) -> None:
 
 def begin_switch(target: str, request: Json) -> Json:
     """Write down a switch to a release on the disk, arm the way back, and start who carries it out."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     wanted = wanted_of(target)
     switch: Json = {
         "id": os.urandom(4).hex(),
@@ -103,7 +103,7 @@ def begin_switch(target: str, request: Json) -> Json:
 
 def keep_away(nodes: list[str]) -> None:
     """Write down which nodes moved away: no way back, no boot and no timer starts them here again."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     if record.get("left", []) != nodes:
         write_json(RECORD, {**record, "left": nodes})
 
@@ -217,7 +217,7 @@ def wait_for_end(identity: str) -> Json:
     """Wait until a switch is healthy, reverted or in quarantine; go back where the process that carries it out died."""
     begun = time.monotonic()
     while True:
-        switch = read_json(SWITCH)
+        switch = read_state(SWITCH)
         if switch is None or switch["id"] != identity:
             raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
         if switch["phase"] in (HEALTHY, REVERTED, QUARANTINED):
@@ -234,7 +234,7 @@ def wait_for_end(identity: str) -> Json:
 
 def end_dead(identity: str) -> None:
     """Go back from a switch whose process holds no lock any more. The caller holds the lock."""
-    switch = read_json(SWITCH) or {}
+    switch = read_state(SWITCH) or {}
     if switch.get("id") == identity and switch["phase"] in OPEN and switch["phase"] != HEALTHY:
         died = "the switch broke off in the phase %s" % switch["phase"]
         back(switch, [] if switch["phase"] == REVERTING else [died])
