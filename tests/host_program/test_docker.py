@@ -85,3 +85,20 @@ def test_docker_that_does_not_answer_is_no_host_that_stays_as_it_is(host: Docker
     )
     observed = host.program["answer"]({"format": 1, "do": "observe"})
     assert [one["running"] for one in observed["state"]["processes"]] == [None, None]
+
+
+def test_tag_that_moved_changes_only_the_node_that_restarts(host: DockerHost) -> None:
+    """The other one goes on with its image, and no later rollout restarts it for that."""
+    host.tag = "sha256:new"
+    target = host.make_release("2", {"gate": "one", "orch": "two"}, "sha256:new")
+    wanted = host.program["wanted_of"](target)
+    host.program["need_programs"](wanted)
+    host.program["keep_images"](wanted, {})
+    assert [one["image_id"] for one in wanted["services"]] == ["sha256:old", "sha256:new"]
+    Path(host.program["RELEASES"], target, ".wanted.json").write_text(json.dumps(wanted))
+    told: list[tuple[str, str]] = []
+    host.program["bring"](target, wanted, lambda do, node: told.append((do, node)))
+    assert ("start", "orch") in told and ("start", "gate") not in told
+    assert host.images == {"gate": "sha256:old", "orch": "sha256:new"}
+    again = host.program["steps"](host.program["look_with_secrets"](target), host.program["wanted_state"](wanted))
+    assert {one["do"] for one in again} == {"keep"}

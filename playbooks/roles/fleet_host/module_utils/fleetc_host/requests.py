@@ -23,7 +23,7 @@ from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whol
 from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
-from .staging import end_before, learn_settings, make_places, need_programs, prune, stage, staged
+from .staging import end_before, keep_images, learn_settings, make_places, need_programs, prune, stage, staged
 from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
@@ -191,6 +191,7 @@ def do_stage(request: Json) -> Json:
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)
         need_programs(wanted)
+        keep_images(wanted, files)
         fetch_source(wanted.get("stack"), wanted["host"])
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
