@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ class DockerHost:
             Path(self.program[place]).mkdir(parents=True)
         for service in self.program["wanted_of"](self.release)["services"]:
             name = service["name"]
-            os.symlink(f"../releases/{self.release}/{name}", f"{self.program['CURRENT']}/{name}")
+            Path(self.program["CURRENT"], name).symlink_to(f"../releases/{self.release}/{name}")
             Path(self.program["MARKERS"], name).write_text(service["digest"] + " -")
         Path(self.program["RECORD"]).write_text(json.dumps({"release": self.release}))
 

@@ -31,7 +31,7 @@ def old_machine(root: Path) -> Machine:
         digests = (program["digest_of_files"](str(files)), program["secrets_digest"](str(files)))
         Path(program["MARKERS"], node).write_text(" ".join(digests))
         machine.running[node] = b"# release 0 "
-    os.symlink("releases/" + OLD, program["CURRENT"])
+    Path(program["CURRENT"]).symlink_to("releases/" + OLD)
     return machine
 
 

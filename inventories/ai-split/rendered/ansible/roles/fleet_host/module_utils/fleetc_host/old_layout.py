@@ -35,7 +35,7 @@ def take_over_old_layout() -> None:
 
 
 def prepare_links() -> None:
-    """Make a release of what the host runs, with its secrets, write down that it runs it, and make a link for each node.
+    """Make a release of what the host runs, with its secrets, write down that it runs, and make a link for each node.
 
     These links wait beside the one that serves all nodes.
     """

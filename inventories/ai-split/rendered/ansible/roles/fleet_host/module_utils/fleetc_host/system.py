@@ -95,7 +95,7 @@ def _parsed(content: bytes) -> Json | None:
 
 
 def read_state(path: str) -> Json | None:
-    """The record or the switch; None where there is none. Refuses a damaged one: without it a way back leads nowhere."""
+    """The record or the switch; None where there is none. Refuses a damaged one: no way back is known then."""
     content = read(path)
     found = None if content is None else _parsed(content)
     if found is None and content is not None:

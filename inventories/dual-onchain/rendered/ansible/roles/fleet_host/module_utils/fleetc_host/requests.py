@@ -29,7 +29,6 @@ from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, star
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
 
-
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """A name of a node: it is part of paths, of names of units and of containers."""
 
@@ -85,7 +84,8 @@ def do_retire(request: Json) -> Json:
             raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
         left = (read_state(RECORD) or {}).get("left", [])
         keep_away(sorted({*left, *request["nodes"]}))
-        drain(request["nodes"], request.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node))
+        patience = request.get("seconds", {}).get("drain", 0)  # the wish of the rollout, which may be new
+        drain(request["nodes"], patience, lambda do, node: note("step", do=do, node=node))
         for node in request["nodes"]:
             if is_here(node, runtime_here(node)):  # it may have left before
                 note("step", do="retire", node=node)
