@@ -12,7 +12,9 @@ import errno
 import io
 import itertools
 import json
+import sys
 import tarfile
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -178,6 +180,11 @@ def test_a_release_and_the_next_one(machine: Machine) -> None:
     assert machine.release() == 2
 
 
+def test_boot_finishes_with_the_python_that_the_rollout_had(machine: Machine) -> None:
+    unit = Path(machine.program["UNITS"], "fleetc-host.service").read_text()
+    assert f"ExecStart={sys.executable} {machine.program['PROGRAM']} resume --boot\n" in unit
+
+
 def test_ill_release_goes_back(machine: Machine) -> None:
     machine.ill.add(b"release 2 ")
     assert machine.forward(2) == "reverted"
@@ -297,3 +304,185 @@ def test_clock_that_steps_moves_no_timer(machine: Machine, step: float) -> None:
     machine.program["resume"](False)
     assert json.loads(Path(machine.program["SWITCH"]).read_text())["phase"] == "reverted"
     assert machine.release() == 1 and next(offsets) > 5
+
+
+def healthy(machine: Machine) -> dict[str, Any]:
+    """A switch to release 2 that waits for its confirmation."""
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "healthy"
+    return switch
+
+
+def test_kill_at_each_step_of_a_confirmation_leaves_a_release_or_the_other_for_good(tmp_path: Path) -> None:
+    """Once a confirmation is on the disk no timer takes it back, and asking for it again says so."""
+    for step in range(100):
+        machine = Machine(tmp_path / str(step))
+        machine.forward(1)
+        switch = healthy(machine)
+        machine.left = step
+        try:
+            machine.ask("confirm", id=switch["id"])
+            break
+        except Killed:
+            machine.left = None
+        machine.reborn()
+        again = machine.ask("confirm", id=switch["id"])
+        assert again["ok"] and not Path(machine.program["SWITCH"]).exists(), step
+        machine.program["boot_id"] = lambda: "another boot"
+        machine.program["resume"](True)
+        assert machine.release() == 2, step
+    assert step >= 2
+
+
+def test_confirmed_switch_whose_file_is_left_is_never_taken_back(machine: Machine) -> None:
+    switch = healthy(machine)
+    left = Path(machine.program["SWITCH"]).read_bytes()
+    assert machine.ask("confirm", id=switch["id"])["ok"]
+    Path(machine.program["SWITCH"]).write_bytes(left)
+    assert machine.ask("revert", id=switch["id"])["code"] == "switch-gone"
+    machine.program["resume"](True)
+    assert machine.release() == 2
+    assert machine.forward(3) == "" and machine.release() == 3
+
+
+def test_what_fails_after_a_confirmation_does_not_undo_its_answer(machine: Machine) -> None:
+    def failing(_keep: int) -> None:
+        raise PermissionError(1, "Operation not permitted", "/opt/fleetc/releases/x")
+
+    switch = healthy(machine)
+    machine.program["prune"] = failing
+    assert machine.ask("confirm", id=switch["id"]) == {"format": 1, "ok": True, "changed": True}
+
+
+def test_next_timer_runs_before_the_one_before_is_stopped(machine: Machine) -> None:
+    """Whoever kills the program between the two leaves a host that goes back by itself."""
+    done: list[tuple[str, str]] = []
+    systemd = machine.program["run"]
+
+    def running(*words: str, **options: Any) -> Any:
+        if words[:2] == ("systemctl", "stop") and words[2].endswith(".timer"):
+            done.append(("stop", words[2].removesuffix(".timer")))
+        return systemd(*words, **options)
+
+    machine.program["run"] = running
+    machine.program["start_apart"] = lambda unit, *_: done.append(("start", unit))
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    first, second = (f"fleetc-revert-{switch['id']}-{number}" for number in (1, 2))
+    assert [one for one in done if "revert" in one[1]] == [("start", first), ("start", second), ("stop", first)]
+
+
+def test_revert_leaves_the_work_to_its_worker_and_makes_no_reason_up(machine: Machine) -> None:
+    switch = healthy(machine)
+
+    def worker(*_: Any) -> None:
+        threading.Timer(0.5, work).start()
+
+    def work() -> None:
+        with machine.program["locked"](60):
+            machine.program["back"](machine.program["open_switch"](), [])
+
+    machine.program["start_apart"] = lambda unit, *words: worker() if words[-1] == "carry-out" else None
+    answer = machine.ask("revert", id=switch["id"], why="core failed")
+    assert (answer["switch"]["phase"], answer["switch"]["reasons"]) == ("reverted", ["core failed"])
+    assert machine.release() == 1
+
+
+def test_way_back_that_breaks_off_is_tried_again(machine: Machine) -> None:
+    """A disk that takes no writes at all ends the process; the timer it leaves finds a disk that does."""
+    timers: list[str] = []
+    machine.program["start_apart"] = lambda unit, *_: timers.append(unit)
+    switch = healthy(machine)
+    write = machine.program["write"]
+
+    def full(path: str, *_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    machine.program["write"] = full
+    for _ in range(2):
+        timers.clear()
+        refused = machine.ask("revert", id=switch["id"])
+        assert refused["code"] == "host-failed"
+        with pytest.raises(OSError, match="No space left"):
+            machine.program["back"](machine.program["open_switch"](), [])
+        assert timers and timers[-1].startswith(f"fleetc-revert-{switch['id']}-")
+    machine.program["write"] = write
+    late = json.loads(Path(machine.program["SWITCH"]).read_text()) | {"until": 0}
+    Path(machine.program["SWITCH"]).write_text(json.dumps(late))
+    machine.program["resume"](False)
+    assert machine.release() == 1
+
+
+def test_failure_that_nobody_thought_of_takes_the_release_back(machine: Machine) -> None:
+    def failing(service: dict[str, Any], _runtime: str, _pid: int) -> str:
+        if b"release 2 " in machine.running[service["name"]]:
+            raise RecursionError("maximum recursion depth exceeded")
+        return ""
+
+    machine.program["ill"] = failing
+    switch = machine.begin(2)
+    machine.program["carry_out"](switch)
+    assert switch["phase"] == "reverted"
+    assert switch["reasons"] == ["RecursionError: maximum recursion depth exceeded"]
+    assert machine.release() == 1
+
+
+PLAN = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+
+
+def test_clearing_a_quarantine_is_not_used_up_by_a_rollout_that_is_refused(machine: Machine) -> None:
+    machine.ill |= {b"release 2 ", b"release 1 "}
+    assert machine.forward(2) == "quarantined"
+    machine.ill.clear()
+
+    def refusing(*_: Any) -> None:
+        raise machine.program["RefusedError"]("program-missing", "there is no program")
+
+    need_stack = machine.program["need_stack"]
+    machine.program["need_stack"] = refusing
+    three = request(3, machine.program)
+    assert machine.ask("begin", plan=PLAN, clear=True, **three)["code"] == "program-missing"
+    machine.program["need_stack"] = need_stack
+    assert machine.ask("begin", plan=PLAN, **three)["code"] == "host-quarantined"
+    assert machine.ask("begin", plan=PLAN, clear=True, **three)["needed"]
+    staged = machine.ask("stage", **three)
+    assert machine.ask("activate", release=staged["release"])["code"] == "host-quarantined"
+    machine.program["wait_for_end"] = lambda _: machine.program["open_switch"]()
+    assert machine.ask("activate", release=staged["release"], clear=True)["switch"]["phase"] == "armed"
+    assert not Path(machine.program["QUARANTINE"]).exists()
+
+
+def test_host_in_quarantine_that_already_runs_what_is_wanted_is_cleared(machine: Machine) -> None:
+    Path(machine.program["QUARANTINE"]).write_text('{"why": "it could not go back"}')
+    one = request(1, machine.program)
+    assert machine.ask("begin", plan=PLAN, clear=True, check=True, **one)["needed"] is False
+    assert Path(machine.program["QUARANTINE"]).exists(), "a dry run changes nothing"
+    assert machine.ask("begin", plan=PLAN, clear=True, **one)["needed"] is False
+    assert not Path(machine.program["QUARANTINE"]).exists()
+
+
+def test_failure_that_nobody_thought_of_is_an_answer_without_secrets(machine: Machine) -> None:
+    def failing(_request: dict[str, Any]) -> None:
+        raise KeyError("https://rpc/key of s3cr3t")
+
+    machine.program["need_own_release"] = lambda *_: failing({})
+    answer = machine.ask("begin", plan=PLAN, **{**request(2, machine.program), "values": {"env": {"RPC": "s3cr3t"}}})
+    assert answer == {
+        "format": 1, "ok": False, "changed": False, "code": "host-failed",
+        "message": "KeyError: 'https://*** of ***'",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]"])
+@pytest.mark.parametrize(
+    ("name", "cure"), [("RECORD", 'write {"release": "NAME"} there'), ("SWITCH", "then remove it, and deploy again")]
+)
+def test_damaged_state_is_refused_and_not_taken_for_none(machine: Machine, name: str, cure: str, content: str) -> None:
+    """A host that seems to have run nothing would go back to nothing."""
+    Path(machine.program[name]).write_text(content)
+    for do in ("observe", "begin", "stage"):
+        refused = machine.ask(do, plan=PLAN, **request(2, machine.program))
+        assert refused["code"] == "state-damaged", do
+        assert machine.program[name] in refused["message"] and cure in refused["message"]
+    assert sorted(machine.running) == ["gate", "orch"]

@@ -107,3 +107,18 @@ def test_release_that_is_not_kept_is_refused_with_those_that_are(machine: Machin
     answer = machine.begin("a", back_to="e" * 64)
     assert answer["code"] == "release-not-kept"
     assert "does not keep the release eeeeeeeeeeee; it has none" in answer["message"]
+
+
+def test_claim_without_its_time_still_keeps_others_away(machine: Machine) -> None:
+    machine.begin("a")
+    claim = json.loads(machine.claim_file.read_text())
+    del claim["at"]
+    machine.claim_file.write_text(json.dumps(claim))
+    refused = machine.begin("b")
+    assert refused["code"] == "host-claimed"
+    assert refused["message"] == "the rollout a of a on ci has claimed this host; wait for its end"
+
+
+def test_node_that_answers_with_endless_nesting_is_no_failure_of_the_program(machine: Machine) -> None:
+    machine.space["ask"] = lambda *_: (200, b"[" * 200_000)
+    assert machine.space["get"]("http://127.0.0.1:1", "/status") == (200, None)

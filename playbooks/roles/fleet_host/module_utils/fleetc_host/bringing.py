@@ -15,7 +15,7 @@ from .releases import runtime_here
 from .secret_files import secrets_digest
 from .stack.bringing import bring_stack
 from .steps import STACK, is_of_stack, steps
-from .system import link, must, names_in, read_json, remove, run, write, write_json
+from .system import link, must, names_in, read_state, remove, run, write, write_json
 
 
 def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience: float = 0) -> None:
@@ -56,7 +56,7 @@ def bring(release: str, wanted: Json, told: Callable[[str, str], None], patience
             link_unit(node)
     if runtime == "systemd" and services:
         must(run("systemctl", "daemon-reload"), "systemd does not read its units")
-    write_json(RECORD, {**(read_json(RECORD) or {}), "release": release})
+    write_json(RECORD, {**(read_state(RECORD) or {}), "release": release})
     begun += keep_live([services[node] for node in services if node in alive], alive, wanted, told)
     for node in begun:
         told("start", node)

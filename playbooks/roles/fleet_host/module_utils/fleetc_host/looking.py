@@ -25,7 +25,7 @@ from .stack.looking import look_at_stack, secrets_it_had
 from .stack.parts import units_of
 from .steps import HOST, STACK, is_of_stack, settings_of
 from .switch_file import switch_for_people
-from .system import hexdigest, names_in, read, read_json
+from .system import hexdigest, names_in, read, read_json, read_state
 
 
 def look() -> Json:
@@ -47,7 +47,7 @@ def look() -> Json:
         process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift}
         processes.append({**process, **own, "exclusive": exclusive_of(node)})
     processes += look_at_stack()
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     release = digest_in(str(record.get("release", "")))
     if is_old_layout():
         target = os.readlink(CURRENT)

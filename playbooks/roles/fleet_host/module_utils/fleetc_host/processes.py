@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterable
 
-from .places import LIVE, Json
+from .places import ETC, LIVE, RUN, Json
 from .releases import unit_of
 from .system import boot_id, hexdigest, read, read_json, run
 
@@ -31,12 +31,22 @@ def processes_of_units(nodes: Iterable[str]) -> dict[str, Json]:
             stale = facts.get("NeedDaemonReload") == "yes"
             found[node] = {
                 "running": facts.get("ActiveState") == "active" and pid > 0,
+                "stopped": facts.get("ActiveState") in ("inactive", "failed"),
                 "pid": pid,
                 "restarts": int(facts.get("NRestarts") or 0),
                 "stale": stale,
-                "dropins": [path for path in facts.get("DropInPaths", "").split() if "/livepeer-" in path],
+                "dropins": [path for path in facts.get("DropInPaths", "").split() if is_addition(path)],
             }
     return found
+
+
+def is_addition(path: str) -> bool:
+    """Whether a drop-in is one that somebody added to units of nodes on this host, so that it can be put aside.
+
+    Those of packages and of generators come back, whatever is done.
+    """
+    by_hand = path.startswith((ETC + "/", RUN + "/")) and not path.startswith(RUN + "/systemd/generator")
+    return by_hand and "/livepeer-" in path
 
 
 def processes_of_containers(nodes: Iterable[str]) -> dict[str, Json] | None:
@@ -64,6 +74,19 @@ def processes_of_containers(nodes: Iterable[str]) -> dict[str, Json] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return found
+
+
+def may_run(node: str, runtime: str) -> bool:
+    """Whether a node has a process, or nobody says whether it has one."""
+    facts = processes_of_units([node]) if runtime == "systemd" else processes_of_containers([node])
+    return facts is None or bool(facts.get(node, {}).get("running"))
+
+
+def is_stopped(node: str, runtime: str) -> bool:
+    """Whether systemd says that a node's unit does nothing, or Docker that there is no container of it."""
+    if runtime == "systemd":
+        return bool(processes_of_units([node]).get(node, {}).get("stopped"))
+    return processes_of_containers([node]) == {}
 
 
 def is_same_file(one: str, other: str) -> bool:

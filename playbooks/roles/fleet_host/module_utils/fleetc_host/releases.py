@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterator
 
 from .places import CURRENT, MARKERS, RECORD, RELEASES, UNITS, Json, RefusedError
-from .system import hexdigest, must, names_in, read, read_json, remove, run, sync_directory
+from .system import hexdigest, must, names_in, read, read_json, read_state, remove, run, sync_directory
 
 
 def digest_of_files(directory: str) -> str:
@@ -70,7 +70,7 @@ def wanted_of(release: str) -> Json:
 def wanted_here(release: str) -> Json:
     """What a release wants of the host, without the nodes that moved away since: they may run elsewhere now."""
     wanted = wanted_of(release)
-    left = (read_json(RECORD) or {}).get("left", [])
+    left = (read_state(RECORD) or {}).get("left", [])
     return {**wanted, "services": [service for service in wanted["services"] if service["name"] not in left]}
 
 

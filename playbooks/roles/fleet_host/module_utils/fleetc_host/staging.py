@@ -7,6 +7,7 @@ import os
 import pwd
 import time
 
+from .looking import look, wanted_state, with_other_secrets
 from .places import (
     CURRENT,
     MARKERS,
@@ -27,14 +28,15 @@ from .releases import (
     finish_release,
     kept_releases,
     release_at,
+    service_in,
     unpack,
     wanted_of,
 )
 from .secret_files import secrets_at
-from .steps import settings_of
+from .steps import settings_of, steps
 from .switch import back
 from .switch_file import HEALTHY, QUARANTINED
-from .system import boot_id, hexdigest, must, names_in, read_json, remove, run, write, write_json
+from .system import boot_id, hexdigest, must, names_in, read_json, read_state, remove, run, write, write_json
 
 
 def learn_settings(wanted: Json) -> None:
@@ -63,7 +65,7 @@ def end_before(switch: Json, request: Json) -> None:
         )
     switch["boot"] = boot_id()
     back(switch, ["the next rollout found it unfinished"])
-    if (read_json(SWITCH) or {}).get("phase") == QUARANTINED:
+    if (read_state(SWITCH) or {}).get("phase") == QUARANTINED:
         raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
 
 
@@ -102,6 +104,22 @@ def need_programs(wanted: Json) -> None:
             must(run("docker", "image", "pull", "--quiet", service["image"], seconds=1800), service["image"])
             found = run(*asked)
         service["image_id"] = must(found, "Docker does not have the image %s" % service["image"]).out.strip()
+
+
+def keep_images(wanted: Json, files: dict[str, bytes]) -> None:
+    """Have nodes that go on running mean the image that they run, although its tag may have moved to another one.
+
+    Their release would else want an image that they do not have, and the next rollout would restart them for it.
+    """
+    if wanted["runtime"] != "docker":
+        return
+    found = steps(with_other_secrets(look(), files), wanted_state(wanted))
+    kept = [one["node"] for one in found if one["do"] in ("keep", "ensure")]
+    for service in wanted["services"]:
+        name = service["name"]
+        before = service_in(release_at("%s/%s" % (CURRENT, name)), name) or {}
+        if name in kept and before.get("image_id"):
+            service["image_id"] = before["image_id"]
 
 
 def staged(wanted: Json, files: dict[str, bytes]) -> str:
@@ -157,7 +175,7 @@ def new_name(digest: str) -> str:
 def prune(keep: int) -> None:
     """Remove old releases; those in use, and the newest `keep` ones, stay, and so do the programs that these name."""
     used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
     kept = set(kept_releases()[-max(keep, 1) :]) | used
     for name in os.listdir(RELEASES) if os.path.isdir(RELEASES) else ():

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .places import ROOT, SECRETS, STATE, SWITCH, Json
-from .system import note, read_json, remove, write, write_json
+from .places import RECORD, ROOT, SECRETS, STATE, SWITCH, Json
+from .system import note, read_state, remove, write, write_json
 
 ARMED, SWITCHING, WATCHING, HEALTHY, REVERTING, REVERTED, QUARANTINED = (
     "armed",
@@ -29,8 +29,13 @@ ROOM_BYTES = 256 * 1024
 
 def open_switch() -> Json | None:
     """The switch that has not ended, if there is one."""
-    switch = read_json(SWITCH)
-    return switch if switch is not None and switch.get("phase") in OPEN else None
+    switch = read_state(SWITCH)
+    return switch if switch is not None and switch.get("phase") in OPEN and not is_confirmed(switch) else None
+
+
+def is_confirmed(switch: Json) -> bool:
+    """Whether a switch was confirmed, also where its file is still there: its process died before it was removed."""
+    return bool((read_state(RECORD) or {}).get("confirmed_switch") == switch["id"])
 
 
 def switch_for_people() -> Json | None:

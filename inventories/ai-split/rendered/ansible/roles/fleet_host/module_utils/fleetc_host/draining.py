@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from .asking import ask
 from .nodes import begin_start
 from .places import CURRENT
+from .processes import may_run
 from .releases import release_at, runtime_here, service_in
 from .system import note
 
@@ -42,6 +43,8 @@ def drain(nodes: Iterable[str], seconds: float, told: Callable[[str, str], None]
     while waiting:
         for node, where in list(waiting.items()):
             left = work_of(where)
+            if left is None and not may_run(node, runtime_here(node)):
+                left = 0
             if left == 0 or time.monotonic() >= end:
                 note("drained", node=node, sessions="unknown" if left is None else left)
                 del waiting[node]
@@ -50,10 +53,8 @@ def drain(nodes: Iterable[str], seconds: float, told: Callable[[str, str], None]
 
 
 def work_of(where: str) -> float | None:
-    """How many sessions a node has, AI work included; 0 where it does not answer any more, None if it does not say."""
+    """How many sessions a node has, AI work included; None if it does not say. One that is busy may not answer."""
     status, body = ask(where, "/metrics")
-    if status == 0:
-        return 0
     if status != 200 or b"\nlivepeer_" not in b"\n" + body:
         return None
     return sum(float(found) for found in WORK.findall(body))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -27,10 +26,13 @@ from .switch_file import (
     keep_room,
     open_switch,
 )
-from .system import boot_id, locked, note, read_json, run, write_json
+from .system import boot_id, locked, note, read_state, run, write_json
 
 STARTING_SECONDS = 15
 """How long the process that carries out a switch may take to begin."""
+
+AGAIN_SECONDS = 60
+"""How long after a way back that broke off the next one begins."""
 
 STOPPING_SECONDS = 90
 """What stopping may take before the deadline of the start begins to count."""
@@ -38,11 +40,16 @@ STOPPING_SECONDS = 90
 
 def arm(switch: Json, seconds: float) -> None:
     """Have the host revert by itself after so many seconds. They are counted by the kernel, whatever the clock says."""
-    disarm(switch)
+    before = dict(switch)
     switch["armed"] = switch.get("armed", 0) + 1
     switch["until"] = time.monotonic() + seconds
+    start_timer("%s-%s-%d" % (TIMER, switch["id"], switch["armed"]), seconds)
     write_json(SWITCH, switch)
-    unit = "%s-%s-%d" % (TIMER, switch["id"], switch["armed"])
+    disarm(before)  # only now: there is no moment without a timer that acts
+
+
+def start_timer(unit: str, seconds: float) -> None:
+    """Have this program look after so many seconds whether somebody has to end a switch."""
     options = ("--on-active=%d" % max(1, round(seconds)), "--timer-property=AccuracySec=100ms")
     start_apart(unit, options, "resume", "--after", str(seconds))
 
@@ -66,7 +73,7 @@ def start_apart(unit: str, options: tuple[str, ...], *words: str) -> None:
 
 def begin_switch(target: str, request: Json) -> Json:
     """Write down a switch to a release on the disk, arm the way back, and start who carries it out."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     wanted = wanted_of(target)
     switch: Json = {
         "id": os.urandom(4).hex(),
@@ -96,7 +103,7 @@ def begin_switch(target: str, request: Json) -> Json:
 
 def keep_away(nodes: list[str]) -> None:
     """Write down which nodes moved away: no way back, no boot and no timer starts them here again."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     if record.get("left", []) != nodes:
         write_json(RECORD, {**record, "left": nodes})
 
@@ -110,15 +117,22 @@ def carry_out(switch: Json) -> None:
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except RefusedError as refusal:
-        problems = [str(refusal)]
-    except OSError as failure:
-        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
+    except Exception as failure:  # whatever it was, the host does not stay halfway
+        problems = [told_of(failure)]
     if problems:
         back(switch, problems, words_of(switch))
         return
     enter(switch, HEALTHY)
     arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may still wait for their sessions
+
+
+def told_of(failure: Exception) -> str:
+    """What a failure was, for people."""
+    if isinstance(failure, RefusedError):
+        return str(failure)
+    if isinstance(failure, OSError):
+        return "%s: %s" % (failure.filename or "the host", failure.strerror or type(failure).__name__)
+    return "%s: %s" % (type(failure).__name__, str(failure)[:300])
 
 
 def words_of(switch: Json) -> list[str]:
@@ -148,7 +162,19 @@ def telling(switch: Json) -> Callable[[str, str], None]:
 
 
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
-    """Bring the host back to where a switch began, and ask the same health. The caller holds the lock."""
+    """Bring the host back to where a switch began, and ask the same health. The caller holds the lock.
+
+    Where that breaks off, as on a disk that takes no writes, a new timer tries it again.
+    """
+    try:
+        go_back(switch, reasons, words)
+    except Exception:
+        start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS)
+        raise
+
+
+def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
+    """One attempt to bring the host back. Raises where it cannot even write down what it does."""
     seconds = switch["seconds"]
     give_room()
     enter(switch, REVERTING, reasons=[*switch["reasons"], *reasons][:20], words=[*switch["words"], *words])
@@ -160,10 +186,8 @@ def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
             wanted["live"] = "try"
         bring(switch["from"], wanted, telling(switch))
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
-    except RefusedError as refusal:
-        problems = [str(refusal)]
-    except OSError as failure:
-        problems = ["%s: %s" % (failure.filename or "the host", failure.strerror)]
+    except Exception as failure:
+        problems = [told_of(failure)]
     disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
@@ -193,17 +217,27 @@ def wait_for_end(identity: str) -> Json:
     """Wait until a switch is healthy, reverted or in quarantine; go back where the process that carries it out died."""
     begun = time.monotonic()
     while True:
-        switch = read_json(SWITCH)
+        switch = read_state(SWITCH)
         if switch is None or switch["id"] != identity:
             raise RefusedError("switch-gone", "the switch %s was ended by somebody else" % identity)
         if switch["phase"] in (HEALTHY, REVERTED, QUARANTINED):
             return switch
-        if switch["phase"] != ARMED or time.monotonic() - begun > STARTING_SECONDS:
-            with contextlib.suppress(RefusedError), locked(0):
-                switch = read_json(SWITCH) or {}
-                if switch.get("id") == identity and switch["phase"] in OPEN and switch["phase"] != HEALTHY:
-                    back(switch, ["the switch broke off in the phase %s" % switch["phase"]])
+        if switch["phase"] not in (ARMED, REVERTING) or time.monotonic() - begun > STARTING_SECONDS:
+            try:
+                with locked(0):
+                    end_dead(identity)
+            except RefusedError as refusal:
+                if refusal.code != "host-busy":  # that is whoever carries it out
+                    raise
         time.sleep(0.2)
+
+
+def end_dead(identity: str) -> None:
+    """Go back from a switch whose process holds no lock any more. The caller holds the lock."""
+    switch = read_state(SWITCH) or {}
+    if switch.get("id") == identity and switch["phase"] in OPEN and switch["phase"] != HEALTHY:
+        died = "the switch broke off in the phase %s" % switch["phase"]
+        back(switch, [] if switch["phase"] == REVERTING else [died])
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from .places import CLAIM, RECORD, Json, RefusedError
-from .system import locked, note, read_json, write_json
+from .system import locked, note, read_json, read_state, write_json
 
 
 def need_claim(request: Json) -> None:
@@ -18,12 +18,10 @@ def need_claim(request: Json) -> None:
     found, own = read_json(CLAIM), request.get("owner", {}).get("id", "")
     holder = (found or {}).get("owner", {})
     if found is not None and holder.get("id", "") not in (own, *request.get("dead", [])):
-        minutes = max(0, round((time.time() - found["at"]) / 60))
-        message = "the rollout %s of %s has claimed this host since %d min; wait for its end" % (
-            holder.get("id"),
-            holder.get("who"),
-            minutes,
-        )
+        message = "the rollout %s of %s has claimed this host" % (holder.get("id"), holder.get("who"))
+        if isinstance(found.get("at"), (int, float)):
+            message += " since %d min" % max(0, round((time.time() - found["at"]) / 60))
+        message += "; wait for its end"
         raise RefusedError("host-claimed", message, owner=holder)
     if request.get("claimed") and (found is None or holder.get("id", "") != own):
         raise RefusedError("claim-lost", "another rollout has taken this host over meanwhile")
@@ -36,21 +34,21 @@ def claim(request: Json) -> None:
     with locked(30):
         need_claim(request)
         found, own = read_json(CLAIM), request.get("owner", {})
-        if found is None or found["owner"] != own:
+        if found is None or found.get("owner") != own:
             write_json(CLAIM, {"owner": own, "seal": request["plan"]["seal"], "at": time.time()})
             note("claimed", owner=own.get("id", ""), who=own.get("who", ""))
 
 
 def learn_name(wanted: Json) -> None:
     """Write down which host of which fleet this machine is. The caller holds the lock."""
-    record, name = read_json(RECORD) or {}, {key: wanted[key] for key in ("fleet", "host")}
+    record, name = read_state(RECORD) or {}, {key: wanted[key] for key in ("fleet", "host")}
     if not record.items() >= name.items():
         write_json(RECORD, {**record, **name})
 
 
 def need_own_release(wanted: Json, request: Json) -> None:
     """Refuse a release for another host: a wrong address, or the wrong name in a pull."""
-    record = read_json(RECORD) or {}
+    record = read_state(RECORD) or {}
     before = (record.get("fleet") or wanted["fleet"], record.get("host") or wanted["host"])
     if before != (wanted["fleet"], wanted["host"]) and not request.get("renamed"):
         message = (

@@ -6,7 +6,8 @@ import os
 import shutil
 import time
 
-from .places import CURRENT, SECRETS, STATE, UNITS
+from .places import CURRENT, RUN, SECRETS, STATE, UNITS
+from .processes import processes_of_units
 from .releases import unit_of
 from .system import link, note, remove
 
@@ -24,15 +25,23 @@ def link_secrets(node: str) -> None:
     remove("%s/.old-%s" % (SECRETS, node))
 
 
+def set_aside(path: str, name: str) -> None:
+    """Move an addition to a unit to where systemd does not read it. Nothing is lost."""
+    aside = "%s/set-aside/%s-%d" % (STATE, name, time.time_ns())
+    os.makedirs(os.path.dirname(aside), mode=0o700, exist_ok=True)
+    shutil.move(path, aside)
+    note("set-aside", path=path, to=aside)
+
+
 def link_unit(node: str) -> None:
     """Make systemd read a node's unit through its link, now and at boot, and put additions to it aside."""
     name = unit_of(node) + ".service"
-    for place in (UNITS, "/run/systemd/system"):
+    for place in (UNITS, RUN + "/systemd/system"):
         additions = "%s/%s.d" % (place, name)
         if os.path.lexists(additions):
-            aside = "%s/set-aside/%s.d-%d" % (STATE, name, time.time_ns())
-            os.makedirs(os.path.dirname(aside), mode=0o700, exist_ok=True)
-            shutil.move(additions, aside)
-            note("set-aside", path=additions, to=aside)
+            set_aside(additions, "%s.d" % name)
+    for path in processes_of_units([node]).get(node, {}).get("dropins", ()):  # systemd reads other places too
+        if os.path.lexists(path):
+            set_aside(path, os.path.basename(path))
     link("%s/%s/%s" % (CURRENT, node, name), "%s/%s" % (UNITS, name))
     link("../" + name, "%s/multi-user.target.wants/%s" % (UNITS, name))

@@ -143,6 +143,6 @@ def said_in(text: str, path: str, keys: list[str]) -> str:
         value = json.loads(text)
         for key in keys:
             value = value[key]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "no answer"
     return "" if value is None else str(value)

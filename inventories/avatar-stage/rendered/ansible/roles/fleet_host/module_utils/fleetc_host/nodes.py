@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .places import CURRENT, LIVE, MARKERS, SECRETS, UNITS, Json, RefusedError
+from .processes import is_stopped, processes_of_containers
 from .releases import unit_of
 from .system import remove, run, sync_directory, write
 
@@ -18,20 +19,31 @@ def stop(node: str, runtime: str) -> None:
         return
     for words in (("stop", "--time", "60", unit_of(node)), ("rm", "--force", unit_of(node))):
         done = run("docker", "container", *words, seconds=150)
-        if done.status and "No such" not in done.err:
+        if done.status and "No such container" not in done.err:
             raise RefusedError("step-failed", "%s does not stop: %s" % (node, done.words))
 
 
+def is_here(node: str, runtime: str) -> bool:
+    """Whether anything of a node is here: what would start it, a record of its start, or its container."""
+    unit = "%s/%s.service" % (UNITS, unit_of(node))
+    if any(os.path.lexists(path) for path in (unit, "%s/%s" % (MARKERS, node), "%s/%s" % (CURRENT, node))):
+        return True
+    return runtime == "docker" and bool(processes_of_containers([node]))
+
+
 def retire(node: str, runtime: str) -> None:
-    """Stop a node and remove what would start it. Its data stays."""
+    """Stop a node and remove what would start it. Its data stays. Nothing is removed of one that still runs."""
+    begin_start(node, runtime)  # whoever finds this broken off must know of what runtime the rest is
     stop(node, runtime)
+    if not is_stopped(node, runtime):
+        raise RefusedError("step-failed", "%s still runs here after it was stopped" % node)
     if runtime == "systemd":
         name = unit_of(node) + ".service"
         remove("%s/multi-user.target.wants/%s" % (UNITS, name))
         remove("%s/%s" % (UNITS, name))
         run("systemctl", "daemon-reload")
         run("systemctl", "reset-failed", name)
-    for place in (MARKERS, LIVE, CURRENT, SECRETS):
+    for place in (LIVE, CURRENT, SECRETS, MARKERS):  # the marker says of what runtime it was until nothing is left
         remove("%s/%s" % (place, node))
     for place in (UNITS, UNITS + "/multi-user.target.wants", MARKERS, CURRENT):  # it must not come back by a power cut
         if os.path.isdir(place):

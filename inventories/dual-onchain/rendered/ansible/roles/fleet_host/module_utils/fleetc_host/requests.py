@@ -5,6 +5,7 @@ In: one request, as JSON. Out: one answer, as JSON.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -13,20 +14,32 @@ from .claims import claim, learn_name, need_claim, need_own_release
 from .draining import drain
 from .installing import install_program
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
-from .nodes import retire
+from .nodes import is_here, retire
 from .old_layout import take_over_old_layout
-from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, SWITCH, WORKER, Json, RefusedError
+from .places import CLAIM, FORMAT, NEWEST_PLAN, QUARANTINE, RECORD, RELEASES, STATE, SWITCH, WORKER, Json, RefusedError
 from .preflight.checks import do_preflight, need_nothing
 from .programs import install_programs, make_incoming, need_program, programs_in, programs_to_carry, runner_of
 from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whole
-from .secret_files import secret_files, secrets_at
+from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
-from .staging import end_before, learn_settings, make_places, need_programs, prune, stage, staged
+from .staging import end_before, keep_images, learn_settings, make_places, need_programs, prune, stage, staged
 from .steps import STACK, steps
-from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, wait_for_end
-from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, open_switch
-from .system import boot_id, locked, note, read, read_json, remove, write, write_json
+from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
+from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
+from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""A name of a node: it is part of paths, of names of units and of containers."""
+
+
+def need_names(request: Json) -> None:
+    """Refuse names of nodes that would lead to another place than that of a node."""
+    services = (request.get("wanted") or {}).get("services", [])
+    for name in (*request.get("nodes", []), *(service["name"] for service in services)):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            message = "%r is no name of a node: take letters, digits, - and _, and begin with a letter or a digit"
+            raise RefusedError("node-name", message % (name,))
 
 
 def asked_for(request: Json) -> tuple[Json, dict[str, bytes]]:
@@ -55,9 +68,9 @@ def do_end(request: Json) -> Json:
     """Let other rollouts at this host: this one has ended."""
     with locked(30):
         found = read_json(CLAIM)
-        if found is not None and found["owner"].get("id", "") == request.get("owner", {}).get("id", ""):
+        if found is not None and found.get("owner", {}).get("id", "") == request.get("owner", {}).get("id", ""):
             remove(CLAIM)
-            note("released", owner=found["owner"].get("id", ""))
+            note("released", owner=found.get("owner", {}).get("id", ""))
             prune(request["keep"])
     return {"changed": False}
 
@@ -69,19 +82,14 @@ def do_retire(request: Json) -> Json:
         need_claim(request)
         if open_switch() is not None:
             raise RefusedError("switch-open", "a switch of this host has not ended, so no node can leave it yet")
-        left = (read_json(RECORD) or {}).get("left", [])
+        left = (read_state(RECORD) or {}).get("left", [])
         keep_away(sorted({*left, *request["nodes"]}))
-        release = (read_json(RECORD) or {}).get("release", "")
-        wanted = read_json("%s/%s/.wanted.json" % (RELEASES, release)) or {}
-        drain(
-            request["nodes"], wanted.get("seconds", {}).get("drain", 0), lambda do, node: note("step", do=do, node=node)
-        )
+        patience = request.get("seconds", {}).get("drain", 0)  # the wish of the rollout, which may be new
+        drain(request["nodes"], patience, lambda do, node: note("step", do=do, node=node))
         for node in request["nodes"]:
-            note("step", do="retire", node=node)
-            retire(node, runtime_here(node))
-        still = [one["node"] for one in look()["processes"] if one["node"] in request["nodes"]]
-        if still:
-            raise RefusedError("step-failed", "%s does not leave this host" % ", ".join(still))
+            if is_here(node, runtime_here(node)):  # it may have left before
+                note("step", do="retire", node=node)
+                retire(node, runtime_here(node))
     return {"changed": True, "stopped": request["nodes"]}
 
 
@@ -94,12 +102,10 @@ def do_begin(request: Json) -> Json:
     found = read_json(QUARANTINE)
     if found is not None and not request.get("clear"):
         raise RefusedError(
-            "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found["why"], wanted["host"])
+            "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found.get("why", ""), wanted["host"])
         )
-    if found is not None and not request.get("check"):
-        remove(QUARANTINE)
-        note("cleared", why=found["why"])
     answer = do_observe(request)
+    need_answers(answer["state"]["processes"])
     wanted = asked_for(request)[0]
     need_stack(wanted)
     for one in answer["steps"]:
@@ -122,7 +128,29 @@ def do_begin(request: Json) -> Json:
         with locked(30):
             learn_name(request["wanted"])
             learn_settings(wanted)
+            end_quarantine()
     return answer
+
+
+def end_quarantine() -> None:
+    """Let releases come here again: somebody has looked at the host. The caller holds the lock."""
+    found = read_json(QUARANTINE)
+    if found is not None:
+        remove(QUARANTINE)
+        note("cleared", why=found.get("why", ""))
+
+
+def need_answers(processes: list[Json]) -> None:
+    """Refuse a host of which nobody can tell what it runs: what is unknown is neither kept nor changed."""
+    unknown = [process for process in processes if process["running"] is None]
+    if unknown:
+        in_docker = any(process["runtime"] == "docker" for process in unknown)
+        message = "%s does not say whether %s runs; see on the host what %s says, and deploy again once it answers" % (
+            "Docker" if in_docker else "nft",
+            ", ".join(process["node"] for process in unknown),
+            "systemctl status docker" if in_docker else "nft list tables",
+        )
+        raise RefusedError("runtime-silent", message)
 
 
 def do_record(request: Json) -> Json:
@@ -158,11 +186,12 @@ def do_stage(request: Json) -> Json:
         learn_name(wanted)
         if request.get("back_to"):
             return {"release": whole(kept_release(request["back_to"])), "changed": True}
+        take_over_old_layout()
         make_places(wanted)
-        take_over_old_layout(wanted["owner"])
         files = secret_files(wanted, request.get("values", {}))
         install_programs(wanted)
         need_programs(wanted)
+        keep_images(wanted, files)
         fetch_source(wanted.get("stack"), wanted["host"])
         release = staged(wanted, files) or stage(wanted, files, request)
         need_stack(wanted, "%s/%s/%s" % (RELEASES, release, STACK))
@@ -176,9 +205,11 @@ def do_activate(request: Json) -> Json:
         need_claim(request)
         if open_switch() is not None:
             raise RefusedError("switch-open", "another switch has not ended; ask for it again")
-        if read_json(QUARANTINE) is not None:
-            raise RefusedError("host-quarantined", (read_json(QUARANTINE) or {}).get("why", ""))
+        found = read_json(QUARANTINE)
+        if found is not None and not request.get("clear"):
+            raise RefusedError("host-quarantined", found.get("why", ""))
         switch = begin_switch(request["release"], request)
+        end_quarantine()
     return ended(wait_for_end(switch["id"]))
 
 
@@ -194,29 +225,40 @@ def do_confirm(request: Json) -> Json:
     """End a healthy switch for good, and forget the releases that nobody keeps."""
     with locked(30):
         need_claim(request)
-        switch = read_json(SWITCH)
-        record = read_json(RECORD) or {}
+        switch = read_state(SWITCH)
+        record = read_state(RECORD) or {}
+        mine = switch is not None and switch["id"] == request["id"]
         if record.get("confirmed_switch") == request["id"]:
+            if switch is not None and mine:
+                forget_switch(switch)
             return {"changed": False}
-        if switch is None or switch["id"] != request["id"] or switch["phase"] != HEALTHY:
-            phase = "gone" if switch is None or switch["id"] != request["id"] else switch["phase"]
+        if switch is None or not mine or switch["phase"] != HEALTHY:
+            phase = switch["phase"] if switch is not None and mine else "gone"
             raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
-        record = {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]}
-        write_json(RECORD, record)
-        remove(SWITCH)
-        give_room()
-        disarm(switch)
-        note("confirmed", switch=switch["id"], release=switch["to"])
-        remove(CLAIM)  # nothing more is changed here by this rollout
-        prune(int(wanted_of(switch["to"]).get("keep", 3)))
+        write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]})
+        forget_switch(switch)
     return {"changed": True}
+
+
+def forget_switch(switch: Json) -> None:
+    """Remove what is left of a switch that the record says is confirmed. What of it fails takes nothing back."""
+    with contextlib.suppress(OSError):
+        remove(SWITCH)
+        sync_directory(STATE)
+        give_room()
+    disarm(switch)
+    with contextlib.suppress(OSError):
+        remove(CLAIM)  # nothing more is changed here by this rollout
+        note("confirmed", switch=switch["id"], release=switch["to"])
+    with contextlib.suppress(OSError, RefusedError):
+        prune(int(wanted_of(switch["to"]).get("keep", 3)))
 
 
 def do_revert(request: Json) -> Json:
     """Take back a switch that is not confirmed, and wait for the end."""
     with locked(600):
-        switch = read_json(SWITCH)
-        if switch is None or switch["id"] != request["id"]:
+        switch = read_state(SWITCH)
+        if switch is None or switch["id"] != request["id"] or is_confirmed(switch):
             raise RefusedError("switch-gone", "the switch %s has ended" % request["id"])
         if switch["phase"] in OPEN:
             give_room()
@@ -250,10 +292,12 @@ def answer(request: Json) -> Json:
             raise RefusedError(
                 "other-format", "the request has format %r, and this program reads %d" % (request.get("format"), FORMAT)
             )
+        need_names(request)
         return {"format": FORMAT, "ok": True, **REQUESTS[request["do"]](request)}
     except RefusedError as refusal:
         told = {"code": refusal.code, "message": str(refusal), **refusal.facts}
         return {"format": FORMAT, "ok": False, "changed": False, **told}
-    except OSError as failure:
-        message = "%s: %s" % (failure.filename or "the host", failure.strerror)
+    except Exception as failure:  # nobody who asks is shown a traceback
+        secrets = (str(value) for values in (request.get("values") or {}).values() for value in values.values())
+        message = masked(told_of(failure), secrets)
         return {"format": FORMAT, "ok": False, "code": "host-failed", "message": message, "changed": False}

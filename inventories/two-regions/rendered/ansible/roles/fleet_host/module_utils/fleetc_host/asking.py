@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import urllib.parse
 from fractions import Fraction
 from typing import Any
+
+FAILURES = (OSError, http.client.HTTPException, ValueError)
 
 BODY_LIMIT = 4 * 1024 * 1024
 
@@ -25,7 +28,7 @@ def get(where: str, path: str) -> tuple[int, Any]:
     status, body = ask(where, path)
     try:
         return status, json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # nested without end
         return status, None
 
 
@@ -37,15 +40,35 @@ def ask(where: str, path: str, form: dict[str, str] | None = None, seconds: floa
     return _answer(where, "POST", path, urllib.parse.urlencode(form).encode(), headers, seconds)
 
 
-def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> int:
-    """Status of the answer to a POST of JSON to a service of this host; 0 without an answer."""
-    return _answer(where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds)[0]
+def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> int | None:
+    """Status of the answer to a POST of JSON to a service of this host; 0 where there is none to come.
+
+    None where it did not answer in time: it may still do what it was told.
+    """
+    try:
+        return _exchange(
+            where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds
+        )[0]
+    except socket.timeout:
+        return None
+    except FAILURES:
+        return 0
 
 
 def _answer(
     where: str, method: str, path: str, body: bytes | None, headers: dict[str, str], seconds: float
 ) -> tuple[int, bytes]:
-    """Status and body of an answer.
+    """Status and body of an answer; (0, b"") without one."""
+    try:
+        return _exchange(where, method, path, body, headers, seconds)
+    except FAILURES:
+        return 0, b""
+
+
+def _exchange(
+    where: str, method: str, path: str, body: bytes | None, headers: dict[str, str], seconds: float
+) -> tuple[int, bytes]:
+    """Status and body of an answer. Raises one of FAILURES without one.
 
     `where` is http://address:port or https://address:port. Certificates of nodes are self-signed, and nothing secret is
     sent.
@@ -65,7 +88,5 @@ def _answer(
         connection.request(method, path, body, {"Connection": "close", **headers})
         answer = connection.getresponse()
         return answer.status, answer.read(BODY_LIMIT)
-    except (OSError, http.client.HTTPException, ValueError):
-        return 0, b""
     finally:
         connection.close()

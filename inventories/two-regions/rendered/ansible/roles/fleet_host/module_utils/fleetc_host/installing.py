@@ -21,12 +21,13 @@ After=local-fs.target docker.service
 
 [Service]
 Type=oneshot
-ExecStart=/usr/bin/env python3 %s resume --boot
+ExecStart=%s %s resume --boot
 TimeoutStartSec=infinity
 
 [Install]
 WantedBy=multi-user.target
-""" % (SWITCH, PROGRAM)
+""" % (SWITCH, sys.executable or "/usr/bin/env python3", PROGRAM)
+"""At boot, it is run by the Python that runs it now: another one may be missing or too old."""
 
 
 def install_program() -> None:

@@ -10,13 +10,35 @@ from .places import CURRENT, RECORD, RELEASES, ROOT, SECRETS, STACK_MARKERS, UNI
 from .releases import digest_of_files, finish_release, is_old_layout, unit_of
 from .stack.old_layout import take_over_stack
 from .steps import STACK
-from .system import names_in, note, read, read_json, remove, run, sync_directory, write, write_json
+from .system import names_in, note, read, read_state, remove, run, sync_directory, write, write_json
 
 
-def take_over_old_layout(owner: str) -> None:
-    """Give each node a link of its own, and put what it runs from behind it. No process is touched; may be repeated."""
-    if not is_old_layout():
-        return
+def take_over_old_layout() -> None:
+    """Give each node a link of its own, and put what it runs from behind it. No process is touched; may be repeated.
+
+    The record says what the host runs before the one link goes: a way back never takes such a host for an empty one.
+    """
+    if is_old_layout():
+        prepare_links()
+        os.unlink(CURRENT)
+    elif os.path.lexists(CURRENT) or not os.path.isdir(CURRENT + ".new"):
+        return  # else it was killed right here, and all links are there under another name
+    os.rename(CURRENT + ".new", CURRENT)
+    sync_directory(ROOT)
+    for node in names_in(CURRENT):
+        if node != STACK:
+            link_secrets(node)
+            unit = unit_of(node) + ".service"
+            if all(os.path.exists("%s/%s" % (place, unit)) for place in (UNITS, "%s/%s" % (CURRENT, node))):
+                link_unit(node)
+    run("systemctl", "daemon-reload")
+
+
+def prepare_links() -> None:
+    """Make a release of what the host runs, with its secrets, write down that it runs, and make a link for each node.
+
+    These links wait beside the one that serves all nodes.
+    """
     old = os.readlink(CURRENT)[len("releases/") :]
     source, release = "%s/%s" % (RELEASES, old), old.partition(".")[0] + ".0"
     nodes = [name for name in names_in(source) if name != STACK]
@@ -42,13 +64,6 @@ def take_over_old_layout(owner: str) -> None:
     os.makedirs(CURRENT + ".new")
     for node in names_in("%s/%s" % (RELEASES, release)):
         os.symlink("../releases/%s/%s" % (release, node), "%s.new/%s" % (CURRENT, node))
-    os.unlink(CURRENT)
-    os.rename(CURRENT + ".new", CURRENT)
-    sync_directory(ROOT)
-    for node in nodes:
-        link_secrets(node)
-        if runtime == "systemd" and os.path.exists("%s/%s.service" % (UNITS, unit_of(node))):
-            link_unit(node)
-    run("systemctl", "daemon-reload")
-    record = read_json(RECORD) or {}
+    sync_directory(CURRENT + ".new")
+    record = read_state(RECORD) or {}
     write_json(RECORD, {**record, "release": release, "confirmed": release})

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .places import JOURNAL, STATE, SWITCH, Json, RefusedError
+from .places import CURRENT, JOURNAL, RELEASES, STATE, SWITCH, Json, RefusedError
 
 
 class Done(NamedTuple):
@@ -82,11 +82,31 @@ def read(path: str) -> bytes | None:
 
 def read_json(path: str) -> Json | None:
     """A file of this program's own; None where there is none. One that was damaged counts as none."""
+    return _parsed(read(path) or b"null")
+
+
+def _parsed(content: bytes) -> Json | None:
+    """The object that a text is; None where it is none."""
     try:
-        found = json.loads(read(path) or b"null")
-    except ValueError:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def read_state(path: str) -> Json | None:
+    """The record or the switch; None where there is none. Refuses a damaged one: no way back is known then."""
+    content = read(path)
+    found = None if content is None else _parsed(content)
+    if found is None and content is not None:
+        cure = 'write {"release": "NAME"} there, NAME being that directory below %s to which links in %s lead' % (
+            RELEASES,
+            CURRENT,
+        )
+        if path == SWITCH:
+            cure = "see on the host whether its nodes run as they shall, then remove it"
+        raise RefusedError("state-damaged", "%s is damaged: %s, and deploy again" % (path, cure))
+    return found
 
 
 @contextlib.contextmanager

@@ -203,12 +203,12 @@ def bring_slot(
         make_directory(directory, os.stat("%s/%s" % (stack["checkout"], HOST_FILE)))
     begun = ([] if whole else [own]) + [STARTING] + ([SLEEPING] if sleeps else [])
     mark(marker, " ".join(begun))
-    wakes = gently and not sleeps and any(one["running"] for one in there) and put_to_sleep(project)
-    words = ["--no-start" if sleeps or wakes else "--detach"]
+    slept = put_to_sleep(project) if gently and not sleeps and any(one["running"] for one in there) else False
+    words = ["--no-start" if sleeps or slept else "--detach"]
     if not whole:
         words += ["--no-deps", *READS_TURN]
     up(stack, project, SLOT_FILE, "slots/%s.compose.yaml" % name, "slots/%s.env" % name, *words)
-    if wakes and not wake(project):
+    if slept is not False and not wake(project):
         raise RefusedError("step-failed", "%s does not wake" % project)
     mark(marker, wanted)
 

@@ -1,0 +1,74 @@
+"""Slots whose service is slow to put them to sleep: none is left asleep and called well."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host_program.program import Program, loaded
+
+SLOT = {"name": "slot-00", "project": "vtuber-mira", "directories": []}
+
+
+class Slot:
+    """A slot that falls asleep right after Compose was asked, because the service had not answered until then."""
+
+    def __init__(self, root: Path, wakes: bool) -> None:
+        self.program: Program = loaded(root)
+        self.root, self.wakes, self.runs = root, wakes, True
+        self.told: list[str] = []
+        self.marks: list[str] = []
+        self.program |= {
+            "containers_of": lambda *_: [{"running": self.runs, "state": "running" if self.runs else "exited"}],
+            "steering": lambda: "http://127.0.0.1:1",
+            "tell": self.tell,
+            "up": self.up,
+            "mark": lambda _name, text: self.marks.append(text),
+            "marker_of": lambda _name: "old",
+            "note": lambda *_, **__: None,
+        }
+
+    def tell(self, _where: str, _path: str, words: dict[str, Any]) -> int | None:
+        self.told.append(words["action"])
+        if words["action"] == "sleep":
+            return None
+        self.runs = self.wakes
+        return 200
+
+    def up(self, *_: Any) -> None:
+        self.runs = False
+
+    def bring(self) -> None:
+        self.program["bring_slot"]({"checkout": str(self.root)}, SLOT, "a b c d e", lambda *_: None, False, True)
+
+
+def test_slot_that_falls_asleep_too_late_is_woken(tmp_path: Path) -> None:
+    slot = Slot(tmp_path, wakes=True)
+    slot.bring()
+    assert slot.told == ["sleep", "wake"] and slot.runs and slot.marks[-1] == "a b c d e"
+
+
+def test_slot_that_fell_asleep_too_late_and_does_not_wake_is_refused(tmp_path: Path) -> None:
+    slot = Slot(tmp_path, wakes=False)
+    with pytest.raises(slot.program["RefusedError"], match="vtuber-mira does not wake"):
+        slot.bring()
+    assert "a b c d e" not in slot.marks
+
+
+@pytest.mark.usefixtures("processes")
+def test_service_that_is_slow_is_told_from_one_that_is_not_there(tmp_path: Path) -> None:
+    class Slow(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            time.sleep(1)
+
+    tell = loaded(tmp_path)["tell"]
+    with http.server.HTTPServer(("127.0.0.1", 0), Slow) as server:
+        where = f"http://127.0.0.1:{server.server_address[1]}"
+        threading.Thread(target=server.handle_request).start()
+        assert tell(where, "/power", {}, 0.2) is None
+    assert tell(where, "/power", {}, 0.2) == 0

@@ -1,0 +1,128 @@
+"""Nodes that leave a host: nothing of them is forgotten while they still run, and nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.host_program.program import loaded
+from tests.host_program.test_broken_off import Killed, Machine, request
+
+LEAVING = {"fleet": "aurora", "host": "edge", "owner": {}, "dead": []}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A host that runs release 1."""
+    made = Machine(tmp_path)
+    assert made.forward(1) == ""
+    return made
+
+
+def test_node_that_leaves_is_gone_and_may_be_asked_to_leave_again(machine: Machine) -> None:
+    assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
+    assert list(machine.running) == ["orch"]
+    assert not Path(machine.program["MARKERS"], "gate").exists()
+    assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"]
+
+
+def test_node_that_still_runs_after_it_was_stopped_keeps_all_that_tells_of_it(machine: Machine) -> None:
+    systemd = machine.program["run"]
+
+    def lying(*words: str, **options: Any) -> Any:
+        return machine.program["Done"](0, "", "") if words[:2] == ("systemctl", "stop") else systemd(*words, **options)
+
+    machine.program["run"] = lying
+    refused = machine.ask("retire", nodes=["gate"], **LEAVING)
+    assert (refused["code"], refused["message"]) == ("step-failed", "gate still runs here after it was stopped")
+    assert Path(machine.program["UNITS"], "livepeer-gate.service").exists()
+    assert Path(machine.program["MARKERS"], "gate").exists()
+
+
+def test_kill_at_each_step_of_leaving_is_made_good_by_asking_again(tmp_path: Path) -> None:
+    for step in range(100):
+        machine = Machine(tmp_path / str(step))
+        machine.forward(1)
+        machine.left = step
+        try:
+            machine.ask("retire", nodes=["gate"], **LEAVING)
+        except Killed:
+            machine.left = None
+            machine.reborn()
+            assert machine.ask("retire", nodes=["gate"], **LEAVING)["ok"], step
+            assert list(machine.running) == ["orch"], step
+            assert "gate" not in [one["node"] for one in machine.ask("observe")["state"]["processes"]]
+        else:
+            break
+    assert step > 10
+
+
+@pytest.mark.parametrize(
+    "done",
+    [(127, "docker: No such file or directory"), (1, "Cannot connect to the Docker daemon")],
+    ids=["no command", "no daemon"],
+)
+def test_docker_that_is_missing_is_no_container_that_stopped(tmp_path: Path, done: tuple[int, str]) -> None:
+    program = loaded(tmp_path)
+    program["run"] = lambda *_, **__: program["Done"](done[0], "", done[1])
+    with pytest.raises(program["RefusedError"], match="gate does not stop: " + done[1]):
+        program["stop"]("gate", "docker")
+
+
+def test_container_that_is_gone_counts_as_stopped(tmp_path: Path) -> None:
+    program = loaded(tmp_path)
+    said = "Error response from daemon: No such container: livepeer-gate"
+    program["run"] = lambda *_, **__: program["Done"](1, "", said)
+    program["stop"]("gate", "docker")
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "../../etc/passwd", "-x", 7, "a\n"])
+def test_name_that_leads_elsewhere_is_refused(machine: Machine, name: object) -> None:
+    outside = machine.root / "etc/passwd"
+    outside.write_text("root")
+    assert machine.ask("retire", nodes=[name], **LEAVING)["code"] == "node-name"
+    wanted = {"fleet": "aurora", "host": "edge", "services": [{"name": name}]}
+    assert machine.ask("begin", wanted=wanted, plan={"created": "", "seal": "-"})["code"] == "node-name"
+    assert outside.exists() and sorted(machine.running) == ["gate", "orch"]
+    assert "left" not in json.loads(Path(machine.program["RECORD"]).read_text())
+
+
+@pytest.mark.parametrize(
+    ("place", "counts"),
+    [
+        ("etc/systemd/system.control/livepeer-{}.service.d", True),
+        ("run/systemd/system.control/livepeer-{}.service.d", True),
+        ("etc/systemd/system/livepeer-.service.d", True),
+        ("usr/lib/systemd/system/livepeer-{}.service.d", False),
+        ("run/systemd/generator/livepeer-{}.service.d", False),
+    ],
+)
+def test_additions_to_units_are_put_aside_where_they_can_be(machine: Machine, place: str, counts: bool) -> None:
+    """What cannot be put aside for good is no reason to restart a node in each rollout."""
+    systemd = machine.program["run"]
+    files = {node: machine.root / place.format(node) / "50-limits.conf" for node in ("gate", "orch")}
+    for file in files.values():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("[Service]\nCPUQuota=5%\n")
+
+    def with_additions(*words: str, **options: Any) -> Any:
+        done = systemd(*words, **options)
+        if words[:2] != ("systemctl", "show"):
+            return done
+        lines = []
+        for line in done.out.splitlines():
+            lines.append(line)
+            node = line.removeprefix("Id=livepeer-").removesuffix(".service")
+            if node in files and files[node].exists():
+                lines.append(f"DropInPaths={files[node]}")
+        return machine.program["Done"](0, "\n".join(lines), "")
+
+    machine.program["run"] = with_additions
+    plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
+    assert machine.ask("begin", plan=plan, **request(1, machine.program))["needed"] is counts
+    assert machine.forward(1) == ""
+    assert machine.ask("begin", plan=plan, **request(1, machine.program))["needed"] is False
+    assert any(file.exists() for file in files.values()) is not counts
