@@ -192,7 +192,6 @@ DRIVER = f"{shlex.quote(sys.executable)} -I -m fleetc merge-file %O %A %B %P"
 ALONE = [
     ("two-regions", "a cap", "a node in the west"),
     ("two-regions", "a price of a model", "the rollout"),
-    ("dual-onchain", "a deposit", "a node"),
     ("ai-split", "a worker", "renditions"),
 ]
 """Pairs whose trees git merges by itself."""
@@ -200,7 +199,12 @@ ALONE = [
 MEETING = {
     ("two-regions", "a cap", "another cap"): {"FLEET.md"},
     ("dual-onchain", "a price", "a price of a model"): {"FLEET.md", "ansible/host_vars/gpu.json", "manifest.json"},
-    ("two-regions", "a node in the east", "a node in the west"): {"FLEET.md", "ansible/rollout.json", "manifest.json"},
+    ("two-regions", "a node in the east", "a node in the west"): {
+        "FLEET.md",
+        "ROLLOUT.md",
+        "ansible/rollout.json",
+        "manifest.json",
+    },
     ("two-regions", "a node removed", "the release"): {
         "FLEET.md",
         "ansible/host_vars/eu-edge-2.json",

@@ -4,8 +4,8 @@ In: two sides, the paths that differ, and the deltas. Out: the `Line`s of each d
 that belong to no delta. Called by `compare.py`.
 
 A line belongs to a delta of the same node or host if they share a word: the name of a flag or variable, or the path of
-a mount. Digests are not shown, nor what nodes must answer, which follows from their flags: a line of host variables
-that only differs in these is bookkeeping.
+a mount. Digests are not shown, nor what hosts must have and nodes must answer, which follows from settings that are: a
+line of host variables that only differs in these is bookkeeping.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from fleetc.review.sides import Side
 
 _DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
 _HEALTH = re.compile(r', "health": .*')
+_NEED = re.compile(r' *(\{"need": .*|"fleet_host_needs": .*)')
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _HOST_VARS = re.compile(r"ansible/host_vars/([^/]+)\.json")
 _PAGES = ("FLEET.md", "ROLLOUT.md", "ansible/inventory.json", "ansible/rollout.json", "streams/", "monitoring/")
@@ -183,6 +184,8 @@ def _words(text: str | None) -> frozenset[str]:
 
 
 def _is_bookkeeping(pair: LinePair) -> bool:
+    if all(_NEED.fullmatch(text) for text in (pair.old, pair.new) if text is not None):
+        return True
     if pair.old is None or pair.new is None:
         return False
     old, new = (_HEALTH.sub("", _DIGEST.sub("", text)) for text in (pair.old, pair.new))
