@@ -7,11 +7,13 @@ and `stable` until it is healthy, so a batch could end with some hosts on the ol
 Example:
 
     [rollout]
+    canary = 2
     deadline = "10m"
 
 Instead:
 
     [rollout]
+    canary = 2
     deadline = "10m"
     confirm = "12m"
 """
