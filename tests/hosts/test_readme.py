@@ -67,12 +67,22 @@ class Copied(Rollout):
     @property
     def environment(self) -> dict[str, str]:
         """The shell of whoever read the README: the command is on its PATH, the secret is set."""
-        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        programs = f"{self.directory.with_name('bin')}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in super().environment.items() if name.startswith("FLEETC_SSH")}
         home = self.directory.with_name("home")  # the journal must not be part of the checkout
         home.mkdir(exist_ok=True)
         own = {"PATH": programs, "HOME": str(home), "FLEETC_OVERLAY": "farm.toml"}
         return {**kept, **own, "ARBITRUM_RPC_URL": f"https://rpc.example.net/{CANARY}"}
+
+    def write_command(self) -> None:
+        """Put fleetc on the PATH, as somebody has it whose fleet has a chain and names: this farm has neither."""
+        command = self.directory.with_name("bin") / "fleetc"
+        command.parent.mkdir()
+        skip = " ".join(f"--skip {code}=none-here" for code in ("rpc-answers", "service-address-leads-here"))
+        fleetc = Path(sys.executable).with_name("fleetc")
+        asking = f'case "$1" in deploy|preflight|rollback) exec {fleetc} "$@" {skip} ;; esac'
+        command.write_text(f'#!/bin/sh\n{asking}\nexec {fleetc} "$@"\n')
+        command.chmod(0o755)
 
     def paste(self, script: str) -> str:
         """Run commands as they stand; what they said."""
@@ -94,6 +104,7 @@ def fleet(farm: Farm, tmp_path: Path) -> Iterator[Copied]:
     (tmp_path / "fleet").mkdir()
     made = Copied(farm, tmp_path / "fleet")
     made.provide()
+    made.write_command()
     yield made
     made.clear()
 

@@ -31,8 +31,8 @@ ORCHESTRATORS = ("eu-video-1", "eu-images-1", "us-video-1")
 WALLETS = {"payer": "1", "earner": "2", "ai-earner": "3"}
 SKIPPED = [
     word
-    for code in ("gpus-visible", "toolkit-missing", "docker-answers")
-    for word in ("--skip", f"{code}=the farm has no GPU, and no Docker beside nodes under systemd")
+    for code in ("gpus-visible", "toolkit-missing", "docker-answers", "rpc-answers", "service-address-leads-here")
+    for word in ("--skip", f"{code}=the farm has no GPU, no chain, no names, and no Docker beside nodes under systemd")
 ]
 
 OVERLAY = """

@@ -111,19 +111,19 @@ def keep_away(nodes: list[str]) -> None:
 def carry_out(switch: Json) -> None:
     """Bring the host forward; back where that fails. The caller holds the lock."""
     seconds = switch["seconds"]
-    enter(switch, SWITCHING)
     try:
+        enter(switch, SWITCHING)
         wanted = wanted_here(switch["to"])
         bring(switch["to"], wanted, telling(switch), patience=seconds.get("drain", 0))
         enter(switch, WATCHING)
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
+        if not problems:
+            enter(switch, HEALTHY)
+            arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may wait for their sessions
+            return
     except Exception as failure:  # whatever it was, the host does not stay halfway
         problems = [told_of(failure)]
-    if problems:
-        back(switch, problems, words_of(switch))
-        return
-    enter(switch, HEALTHY)
-    arm(switch, seconds["confirm"] + seconds.get("drain", 0))  # others of its batch may still wait for their sessions
+    back(switch, problems, words_of(switch))
 
 
 def told_of(failure: Exception) -> str:

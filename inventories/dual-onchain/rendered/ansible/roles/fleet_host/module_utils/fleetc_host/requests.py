@@ -105,7 +105,6 @@ def do_begin(request: Json) -> Json:
             "host-quarantined", "%s; look at it, then deploy with --clear %s" % (found.get("why", ""), wanted["host"])
         )
     answer = do_observe(request)
-    need_answers(answer["state"]["processes"])
     wanted = asked_for(request)[0]
     need_stack(wanted)
     for one in answer["steps"]:
@@ -119,6 +118,8 @@ def do_begin(request: Json) -> Json:
                 need_program(program, runner_of(wanted["owner"]))
         if "needs" in request and not request.get("claimed") and not request.get("back_to"):  # that one ran here before
             answer["findings"] = need_nothing(request)
+    need_answers(answer["state"]["processes"])
+    if answer["needed"]:
         answer["carry"] = programs_to_carry(wanted)
         if not request.get("check"):
             claim(request)
