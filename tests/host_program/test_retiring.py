@@ -74,9 +74,15 @@ def test_docker_that_is_missing_is_no_container_that_stopped(tmp_path: Path, don
 
 def test_container_that_is_gone_counts_as_stopped(tmp_path: Path) -> None:
     program = loaded(tmp_path)
-    said = "Error response from daemon: No such container: livepeer-gate"
-    program["run"] = lambda *_, **__: program["Done"](1, "", said)
+    said, asked = "Error response from daemon: No such container: livepeer-gate", list[str]()
+
+    def gone(*words: str, **_: Any) -> Any:
+        asked.append(words[2])
+        return program["Done"](1, "", said)
+
+    program["run"] = gone
     program["stop"]("gate", "docker")
+    assert asked == ["stop", "rm"]
 
 
 @pytest.mark.parametrize("name", ["..", ".", "", "a/b", "../../etc/passwd", "-x", 7, "a\n"])

@@ -1,5 +1,7 @@
 """Settings that nodes take while they run.
 
+In: nodes and what they shall have. Out: the processes that took all of it.
+
 A node is asked to take them, and asked what it has then. They are in the files of the new release too, so a restart
 changes nothing.
 """

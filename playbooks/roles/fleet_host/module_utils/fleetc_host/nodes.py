@@ -1,4 +1,7 @@
-"""Stops, starts and retires one node."""
+"""Stops, starts and retires one node.
+
+In: a node and its runtime. Out: nothing, or RefusedError where it does not do that.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Programs of the node that fleetc installs, by digest.
 
+In: what a release wants. Out: its programs by path, or RefusedError.
+
 The program of a service has path and version. One that this program installs also has sha256, the digest of what it
 comes from, and url or file, and member where that is an archive. Its directory has that digest as its name, and a file
 with the digest of the program itself.

@@ -1,4 +1,7 @@
-"""Releases on the disk: their digests, what they want, and which one a node is linked to."""
+"""Releases on the disk: their digests, what they want, and which one a node is linked to.
+
+In: a path, a digest or a node. Out: names, digests and what they want.
+"""
 
 from __future__ import annotations
 

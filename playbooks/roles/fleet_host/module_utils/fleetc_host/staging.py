@@ -1,4 +1,7 @@
-"""Brings a release and its secrets to the disk, whole. What runs is not touched."""
+"""Brings a release and its secrets to the disk, whole. What runs is not touched.
+
+In: what a release wants, its archive and its secrets. Out: the name of the release on the disk.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who reaches the ports of slots, and which ports the kernel keeps for TURN."""
+"""Who reaches the ports of slots, and which ports the kernel keeps for TURN.
+
+In: a digest of rules, or ports. Out: nothing; the kernel has them then.
+"""
 
 from __future__ import annotations
 

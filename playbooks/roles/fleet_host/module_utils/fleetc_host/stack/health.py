@@ -1,4 +1,7 @@
-"""Whether the containers of a stack are well."""
+"""Whether the containers of a stack are well.
+
+In: what a release wants of the stack. Out: what is wrong, in words, and its containers.
+"""
 
 from __future__ import annotations
 

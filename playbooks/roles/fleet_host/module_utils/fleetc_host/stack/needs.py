@@ -1,4 +1,7 @@
-"""What a host needs before its stack changes."""
+"""What a host needs before its stack changes.
+
+In: what a release wants of the stack. Out: nothing, or RefusedError.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files with secrets: written from their values, read back, and kept out of what is said."""
+"""Files with secrets: written from their values, read back, and kept out of what is said.
+
+In: references and values, or a directory. Out: contents by path, digests, and masked text.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The intention of a switch, on the disk before it is carried out.
 
+In: nothing, or a switch and its phase. Out: the switch that has not ended, or None.
+
 Whoever finds one whose switch died finishes it: the timer, the next boot, or the next request.
 """
 

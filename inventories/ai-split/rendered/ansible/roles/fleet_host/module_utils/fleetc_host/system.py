@@ -1,4 +1,7 @@
-"""Programs, files that survive a power cut, the journal of the host, and its lock."""
+"""Programs, files that survive a power cut, the journal of the host, and its lock.
+
+In: words, paths and contents. Out: what programs said, what files hold.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Lets orchestrators finish their sessions before they stop.
 
+In: nodes, seconds, and who hears of each. Out: nothing, once their sessions or the time are over.
+
 An orchestrator whose limit of sessions is 1 takes no new stream while it has one, and goes on with those it has. It
 never takes a limit of 0. A restart brings its own limit back, so from then on its marker says that it is being started.
 """

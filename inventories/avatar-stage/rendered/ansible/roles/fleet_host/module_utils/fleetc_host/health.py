@@ -1,4 +1,7 @@
-"""Whether all that a release wants is well, and what it said where it is not."""
+"""Whether all that a release wants is well, and what it said where it is not.
+
+In: what a release wants, and times. Out: what is wrong, in words; nothing where all of it is well.
+"""
 
 from __future__ import annotations
 

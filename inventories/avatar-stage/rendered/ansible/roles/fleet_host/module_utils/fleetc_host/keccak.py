@@ -1,4 +1,7 @@
-"""Keccak-256, as key files and contracts use it: hashlib has only its later form, with other padding."""
+"""Keccak-256, as key files and contracts use it: hashlib has only its later form, with other padding.
+
+In: bytes. Out: 32 bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Brings all nodes of a host to a release."""
+"""Brings all nodes of a host to a release.
+
+In: a release on the disk and what it wants. Out: nothing; the host runs that then, or RefusedError.
+"""
 
 from __future__ import annotations
 

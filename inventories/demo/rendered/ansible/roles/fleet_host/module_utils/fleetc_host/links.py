@@ -1,4 +1,7 @@
-"""The links through which a node's unit and its secrets are read."""
+"""The links through which a node's unit and its secrets are read.
+
+In: a node. Out: nothing; its links lead through that to its release then.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One switch, from its intention to its end."""
+"""One switch, from its intention to its end.
+
+In: a release and a request, or nothing. Out: the switch as it stands.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One question and one answer over a WebSocket (RFC 6455), on a connection that is open already."""
+"""One question and one answer over a WebSocket (RFC 6455), on a connection that is open already.
+
+In: an open connection and a message. Out: the answer.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Whose this host is: its name in its fleet, and the rollout that may change it.
 
+In: a request. Out: nothing, or RefusedError where the host is not for it.
+
 A rollout claims each host that it is going to change, until it ends: two never mix. Whether the owner of a claim still
 lives only the machine can tell on which it rolls out, so a claim has no end of its own; whoever knows that its owner is
 dead names it in `dead`.

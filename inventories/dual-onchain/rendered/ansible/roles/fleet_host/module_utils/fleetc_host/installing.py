@@ -1,4 +1,7 @@
-"""Keeps this program on the host: for the timer of a switch, for the boot, and for what outlives its session."""
+"""Keeps this program on the host: for the timer of a switch, for the boot, and for what outlives its session.
+
+In: nothing. Out: nothing; the archive and the unit for the boot are in their places then.
+"""
 
 from __future__ import annotations
 

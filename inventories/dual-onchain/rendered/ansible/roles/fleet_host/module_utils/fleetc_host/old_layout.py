@@ -1,4 +1,7 @@
-"""Takes over hosts where one link served all nodes at once."""
+"""Takes over hosts where one link served all nodes at once.
+
+In: nothing. Out: nothing; each node has a link of its own then, and no process was touched.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Where things lie on a host, and how a request is refused.
 
+In: nothing. Out: paths, names, and RefusedError.
+
     /opt/fleetc/releases/<digest>.<n>/<node>/   the files of a node, its secrets in a directory for root
     /opt/fleetc/current/<node>                  the link to the release that the node runs, which carries unit, files,
                                                 environment and secrets; it only moves while the node is stopped, or

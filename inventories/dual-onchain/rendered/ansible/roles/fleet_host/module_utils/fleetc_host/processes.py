@@ -1,5 +1,7 @@
 """What systemd, Docker and the kernel say of the processes of nodes.
 
+In: nodes, or a process. Out: facts by node; None where Docker does not answer.
+
 A node that took settings while it runs has the arguments of an older release. A record says of which process that is
 true, and which arguments it is as good as. Any other process is judged by its own.
 """

@@ -1,4 +1,7 @@
-"""Asks nodes of this host over HTTP."""
+"""Asks nodes of this host over HTTP.
+
+In: an address of this host and a path. Out: status and body; status 0 without an answer.
+"""
 
 from __future__ import annotations
 

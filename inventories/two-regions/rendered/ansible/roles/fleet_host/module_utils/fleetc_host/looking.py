@@ -1,4 +1,7 @@
-"""What a host runs, and what a release wants, both in the form that `steps` reads."""
+"""What a host runs, and what a release wants, both in the form that `steps` reads.
+
+In: nothing, or what a release wants. Out: a state, as data.
+"""
 
 from __future__ import annotations
 

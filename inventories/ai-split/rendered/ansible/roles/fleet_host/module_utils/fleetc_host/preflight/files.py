@@ -1,4 +1,7 @@
-"""Checks of files and directories."""
+"""Checks of files and directories.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

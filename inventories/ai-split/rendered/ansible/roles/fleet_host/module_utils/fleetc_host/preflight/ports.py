@@ -1,4 +1,7 @@
-"""Whether the ports of nodes are free, and who holds them where they are not."""
+"""Whether the ports of nodes are free, and who holds them where they are not.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Brings an avatar stack to a release, or takes it down."""
+"""Brings an avatar stack to a release, or takes it down.
+
+In: a release and what it wants of the stack. Out: nothing, or RefusedError.
+"""
 
 from __future__ import annotations
 

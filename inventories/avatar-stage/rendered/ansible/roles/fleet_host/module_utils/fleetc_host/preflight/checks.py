@@ -1,4 +1,7 @@
-"""All checks of the preflight, by name, and how they are carried out."""
+"""All checks of the preflight, by name, and how they are carried out.
+
+In: a request with needs. Out: findings, all at once.
+"""
 
 from __future__ import annotations
 

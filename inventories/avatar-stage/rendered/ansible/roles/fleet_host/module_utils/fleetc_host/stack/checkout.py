@@ -1,5 +1,7 @@
 """The checkout of the avatar stack, where it is one of git and the spec names a release; a copy without .git stays.
 
+In: what a release wants of the stack. Out: commits, files of the checkout, or RefusedError.
+
 The stack can be asked to do the same by itself (/ops/upgrade), but that also writes the image tag into .env, which
 belongs to a rollout, and it takes a service that does not run before the first one. So git is asked, as the owner of
 the checkout, whose hooks are not run.

@@ -1,5 +1,7 @@
 """Parts of an avatar stack, and the markers of what each was started from.
 
+In: what a release wants of the stack, or names. Out: units, markers, containers, settings.
+
 A stack is a packet filter, the Compose project of the host's own services, and one Compose project for each slot. A
 marker says what each was started from, in digests:
 

@@ -1,4 +1,7 @@
-"""Puts slots to sleep and wakes them, through the service of the stack that does that for everybody."""
+"""Puts slots to sleep and wakes them, through the service of the stack that does that for everybody.
+
+In: a Compose project. Out: whether it sleeps, or woke.
+"""
 
 from __future__ import annotations
 

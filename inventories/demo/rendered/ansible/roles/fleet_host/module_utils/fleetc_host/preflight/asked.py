@@ -1,4 +1,7 @@
-"""What every check of the preflight is given, and what it yields."""
+"""What every check of the preflight is given, and what it yields.
+
+In: nothing. Out: types.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Checks that ask the chain: its RPC address, what wallets hold, the price feed. Nothing here sends a transaction.
 
+In: a need, and what is asked. Out: findings.
+
 Amounts are in wei. Of an RPC address that is bad, one finding speaks: what depends on it is silent then. What else the
 chain does not say is a finding too.
 """

@@ -1,4 +1,7 @@
-"""Checks of programs that nodes need: their own, systemd, Docker, drivers, the avatar stack."""
+"""Checks of programs that nodes need: their own, systemd, Docker, drivers, the avatar stack.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

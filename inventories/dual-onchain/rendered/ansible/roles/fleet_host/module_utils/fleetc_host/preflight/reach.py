@@ -1,4 +1,7 @@
-"""Checks of secrets that are addresses, and of what has to answer."""
+"""Checks of secrets that are addresses, and of what has to answer.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Takes over a stack that the role of an older fleetc set up."""
+"""Takes over a stack that the role of an older fleetc set up.
+
+In: a directory of files. Out: what a release wants of such a stack, or None.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whether the disk has room for what comes."""
+"""Whether the disk has room for what comes.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checks of keystores and their passwords, without showing either."""
+"""Checks of keystores and their passwords, without showing either.
+
+In: a need, and what is asked. Out: findings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What there is of a stack on the host, and how it differs from what it was brought to."""
+"""What there is of a stack on the host, and how it differs from what it was brought to.
+
+In: nothing. Out: units as processes of a state, and how they differ.
+"""
 
 from __future__ import annotations
 
