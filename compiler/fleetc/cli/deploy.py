@@ -32,13 +32,12 @@ from fleetc.cli.options import (
     WorkerOption,
 )
 from fleetc.cli.output import files_failure, message, plain
-from fleetc.cli.planned import around, count, refusals
+from fleetc.cli.planned import around, count, refusals, shard_of
 from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
-    from fleetc.blueprint.shards import Shard
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.hosts.rolling import Stated
     from fleetc.settings import Settings
@@ -102,7 +101,12 @@ def deploy(
             "error: --resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
         )
         raise typer.Exit(USAGE)
-    part = _shard_of(shard, bool(limit or plan))
+    if shard and (limit or plan):
+        message(
+            "error: --shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard"
+        )
+        raise typer.Exit(USAGE)
+    part = shard_of(shard)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
@@ -120,24 +124,6 @@ def deploy(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
     tell(outcome, About(spec, settings, blueprint, form))
-
-
-def _shard_of(text: str | None, chosen: bool) -> Shard | None:
-    """The part of the fleet that was asked for; exits where it is none, or where the hosts are `chosen` otherwise."""
-    from fleetc.blueprint.shards import read_shard
-
-    if text is None:
-        return None
-    if chosen:
-        message(
-            "error: --shard chooses the hosts, so it takes no --limit and no --plan; a plan with --limit is a part too"
-        )
-        raise typer.Exit(USAGE)
-    try:
-        return read_shard(text)
-    except ValueError as problem:
-        message(f"error: --shard {plain(text)}: {problem}")
-        raise typer.Exit(USAGE) from None
 
 
 def deploy_planned(
@@ -167,9 +153,10 @@ def deploy_planned(
             return
         if verdict.reached:
             message(f"{count(verdict.reached)} already at the end of the plan")
-        inputs, limited = verified.inputs, () if verified.plan.whole else hosts
+        inputs = verified.inputs
+        limited = () if verified.plan.whole or inputs.shard else hosts
         with opened_journal(spec, settings, inputs.blueprint.fleet, check, form) as own, progress(sys.stderr) as show:
-            goal = Goal(sealed=verified.mark)
+            goal = Goal(sealed=verified.mark, shard=inputs.shard)
             outcome = deploy_tree(inputs.tree, inputs.blueprint, settings, limited, check, show, own, goal, stated)
     tell(outcome, about)
 

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from fleetc.cli.options import USAGE, LimitOption, SignerOption, SignersOption
+from fleetc.cli.options import USAGE, LimitOption, ShardOption, SignerOption, SignersOption
 from fleetc.cli.output import files_failure, message
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.shards import Shard
     from fleetc.pipeline import Compiled
     from fleetc.review.sides import Side
     from fleetc.rollout.hosts.plans import Verified
     from fleetc.rollout.plan.make import Effects, Inputs
     from fleetc.settings import Settings
-from fleetc.cli.planned import around, made, refusals
+from fleetc.cli.planned import around, made, refusals, shard_of
 
 _DAY = "24h"
 
@@ -48,6 +49,7 @@ def plan(
         typer.Option("--overlay", metavar="FILE", help="Overlay file to apply to the spec; repeatable."),
     ] = None,
     limit: LimitOption = None,
+    shard: ShardOption = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -84,21 +86,24 @@ def plan(
     lifetime = _lifetime(_DAY if expires is None else expires)
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
-        if any(option is not None for option in (write, sign, against, expires)):
-            _wrong_usage("--verify makes no plan; remove -o, --sign, --against and --expires")
+        if any(option is not None for option in (write, sign, against, expires, shard)):
+            _wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires and --shard")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
     if allowed_signers is not None or signer is not None:
         _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
     if sign is not None and write is None:
         _wrong_usage("the signature is written beside the plan's file; name that file with -o")
-    _make(spec, settings, tuple(limit or ()), against, observe, lifetime, write, sign)
+    if shard and limit:
+        _wrong_usage("--shard chooses the hosts, so it takes no --limit")
+    _make(spec, settings, tuple(limit or ()), shard_of(shard), against, observe, lifetime, write, sign)
 
 
 def _make(
     spec: Path,
     settings: Settings,
     limit: tuple[str, ...],
+    shard: Shard | None,
     against: str | None,
     observe: bool,
     lifetime: timedelta,
@@ -109,7 +114,10 @@ def _make(
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.plan import document, summary
 
-    inputs, compiled = _inputs(spec, settings, limit)
+    inputs, compiled = _inputs(spec, settings, limit, shard)
+    if not inputs.hosts:
+        message(f"note: the fleet cannot be divided so far: {shard} has no hosts, so there is nothing to plan")
+        return
     with refusals(Path(against or spec)):
         before = _before(spec, settings, against)
         for note in before.notes if before else ():
@@ -172,7 +180,7 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
     return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
 
 
-def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inputs, Compiled]:
+def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard | None) -> tuple[Inputs, Compiled]:
     """The inputs of the plan, if the tree on disk is what the spec compiles to."""
     from fleetc.disk import files
     from fleetc.rollout.plan.make import Inputs
@@ -191,8 +199,8 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...]) -> tuple[Inp
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, Format.text)
-    chosen, sealed = frozenset(limit), made(settings)
-    return Inputs(document.sources, templates, playbooks, compiled.blueprint, compiled.tree, chosen, sealed), compiled
+    blueprint, tree, chosen = compiled.blueprint, compiled.tree, frozenset(limit)
+    return Inputs(document.sources, templates, playbooks, blueprint, tree, chosen, shard, made(settings)), compiled
 
 
 def _lifetime(text: str) -> timedelta:

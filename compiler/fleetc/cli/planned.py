@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.output import files_failure, message
+from fleetc.cli.options import USAGE
+from fleetc.cli.output import files_failure, message, plain
 from fleetc.cli.working import read_sources, target_of
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.shards import Shard
     from fleetc.rollout.hosts.plans import Around
     from fleetc.rollout.plan.data import SettingMade
     from fleetc.settings import Settings
@@ -37,6 +39,19 @@ def made(settings: Settings) -> tuple[SettingMade, ...]:
     from fleetc.rollout.plan.data import SettingMade
 
     return tuple(SettingMade(*setting) for setting in settings.from_checkout)
+
+
+def shard_of(text: str | None) -> Shard | None:
+    """The part of the fleet that was asked for; exits where it is none."""
+    from fleetc.blueprint.shards import read_shard
+
+    if text is None:
+        return None
+    try:
+        return read_shard(text)
+    except ValueError as problem:
+        message(f"error: --shard {plain(text)}: {problem}")
+        raise typer.Exit(USAGE) from None
 
 
 @contextmanager

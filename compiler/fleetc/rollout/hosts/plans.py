@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.blueprint.blueprint import HostBlueprint
+from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.disk import files
 from fleetc.disk.manifest import failure, read_path
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
@@ -225,14 +226,31 @@ def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str],
         message = "this fleetc finds errors in the spec that the one that made the plan did not"
         raise PlanRefusedError(Refusal("plan-other-tool", message, "run fleetc check, then make a new plan"))
     _refuse(judge.of_hosts(plan, [host.name for host in compiled.blueprint.hosts], limit))
-    chosen = frozenset(() if plan.whole else (host for batch in plan.batches for host in batch))
+    shard = _shard(plan)
+    named = frozenset(() if plan.whole or shard else (host for batch in plan.batches for host in batch))
     inputs = Inputs(
-        around.sources, around.templates, around.playbooks, compiled.blueprint, compiled.tree, chosen, around.settings
+        around.sources,
+        around.templates,
+        around.playbooks,
+        compiled.blueprint,
+        compiled.tree,
+        named,
+        shard,
+        around.settings,
     )
     _refuse(judge.of_baseline_hosts(plan, [host.name for host in inputs.hosts]))
     remade = make(inputs, plan.baseline, plan.left, plan.created, plan.expires, effects_in(plan))
     _refuse(judge.of_contents(plan, remade), _of_tree(compiled.tree, around.target))
     return Verified(plan, seal_of(content), inputs, signer)
+
+
+def _shard(plan: SealedPlan) -> Shard | None:
+    """The part of the fleet that the plan is for. Raises PlanRefusedError."""
+    try:
+        return read_shard(plan.shard) if plan.shard else None
+    except ValueError as problem:
+        message = f"the plan's part of the fleet makes no sense: {visible(plan.shard)}: {problem}"
+        raise PlanRefusedError(Refusal("plan-unreadable", message, "make a new plan and have it approved")) from None
 
 
 def _latest_end(plan: SealedPlan) -> str:

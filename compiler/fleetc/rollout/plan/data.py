@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fleetc.review.data import Effect
 
-FORMAT = 5
+FORMAT = 6
 """Version of the plan's format."""
 
 UNKNOWN, RECORDED, OBSERVED = "unknown", "recorded", "observed"
@@ -161,7 +161,8 @@ class SecretName:
 class SealedPlan:
     """A whole rollout, decided.
 
-    `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out.
+    `created` and `expires` are UTC, such as 2026-01-31T09:00:00Z. `whole` says that no host of the fleet is left out;
+    `shard` is the part of the fleet, such as 2/3, or "" where the plan is for no part.
     `settings` are those that the checkout made, by name. `batches` are hosts in the order in which the rollout takes
     them, `steps` what happens on each, in the same order. `inventory` is one digest over what tells Ansible of the
     hosts. `left` names hosts of the recorded tree that the fleet no longer has: a rollout retires those that its
@@ -181,6 +182,7 @@ class SealedPlan:
     playbooks: tuple[FileDigest, ...]
     inventory: str
     whole: bool
+    shard: str
     batches: tuple[tuple[str, ...], ...]
     steps: tuple[HostActions, ...]
     effects: tuple[Effect, ...]

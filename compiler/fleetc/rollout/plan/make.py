@@ -7,11 +7,12 @@ the same input gives the same plan, so that a plan is checked by making it again
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.shards import Shard, shards_of
 from fleetc.emit.host_program import HOST_STEPS
 from fleetc.emit.tree import Artifact, Tree
 from fleetc.review.data import Effect, Review
@@ -54,13 +55,20 @@ class Inputs:
     tree: Tree
     limit: frozenset[str] = field(default_factory=frozenset)
     """Names of hosts of the fleet; empty means all of them."""
+    shard: Shard | None = None
+    """The part of the fleet that the plan is for, where other machines roll out the others; `limit` is empty then."""
     settings: tuple[SettingMade, ...] = ()
     """The settings of the tool that the checkout makes, by name."""
 
     @property
     def hosts(self) -> tuple[HostBlueprint, ...]:
         """The hosts of the rollout, in the order in which Ansible takes them."""
-        return tuple(host for host in self.blueprint.in_order if not self.limit or host.name in self.limit)
+        chosen: Collection[str] = self.limit
+        if self.shard is not None:
+            chosen = shards_of(self.blueprint, self.shard.parts)[self.shard.number - 1]
+        elif not self.limit:
+            return self.blueprint.in_order
+        return tuple(host for host in self.blueprint.in_order if host.name in chosen)
 
 
 def make(
@@ -88,6 +96,7 @@ def make(
         playbooks=tuple(_file(a) for a in inputs.tree.artifacts if is_playbook(a.path)),
         inventory=_lines(f"{a.path} {a.mode:04o} {a.sha256}" for a in inputs.tree.artifacts if is_inventory(a.path)),
         whole=len(inputs.hosts) == len(inputs.blueprint.hosts),
+        shard=str(inputs.shard or ""),
         batches=tuple(batches),
         steps=tuple(_steps(inputs, host, states[host.name], wanted[host.name], effects) for host in hosts),
         effects=tuple(effects.get(("", ""), ())),

@@ -24,7 +24,8 @@ _TOTAL = {"ensure": "make sure of", "live": "change live"}
 def lines(plan: SealedPlan, seal: str, signed: str) -> list[str]:
     """The summary. `signed` says in words who signed the plan, or that nobody did."""
     hosts = sum(len(batch) for batch in plan.batches)
-    fleet = f"fleet {plan.fleet}, {_count(hosts, 'host')}{'' if plan.whole else ' of it'}"
+    part = f", part {plan.shard} of it" if plan.shard else "" if plan.whole else " of it"
+    fleet = f"fleet {plan.fleet}, {_count(hosts, 'host')}{part}"
     found = [
         f"plan of {fleet}, on {plan.network}",
         f"made     {plan.created} by {plan.tool.name} {plan.tool.version}, expires {plan.expires}",
