@@ -46,7 +46,7 @@ def test_secrets_are_data_and_in_no_command() -> None:
 def test_file_with_secrets_is_named_only_where_there_are_some() -> None:
     assert "$SECRETS" not in page_of() and "vault.yml" not in page_of()
     with_variable = page_of(SecretVariable("S", "env", "PLAIN", support.HERE))
-    assert "-e @$SECRETS" in commands(with_variable) and "vault.yml" not in with_variable
+    assert "-e '@$SECRETS'" in commands(with_variable) and "vault.yml" not in with_variable
     assert "-e @vault.yml --ask-vault-pass" in commands(page_of(SecretVariable("S", "vault", "key", support.HERE)))
 
 

@@ -462,6 +462,21 @@ def test_host_in_quarantine_that_already_runs_what_is_wanted_is_cleared(machine:
     assert not Path(machine.program["QUARANTINE"]).exists()
 
 
+def test_fewer_releases_stay_once_the_spec_says_so(machine: Machine) -> None:
+    """Also where nothing else is to be done; a dry run removes none."""
+    for number in (2, 3):
+        machine.forward(number)
+        assert machine.release() == number
+    asked = request(3, machine.program)
+    asked["wanted"]["keep"] = 1
+    kept = machine.program["kept_releases"]()
+    assert len(kept) > 1
+    assert machine.ask("begin", plan=PLAN, check=True, **asked)["needed"] is False
+    assert machine.program["kept_releases"]() == kept
+    assert machine.ask("begin", plan=PLAN, **asked)["needed"] is False
+    assert len(machine.program["kept_releases"]()) == 1
+
+
 def test_failure_that_nobody_thought_of_is_an_answer_without_secrets(machine: Machine) -> None:
     def failing(_request: dict[str, Any]) -> None:
         raise KeyError("https://rpc/key of s3cr3t")

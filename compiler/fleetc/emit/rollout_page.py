@@ -43,7 +43,7 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     from_vault, from_secrets = (_lies(found) for found in (vaults, secrets))
     # Words of fleetc's own, which a command takes literally.
     with_vault = Encoded(" -e @vault.yml --ask-vault-pass" if vaults else "")
-    from_file = Encoded(" -e @$SECRETS" if vaults or variables else "")
+    from_file = Encoded(" -e '@$SECRETS'" if vaults or variables else "")
     from_own_file = Encoded(' -e "@$SECRETS"' if vaults or variables else "")
     one = blueprint.in_order[0].name
     return {

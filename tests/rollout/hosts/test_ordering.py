@@ -153,6 +153,27 @@ def test_canary_is_settled_once_all_of_it_runs_and_nothing_is_left_to_end(state:
     assert one.settled == settled
 
 
+class Answered(Rollout):
+    """A rollout whose hosts answer at once. A stand-in for a run of Ansible."""
+
+    def run(self, *_: Any, **__: Any) -> RunResult:
+        told = {"node": "gate", "exclusive": [REWARD]}
+        answer = {BEGIN: {"format": 1, "ok": True, "needed": True, "state": {}, "wants": [told]}}
+        return RunResult("successful", 0, {}, answers={HOME.name: answer})
+
+
+def test_what_a_host_says_that_it_wants_moves_nothing() -> None:
+    """Else one host could have the nodes of another stopped. Only it knows what is in releases that it keeps."""
+    assert TREE is not None and BLUEPRINT is not None
+    journal, options = to_read(Path("/nonexistent"), "demo"), RunOptions()
+    for goal, wants in (
+        (Goal(), {one.name: one.exclusive for one in HOME.services}),
+        (Goal("rollback", {HOME.name: "a" * 64}), {"gate": (REWARD,)}),
+    ):
+        rollout = Answered(TREE, cast(Project, None), BLUEPRINT, options, {}, lambda _: None, goal, journal, set())
+        assert rollout.ask([HOME.name])[0][HOME.name].wants == wants
+
+
 def test_host_that_a_limit_leaves_out_says_what_it_runs() -> None:
     """Whatever the journal says; it may be empty, as on a new machine, or behind."""
     coming = begun(ONE.name, {}, {"gate": ()})

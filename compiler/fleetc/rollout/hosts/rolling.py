@@ -106,7 +106,14 @@ class Rollout:
     def ask(self, hosts: Sequence[str]) -> tuple[dict[str, Begun], RunResult]:
         """What each host says that there is to do; those with something to do are claimed from then on."""
         run = self.run(BEGIN_PLAYBOOK, hosts, fleet_host_back_to=dict(self.goal.back_to))
-        return begun_of(hosts, run), run
+        return {host: self._wanting(one) for host, one in begun_of(hosts, run).items()}, run
+
+    def _wanting(self, begun: Begun) -> Begun:
+        """What a host said, with what it will run by the tree. Only it knows what is in releases that it keeps."""
+        if begun.host in self.goal.back_to or not begun.answered:
+            return begun
+        services = (one.services for one in self.blueprint.hosts if one.name == begun.host)  # none of one that left
+        return begun._replace(wants={one.name: one.exclusive for found in services for one in found})
 
     def ask_others(self, begun: Mapping[str, Begun]) -> None:
         """Ask hosts that a limit leaves out what they run, if something comes to one that it names."""

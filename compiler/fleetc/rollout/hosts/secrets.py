@@ -20,8 +20,14 @@ class DeployError(Exception):
         self.exit_code = exit_code
 
 
+_SHORTEST = 4
+
+
 def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, str]:
-    """The environment variables that secrets refer to. Their values are handed on and never looked at."""
+    """The environment variables that secrets refer to. Their values are handed on.
+
+    Raises DeployError where one is not set, or too short.
+    """
     needed = {
         secret.reference: f"{host.name}/{owner}"
         for host in blueprint.hosts
@@ -34,6 +40,13 @@ def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, 
     if missing:
         names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
         raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
+    short = sorted(name for name in needed if len(os.environ[name]) < _SHORTEST)
+    if short:
+        names = ", ".join(f"{name} (for {needed[name]})" for name in short)
+        message = (
+            f"these secrets have fewer than {_SHORTEST} characters: {names}; Ansible hides each of them wherever it"
+        )
+        raise DeployError(f"{message} occurs, which would garble what hosts answer: take longer ones", 1)
     return {name: os.environ[name] for name in sorted(needed)}
 
 

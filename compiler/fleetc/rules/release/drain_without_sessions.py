@@ -24,18 +24,23 @@ from collections.abc import Iterator
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
+_NAMED = 5
+
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at the orchestrators of a fleet whose rollouts wait for sessions."""
     if fleet.rollout.drain is None:
         return
-    for name, orchestrator in sorted(fleet.orchestrators.items()):
-        if orchestrator.monitor is not True:
-            yield warning(
-                "drain-without-sessions",
-                f"orchestrator {name} does not say how many sessions it has, so each of its restarts waits for "
-                f"{fleet.rollout.drain}",
-                Label(("rollout", "drain"), "is waited for to the end"),
-                [Label(("orchestrators", name), "exports no metrics")],
-                help=f"write monitor = true into orchestrators.{name}",
-            )
+    silent = sorted(name for name, one in fleet.orchestrators.items() if one.monitor is not True)
+    if silent:
+        who = f"orchestrator {silent[0]} does not" if len(silent) == 1 else f"{len(silent)} orchestrators do not"
+        each, they = ("its restarts", "it has") if len(silent) == 1 else ("their restarts", "they have")
+        tables = ", ".join(f"orchestrators.{name}" for name in silent[:_NAMED])
+        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
+        yield warning(
+            "drain-without-sessions",
+            f"{who} say how many sessions {they}, so each of {each} waits for {fleet.rollout.drain}",
+            Label(("rollout", "drain"), "is waited for to the end"),
+            [Label(("orchestrators", name), "exports no metrics") for name in silent[:_NAMED]],
+            help=f"write monitor = true into {tables}{more}",
+        )

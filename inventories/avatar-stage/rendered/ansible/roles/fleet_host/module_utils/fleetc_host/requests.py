@@ -130,6 +130,7 @@ def do_begin(request: Json) -> Json:
             learn_name(request["wanted"])
             learn_settings(wanted)
             end_quarantine()
+            prune(int(wanted.get("keep", 3)))  # which may be fewer than before
     return answer
 
 
