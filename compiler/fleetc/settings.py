@@ -112,7 +112,7 @@ class Settings(BaseSettings):
     vault_password_file: Path | None = Field(
         None, description="File or program that provides the vault file's password."
     )
-    forks: int = Field(10, ge=1, le=500, description="How many hosts to deploy to at once.")
+    forks: int = Field(25, ge=1, le=500, description="How many hosts to deploy to at once.")
     connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")
     allowed_signers: Path | None = Field(
         None, description="File of the people who may sign plans; if set, only plans they signed are rolled out."

@@ -2,7 +2,8 @@
 
 In: a number of hosts and of rounds. Out: a `Report`. Called by `__main__.py`. What counts is the processor time of
 `fleetc deploy` with all that it starts (Ansible, its workers, ssh). Fleets of two sizes are measured, so that the price
-of one more host shows. Hosts are real ones behind sshd on this machine; what they do themselves is not counted.
+of one more host shows. Hosts are real ones behind sshd on this machine; what they do themselves is not counted. Bare
+Ansible runs the same site.yml with the same batches, once in one run, and once in a run for each batch, as fleetc does.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ FEW, NODES = 2, 8
 """Hosts of the smaller fleet, and the nodes of a host with many."""
 UNCHANGED_SECONDS, CHANGED_SECONDS, MANY_SECONDS, MANY_SHARE = 0.5, 1.5, 2.0, 0.2
 ABOVE_ANSIBLE, TASKS = 1.15, 8
-WAITING, LONGER = 4, 20
-"""Hosts of two batches, and the seconds that their nodes are watched longer, to count the waits of a batch."""
+SOME = 4
+"""Hosts of two batches whose waits are counted, and the larger fleet of the plain play, which takes long."""
+_PLAIN, _OWN, _BARE, _GATED = "plain play", "fleetc deploy", "bare ansible-playbook", "ansible-playbook for each batch"
 
 
 class Way(NamedTuple):
@@ -44,21 +46,21 @@ class Fleet(NamedTuple):
 
 
 def deploy_report(count: int, rounds: int) -> Report:
-    """Measure rollouts to FEW and to `count` hosts, at least WAITING. Raises RuntimeError when one fails."""
-    if count < WAITING or (missing := lacking()):
-        raise RuntimeError(f"a fleet has at least {WAITING} hosts" if count < WAITING else missing)
+    """Measure rollouts to FEW and to `count` hosts, at least SOME. Raises RuntimeError when one fails."""
+    if count < SOME or (missing := lacking()):
+        raise RuntimeError(f"a fleet has at least {SOME} hosts" if count < SOME else missing)
     with memory_directory() as work:
         report = Report(count * NODES, rounds, file_system(work), 0, 0, sys.version.split()[0])
         hosts = Hosts(work, count, NODES)
         try:
             for nodes in (1, NODES):
-                for size in (FEW, count):
-                    _measure(report, work, hosts, _fleet(work, hosts, size, nodes))
+                for size in sorted({FEW, SOME, count}):
+                    _measure(report, work, hosts, _fleet(work, hosts, size, nodes), count)
                 report.lines += _lines(report, count, nodes)
             tree = work / f"fleet-{count}-{NODES}-a/rendered"
             files = [tree / path for path in files_below(tree)]
             report.files, report.bytes = len(files), sum(file.stat().st_size for file in files)
-            report.lines += _waits(work, hosts)
+            report.lines.append(_waits(work, hosts))
         finally:
             hosts.close()
         report.lines += simulated_lines(report, work, json.loads((work / "count-changed").read_text())["events"])
@@ -74,21 +76,26 @@ def _fleet(work: Path, hosts: Hosts, count: int, nodes: int) -> Fleet:
     return Fleet(count, nodes, trees)
 
 
-def _ways(work: Path, hosts: Hosts, fleet: Fleet) -> Iterator[Way]:
-    own = [*fleetc("deploy"), *SKIP, "--journal", str(work / f"journal-{fleet.size}-{fleet.nodes}")]
-    yield Way("fleetc deploy", hosts.environment(), lambda mark: (own, fleet.trees[mark].parent))
-    if fleet.size > FEW and fleet.nodes == 1:
+def _ways(work: Path, hosts: Hosts, fleet: Fleet, count: int) -> Iterator[Way]:
+    """How a fleet is rolled out; `count` is the size of the largest."""
+    if fleet.size in (FEW, count):
+        own = [*fleetc("deploy"), *SKIP, "--journal", str(work / f"journal-{fleet.size}-{fleet.nodes}")]
+        yield Way(_OWN, hosts.environment(), lambda mark: (own, fleet.trees[mark].parent))
+    if fleet.size == count and fleet.nodes == 1:
         bare = ["ansible-playbook", "site.yml", "--extra-vars", json.dumps({"fleet_host_skip": [LACKS]})]
-        yield Way("bare ansible-playbook", hosts.bare_environment(), lambda mark: (bare, fleet.trees[mark] / "ansible"))
-    plain = ["ansible-playbook", "-i", "inventory.json", "site.json"]
-    place = f"plain-{fleet.size}-{fleet.nodes}"
-    yield Way("plain play", hosts.bare_environment(), lambda mark: (plain, work / f"{place}-{mark}"))
+        yield Way(_BARE, hosts.bare_environment(), lambda mark: (bare, fleet.trees[mark] / "ansible"))
+        gated = [sys.executable, "-m", "tests.bench.gated", *bare]
+        yield Way(_GATED, hosts.bare_environment(), lambda mark: (gated, fleet.trees[mark] / "ansible"))
+    if fleet.size in (FEW, SOME):
+        plain = ["ansible-playbook", "-i", "inventory.json", "site.json"]
+        place = f"plain-{fleet.size}-{fleet.nodes}"
+        yield Way(_PLAIN, hosts.plain_environment(), lambda mark: (plain, work / f"{place}-{mark}"))
 
 
-def _measure(report: Report, work: Path, hosts: Hosts, fleet: Fleet) -> None:
+def _measure(report: Report, work: Path, hosts: Hosts, fleet: Fleet, count: int) -> None:
     """Each way by itself, as it takes nodes over from the one before: both releases in turn, each of them twice."""
-    for way in _ways(work, hosts, fleet):
-        if way.name == "fleetc deploy" and fleet.size == FEW:
+    for way in _ways(work, hosts, fleet, count):
+        if way.name == _OWN and fleet.size == FEW:
             _count(report, work, way, fleet)
         _run(work, way, "b")
         for turn in range(report.rounds):
@@ -133,29 +140,31 @@ def _name(way: str, kind: str, count: int, nodes: int) -> str:
 def _lines(report: Report, count: int, nodes: int) -> Iterator[Line]:
     """What one more host costs each way, and what fleetc costs beside the others."""
 
-    def each(way: str, kind: str) -> float:
-        few, many = (report.costs[_name(way, kind, size, nodes)].processor_s for size in (FEW, count))
-        return (many - few) / (count - FEW)
+    def each(way: str, kind: str, most: int) -> float:
+        few, many = (report.costs[_name(way, kind, size, nodes)].processor_s for size in (FEW, most))
+        return (many - few) / (most - FEW)
 
     aims = {"unchanged": UNCHANGED_SECONDS, "changed": CHANGED_SECONDS if nodes == 1 else MANY_SECONDS}
     for kind, aim in aims.items():
-        own, plain = each("fleetc deploy", kind), each("plain play", kind)
+        own, plain = each(_OWN, kind, count), each(_PLAIN, kind, SOME)
         share = MANY_SHARE if nodes > 1 and kind == "changed" else None
         yield Line(f"one more {kind} host of {nodes}", own, " s", aim)
-        yield Line(f"one more {kind} host of {nodes}, fleetc deploy / plain play", own / plain, "", share)
+        yield Line(f"one more {kind} host of {nodes}, {_OWN} / {_PLAIN}", own / plain, "", share)
         if nodes == 1:
-            bare = report.costs[_name("bare ansible-playbook", kind, count, nodes)].processor_s
-            ours = report.costs[_name("fleetc deploy", kind, count, nodes)].processor_s
-            yield Line(f"{count} {kind} hosts, fleetc deploy / bare ansible-playbook", ours / bare, "", ABOVE_ANSIBLE)
+            ours = report.costs[_name(_OWN, kind, count, nodes)].processor_s
+            for way, most in ((_BARE, ABOVE_ANSIBLE), (_GATED, None)):
+                others = report.costs[_name(way, kind, count, nodes)].processor_s
+                yield Line(f"{count} {kind} hosts, {_OWN} / {way}", ours / others, "", most)
 
 
-def _waits(work: Path, hosts: Hosts) -> Iterator[Line]:
-    """How often a batch waits until nodes have been well for long enough: by the time that a longer wait adds."""
-    walls = []
-    command = [*fleetc("deploy"), *SKIP, "--journal", str(work / "journal-waits")]
-    for mark, stable in (("c", 1), ("d", 1 + LONGER)):
-        spec = hosts.spec_text(WAITING, NODES, mark, f'stable = "{stable}s"\ncanary = 0\nbatch = {WAITING // 2}')
-        tree = compiled(spec, work / f"waits-{mark}")
-        walls.append(_cost(work, command, tree.parent, hosts.environment()).wall_s)
-    waits = (walls[1] - walls[0]) / LONGER / 2
-    yield Line(f"waits for health in a batch of {WAITING // 2} hosts of {NODES}", waits, "", 1.5)
+def _waits(work: Path, hosts: Hosts) -> Line:
+    """How often a batch waits until its nodes are well: the most of two batches."""
+    spec = hosts.spec_text(SOME, NODES, "c", f'stable = "1s"\ncanary = 0\nbatch = {SOME // 2}')
+    tree, answer = compiled(spec, work / "waits"), work / "count-waits"
+    words = ["deploy", *SKIP, "--journal", str(work / "journal-waits")]
+    command = [sys.executable, "-m", "tests.bench.counted", str(answer), *words]
+    _checked(command, tree.parent, hosts.environment())
+    waits = json.loads(answer.read_text())["waits"]
+    if len(waits) != 2:
+        raise RuntimeError(f"{len(waits)} batches waited, not 2")
+    return Line(f"waits for health in a batch of {SOME // 2} hosts of {NODES}", max(waits), "", 1)

@@ -112,15 +112,20 @@ class Hosts:
         }
 
     def bare_environment(self) -> dict[str, str]:
-        """What the shell of an operator has, for ansible-playbook without fleetc. Connections end by themselves."""
+        """What the shell of an operator has, for site.yml without fleetc. Connections end by themselves."""
         ssh = f"-o UserKnownHostsFile={self.directory}/known-hosts -o GlobalKnownHostsFile=/dev/null -o BatchMode=yes"
         return {
             **environment(self.directory),
-            "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=15s",
+            "PYTHONDONTWRITEBYTECODE": "1",  # fleetc refuses a tree with files that it did not write
+            "ANSIBLE_SSH_ARGS": "-o ControlMaster=auto -o ControlPersist=15s",
             "ANSIBLE_SSH_COMMON_ARGS": ssh,
             "ANSIBLE_PRIVATE_KEY_FILE": str(self.directory / "key"),
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.directory / "cp"),
         }
+
+    def plain_environment(self) -> dict[str, str]:
+        """The same for a project whose author left the options of ssh as Ansible has them."""
+        return {**self.bare_environment(), "ANSIBLE_SSH_ARGS": "-C -o ControlMaster=auto -o ControlPersist=15s"}
 
     def _provide(self, host: SshdHost) -> None:
         """What people put on hosts before a first rollout."""

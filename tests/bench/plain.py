@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 _CONFIGURATION = """[defaults]
-forks = 10
+forks = 25
 interpreter_python = auto_silent
 [ssh_connection]
 pipelining = true

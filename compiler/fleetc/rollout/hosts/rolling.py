@@ -14,7 +14,7 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
 from fleetc.blueprint.shards import Shard, canary_hosts, shards_of
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.begun import Begun, begun_of
-from fleetc.rollout.hosts.gate import OBSERVE, TASKS
+from fleetc.rollout.hosts.gate import CHECKED_HERE, OBSERVE, TASKS
 from fleetc.rollout.hosts.journal import Journal
 from fleetc.rollout.hosts.leaving import NOTHING
 from fleetc.rollout.hosts.owner import this_run
@@ -97,7 +97,8 @@ class Rollout:
         """One run over some hosts, of the tasks that the tags say."""
         own = {"fleet_batches": [list(hosts)], "fleet_host_dead": sorted(self.dead)}
         given = {**self.options.variables, **own, **variables}
-        options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=skip_tags, variables=given)
+        left_out = (*CHECKED_HERE, *skip_tags)
+        options = replace(self.options, limit=tuple(hosts), tags=tags, skip_tags=left_out, variables=given)
         try:
             return run_playbook(self.project, playbook, options, self.values, self.on_event, TASKS)
         except InterruptedRunError:

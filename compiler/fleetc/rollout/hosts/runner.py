@@ -93,7 +93,7 @@ class RunOptions:
     tags: tuple[str, ...] = ()
     skip_tags: tuple[str, ...] = ()
     check: bool = False
-    forks: int = 10
+    forks: int = 25
     connect_timeout: int = 15
     ssh_key: Path | None = None
     ssh_known_hosts: Path | None = None
@@ -376,6 +376,7 @@ def _environment(project: Path, work: Path, options: RunOptions) -> dict[str, st
         "ANSIBLE_FORKS": str(options.forks),
         "ANSIBLE_TIMEOUT": str(options.connect_timeout),
         "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_INVENTORY_ENABLED": "ansible.builtin.yaml",  # the format of what is compiled; loading more takes time
         "ANSIBLE_INJECT_FACT_VARS": "False",  # what a host answers never stands in for a variable of the play
         # ansible_runner would add these to its own.
         "ANSIBLE_CALLBACK_PLUGINS": "",
