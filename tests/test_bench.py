@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from fleetc.pipeline import check_spec
+from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE
 from fleetc.toml.document import Source
 from tests.bench import fleetgen, measure, review
+from tests.bench.counted import Waits
 from tests.bench.deploy import TASKS
 from tests.bench.hosts import SKIP, Hosts, compiled, spec_text
 from tests.bench.plain import plain_project
@@ -138,6 +140,24 @@ def test_unchanged_host_has_one_task_and_a_changed_one_at_most_eight(host: Hosts
         assert done.returncode == 0, done.stdout + done.stderr
         found.append(json.loads(answer.read_text()))
     changed, unchanged = found
-    assert "Switch to the release and wait until it is healthy" in changed["events"]["site.yml"]
     assert changed["tasks"]["h00"] <= TASKS
+    assert changed["waits"] == [1]
+    own = {"Go on only if every host of the batch has its release", "See whether every host of the batch is healthy"}
+    assert changed["events"]["site.yml"].keys() == {STAGE, ACTIVATE, END, *own}, "no task is there in vain"
     assert unchanged["tasks"] == {"h00": 1}
+
+
+def _waited(*order: str) -> int:
+    """How often a batch waited, by the order in which hosts began (+) and ended (-) to wait."""
+    waits = Waits()
+    for word in order:
+        kind = "runner_on_start" if word[0] == "+" else "runner_on_ok"
+        waits.take({"event": kind, "event_data": {"task": ACTIVATE, "host": word[1:]}})
+        waits.take({"event": kind, "event_data": {"task": BEGIN, "host": word[1:]}})
+    return waits.count
+
+
+def test_hosts_that_wait_at_the_same_time_are_one_wait() -> None:
+    assert _waited("+a", "+b", "+c", "-b", "-a", "-c") == 1
+    assert _waited("+a", "-a", "+b", "-b", "+c", "-c") == 3
+    assert _waited("+a", "+b", "-a", "+c", "-b", "+d", "-c", "-d") == 2
