@@ -154,6 +154,8 @@ def spec_nasty_values() -> list[str]:
 class Rollout:
     """A spec, its compiled tree and the command, against one farm."""
 
+    skipped: tuple[str, ...] = SKIPPED
+
     def __init__(self, farm: Farm, directory: Path) -> None:
         self.farm, self.directory = farm, directory
         self.hosts = {"one": farm.hosts["h1"], "two": farm.hosts["h2"], "three": farm.hosts["h3"]}
@@ -223,7 +225,16 @@ class Rollout:
         assert done.returncode == 0, done.stderr
 
     def deploy(self, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return self.fleetc("deploy", str(self.directory), *SKIPPED, *options, **environment)
+        return self.fleetc("deploy", str(self.directory), *self.skipped, *options, **environment)
+
+    def begin(self, *options: str, **environment: str) -> subprocess.Popen[str]:
+        """A rollout that goes on while the test does something to it."""
+        inside = ["nsenter", f"--net=/run/netns/{self.farm.namespace}", "--"]
+        return subprocess.Popen(
+            [*inside, sys.executable, "-m", "fleetc", "deploy", str(self.directory), *self.skipped, *options],
+            cwd=ROOT, env={**self.environment, "FLEETC_CONNECT_TIMEOUT": "4", **environment}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
 
     @property
     def plan(self) -> Blueprint:

@@ -21,8 +21,7 @@ from typing import Any
 import pytest
 
 from tests.farm import Farm, Host
-from tests.hosts.test_deploy import CANARY, LACKING, SKIPPED, Rollout, process_of
-from tests.support import ROOT
+from tests.hosts.test_deploy import CANARY, LACKING, Rollout, process_of
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -41,15 +40,6 @@ class Faulty(Rollout):
         self.write(self.price, f'environment = {{ STANDIN_ILL = "{ill}" }}' if ill else "")
         self.compile()
         return self.price
-
-    def begin(self, *options: str, **environment: str) -> subprocess.Popen[str]:
-        """A rollout that goes on while the test does something to it."""
-        inside = ["nsenter", f"--net=/run/netns/{self.farm.namespace}", "--"]
-        return subprocess.Popen(
-            [*inside, sys.executable, "-m", "fleetc", "deploy", str(self.directory), *SKIPPED, *options],
-            cwd=ROOT, env={**self.environment, "FLEETC_CONNECT_TIMEOUT": "4", **environment}, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
 
     def runs(self) -> int:
         """The price of the release that the canary runs, wholly: arguments, unit, files, links and records agree."""
@@ -116,33 +106,6 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faul
     made.clear()
 
 
-ILLNESSES = {
-    "exit=1": "orch-a does not run",
-    "exit=0": "orch-a does not run",
-    "version=0.8.0": "orch-a is of release 0.8.0 instead of 0.9.1",
-    "price=1": "orch-a asks 1 wei a pixel of default instead of",
-    "hang": "orch-a answers nothing to /healthz",
-    "unwell": "orch-a answers 503 to /healthz",
-}
-
-
-QUICK = ("exit=1", "unwell")  # one that ends and one that answers; the others are slow
-
-
-@pytest.mark.parametrize(
-    "ill", [pytest.param(ill, marks=() if ill in QUICK else pytest.mark.slow) for ill in ILLNESSES]
-)
-def test_release_whose_node_is_ill_is_taken_back_and_no_later_batch_begins(fleet: Faulty, ill: str) -> None:
-    before, pids = fleet.runs(), fleet.pids()
-    fleet.release(ill)
-    done = fleet.deploy()
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert f"one: {ILLNESSES[ill]}" in done.stdout
-    assert fleet.runs() == before
-    after = fleet.pids()
-    assert {name for name in pids if pids[name] != after[name]} == {"orch-a"}
-
-
 def test_node_that_starts_slowly_is_waited_for(fleet: Faulty) -> None:
     price = fleet.release("slow=5")
     done = fleet.deploy()
@@ -197,23 +160,6 @@ def test_ansible_alone_keeps_the_same_promises(fleet: Faulty) -> None:
     ill = stock(fleet)
     assert ill.returncode != 0
     assert fleet.runs() == price
-    fleet.heals()
-
-
-def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Faulty) -> None:
-    before, one = fleet.runs(), fleet.hosts["one"]
-    fleet.release("slow=2")
-    rollout = fleet.begin()
-    in_phase(one, "switching", "watching")
-    one.cut_network()
-    try:
-        said = rollout.communicate(timeout=120)[0]
-        assert rollout.returncode == 5, said
-        assert "without a confirmation it goes back by itself" in said and "UNKNOWN" in said
-        in_phase(one, "reverted", seconds=90)
-    finally:
-        one.restore_network()
-    assert fleet.runs() == before
     fleet.heals()
 
 
