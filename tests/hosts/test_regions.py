@@ -67,7 +67,6 @@ batch = 3
 stable = "{stable}"
 deadline = "12s"
 confirm = "20s"
-drain = "{drain}"
 """
 
 ANOTHER = """
@@ -125,12 +124,11 @@ class Regions(Rollout):
         for path in ("/etc/livepeer/orchestrator-secret", "/var/lib/livepeer/eu-images-1"):
             images.run("chown", "-R", "livepeer", path)
 
-    def release(
-        self, ill: Mapping[str, str] = {}, home: str = "eu-edge-2", stable: str = "1s", drain: str = "0s"
-    ) -> str:
+    def release(self, ill: Mapping[str, str] = {}, home: str = "eu-edge-2", stable: str = "1s", drain: str = "") -> str:
         """Compile another release of every node, in which some are ill; the gateway eu-images is on the host `home`."""
         self.number += 1
-        text = OVERLAY.format(image=STANDIN_IMAGE, home=home, stable=stable, drain=drain)
+        text = OVERLAY.format(image=STANDIN_IMAGE, home=home, stable=stable)
+        text += f'drain = "{drain}"\n' if drain else ""
         text += "".join(ANOTHER.format(number=node[-1]) for node in MORE)
         for name, host in self.hosts.items():
             runtime = "docker" if HOSTS[name] in CONTAINERS else "systemd"
