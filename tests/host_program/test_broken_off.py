@@ -220,7 +220,7 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
 
 @pytest.mark.parametrize("begins", ["switching", "watching", "reverting"])
 def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(machine: Machine, begins: str) -> None:
-    """Whoever still lives, and sees its nodes end and none start, must not take that for what is wrong with releases."""
+    """Whoever still lives, and sees nodes end and none start, must not take that for what is wrong with a release."""
     switch, program = machine.begin(2), machine.program
     machine.ill |= {b"release 2 "} if begins == "reverting" else set()
     enter = program["enter"]
