@@ -13,7 +13,7 @@ import pytest
 
 from tests.farm import Farm, Host
 from tests.farm_image import STANDIN_PATH
-from tests.hosts.test_faults import STATE, in_phase, switch_of, wait
+from tests.hosts.switches import STATE, in_phase, switch_of, wait
 from tests.hosts.test_moves import Moving
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -159,7 +159,6 @@ def test_docker_that_restarts_in_the_switch(fleet: Moving) -> None:
     assert switch_of(three).get("phase") in (None, "reverted")
     fleet.deployed()
     assert b"-maxSessions=7" in [word for one in three.processes("livepeer") for word in one.argv]
-    fleet.heals()
 
 
 SITE = "/usr/lib/python3/dist-packages"

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.farm import STANDIN_IMAGE, Farm, Host, HostSpec
+from tests.hosts.switches import in_phase, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, Rollout
-from tests.hosts.test_faults import in_phase, state_of, switch_of, wait
 from tests.keystores import key_file
 from tests.support import ROOT
 
@@ -79,6 +79,7 @@ service = "eu-gpu-1.example.net:893{number}"
 cli = "127.0.0.1:793{number}"
 max_sessions = 2
 gpus = [0]
+monitor = true
 """
 
 
