@@ -340,17 +340,6 @@ def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
     assert rollout.pids() == before
 
 
-def test_dry_run_of_a_price_change_changes_nothing(rollout: Rollout) -> None:
-    before = rollout.pids()
-    rollout.write(price=1300)
-    rollout.compile()
-    done = rollout.deploy("--check")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert rollout.pids() == before
-    rollout.write(price=1200)
-    rollout.compile()
-
-
 def test_stale_tree_is_not_deployed(rollout: Rollout) -> None:
     before = rollout.pids()
     rollout.write(price=1300)
