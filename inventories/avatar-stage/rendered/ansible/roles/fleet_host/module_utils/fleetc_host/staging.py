@@ -186,7 +186,7 @@ def ran_until(release: str, record: Json) -> list[str]:
 
 
 def prune(keep: int) -> None:
-    """Remove old releases; those in use, and `keep` of the others, stay, and so do the programs that these name.
+    """Remove old releases; `keep` of them stay, all that are in use, and the programs that these name.
 
     Releases that were confirmed here stay before those that never were, whatever their age: only they are worth going
     back to, and some attempts that fail must not use up the way back.
