@@ -30,6 +30,11 @@ def switch_of(host: Host) -> dict[str, Any]:
     return found
 
 
+def journal_of(host: Host) -> list[dict[str, Any]]:
+    """The lines of a host's own journal."""
+    return [json.loads(line) for line in host.read(f"{STATE}/journal.jsonl").splitlines()]
+
+
 def wait(until: Callable[[], bool], seconds: float, what: str) -> None:
     """Ask every tenth of a second; the test fails with `what` when the seconds are over."""
     end = time.monotonic() + seconds

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.farm import Farm
-from tests.hosts.switches import STATE, in_phase, state_of, switch_of, wait
+from tests.hosts.switches import STATE, in_phase, journal_of, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, LACKING, Rollout, process_of
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -282,7 +282,6 @@ def test_no_journal_record_or_log_holds_a_secret(fleet: Faulty) -> None:
         logged = host.run("sh", "-c", f"journalctl --all --no-pager -o export | tee /dev/stderr | grep -caE '{words}'")
         assert logged.stdout.strip() == "0"
         assert len(logged.stderr) > 1000, "the host has no journal"
-        lines = [json.loads(line) for line in host.read(f"{STATE}/journal.jsonl").splitlines()]
-        assert {"staged", "switching", "confirmed"} <= {line["what"] for line in lines}
+        assert {"staged", "switching", "confirmed"} <= {line["what"] for line in journal_of(host)}
     kept = b"".join(path.read_bytes() for path in fleet.journal.iterdir())
     assert kept and not re.search(words.encode(), kept)
