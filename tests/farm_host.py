@@ -147,11 +147,15 @@ class Host:
         self.boot()
         self.wait_ready()
 
-    def reboot(self) -> None:
-        """Have the host reboot itself, in order, and wait until it is up again."""
+    def begin_reboot(self) -> None:
+        """Have the host reboot itself, in order, and wait until its next boot has begun."""
         before = self._leader()
         self.run("systemctl", "reboot")
         wait_for(lambda: self._find_leader() not in (None, before), 60, lambda: f"{self.name} did not reboot")
+
+    def reboot(self) -> None:
+        """Have the host reboot itself, in order, and wait until it is up again."""
+        self.begin_reboot()
         self.wait_ready()
 
     def prepare(self, image: Path, undo: ExitStack) -> None:

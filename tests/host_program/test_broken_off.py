@@ -41,6 +41,7 @@ class Machine:
         self.ill: set[bytes] = set()
         self.left: int | None = None
         self.changes = 0
+        self.stopping = False
         self.reborn()
 
     def reborn(self) -> None:
@@ -57,7 +58,7 @@ class Machine:
 
     def counted(self, do: Any) -> Any:
         def counting(*words: Any, **options: Any) -> Any:
-            if words[:1] != ("systemctl",) or words[1] != "show":
+            if words[:1] != ("systemctl",) or words[1] not in ("show", "is-system-running"):
                 self.changes += 1
                 if self.left is not None:
                     if self.left == 0:
@@ -86,6 +87,10 @@ class Machine:
                 active, pid = ("active", 1000 + NODES.index(name)) if name in self.running else ("inactive", 0)
                 blocks.append(f"Id=livepeer-{name}.service\nActiveState={active}\nMainPID={pid}\nNRestarts=0\n")
             return done(0, "\n".join(blocks), "")
+        if words[:2] == ("systemctl", "is-system-running"):
+            return done(int(self.stopping), "stopping\n" if self.stopping else "running\n", "")
+        if words[:2] == ("systemctl", "start") and self.stopping:
+            return done(1, "", "Transaction is destructive.")
         for word in words[2:]:
             node = word.removesuffix(".service").removeprefix("livepeer-")
             if words[:2] == ("systemctl", "stop"):
@@ -97,6 +102,19 @@ class Machine:
     def is_ill(self, service: dict[str, Any], _runtime: str, pid: int) -> str:
         name = service["name"]
         return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
+
+    def shut_down(self) -> None:
+        """Begin an orderly shutdown: nodes stop, and nothing starts any more."""
+        self.stopping = True
+        self.running.clear()
+
+    def boot(self) -> None:
+        """Start all nodes from their links, and then end what the shutdown broke off."""
+        self.stopping = False
+        self.running = {node: self.unit(node) for node in NODES}
+        self.reborn()
+        self.program["boot_id"] = lambda: "another boot"
+        self.program["resume"](True)
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self.program["answer"]({"format": 1, "do": do, **more})
@@ -198,6 +216,51 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
     plan = {"created": "2026-03-01T12:00:00Z", "seal": "-"}
     refused = machine.ask("begin", plan=plan, **request(3, machine.program))
     assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
+
+
+@pytest.mark.parametrize("begins", ["switching", "watching", "reverting"])
+def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(machine: Machine, begins: str) -> None:
+    """Whoever still lives, and sees nodes end and none start, must not take that for what is wrong with a release."""
+    switch, program = machine.begin(2), machine.program
+    machine.ill |= {b"release 2 "} if begins == "reverting" else set()
+    enter = program["enter"]
+
+    def entering(switch: dict[str, Any], phase: str, **facts: Any) -> None:
+        enter(switch, phase, **facts)
+        if phase == begins:
+            machine.shut_down()
+
+    program["enter"] = entering
+    with pytest.raises(program["RefusedError"], match="it goes back when it boots"):
+        program["carry_out"](switch)
+    with pytest.raises(program["RefusedError"], match="it goes back when it boots"):
+        program["end_dead"](switch["id"])
+    assert program["open_switch"]()["phase"] == begins
+    machine.boot()
+    assert machine.release() == 1
+    ended = json.loads(Path(machine.program["SWITCH"]).read_text())
+    why = "orch is ill" if begins == "reverting" else "the host was switched off in the middle"
+    assert ended["phase"] == "reverted" and ended["reasons"][-1] == why
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["own record", "record of an older program"])
+def test_releases_that_fail_do_not_use_up_the_way_back(machine: Machine, older: bool) -> None:
+    """The host keeps two releases: those that ran last."""
+    program, path = machine.program, Path(machine.program["RECORD"])
+    if older:
+        path.write_text(json.dumps({name: value for name, value in state(path).items() if name != "ran"}))
+    first = state(path)["release"]
+    machine.ill |= {b"release 2 ", b"release 3 "}
+    assert [machine.forward(release) for release in (2, 3)] == ["reverted", "reverted"]
+    assert machine.forward(4) == ""
+    assert program["kept_releases"]() == [first, state(path)["release"]] == state(path)["ran"]
+    assert machine.forward(5) == ""
+    assert len(program["kept_releases"]()) == 2 and first not in program["kept_releases"]()
+
+
+def state(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 def fill_up(machine: Machine, step: int) -> None:

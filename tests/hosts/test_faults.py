@@ -14,19 +14,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.farm import Farm, Host
-from tests.hosts.test_deploy import CANARY, LACKING, SKIPPED, Rollout, process_of
-from tests.support import ROOT
+from tests.farm import Farm
+from tests.hosts.switches import STATE, in_phase, journal_of, state_of, switch_of, wait
+from tests.hosts.test_deploy import CANARY, LACKING, Rollout, process_of
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-STATE = "/var/lib/fleetc"
 UNIT = "livepeer-orch-a.service"
 
 
@@ -41,15 +39,6 @@ class Faulty(Rollout):
         self.write(self.price, f'environment = {{ STANDIN_ILL = "{ill}" }}' if ill else "")
         self.compile()
         return self.price
-
-    def begin(self, *options: str, **environment: str) -> subprocess.Popen[str]:
-        """A rollout that goes on while the test does something to it."""
-        inside = ["nsenter", f"--net=/run/netns/{self.farm.namespace}", "--"]
-        return subprocess.Popen(
-            [*inside, sys.executable, "-m", "fleetc", "deploy", str(self.directory), *SKIPPED, *options],
-            cwd=ROOT, env={**self.environment, "FLEETC_CONNECT_TIMEOUT": "4", **environment}, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
 
     def runs(self) -> int:
         """The price of the release that the canary runs, wholly: arguments, unit, files, links and records agree."""
@@ -78,32 +67,6 @@ class Faulty(Rollout):
         assert self.runs() == price
 
 
-def state_of(host: Host) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(host.read(f"{STATE}/state.json"))
-    return found
-
-
-def switch_of(host: Host) -> dict[str, Any]:
-    """The switch that a host has written down, or nothing."""
-    try:
-        found: dict[str, Any] = json.loads(host.read(f"{STATE}/switch.json"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found
-
-
-def wait(until: Callable[[], bool], seconds: float, what: str) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end, what
-        time.sleep(0.1)
-
-
-def in_phase(host: Host, *phases: str, seconds: float = 60) -> None:
-    """Wait for a phase of the switch; "" is none that is open."""
-    wait(lambda: switch_of(host).get("phase", "") in phases, seconds, f"not {phases}: {switch_of(host)}")
-
-
 @pytest.fixture(scope="module")
 def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     """The fleet deployed once; the hosts are bare again afterwards."""
@@ -114,33 +77,6 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faul
     assert done.returncode == 0, done.stdout + done.stderr
     yield made
     made.clear()
-
-
-ILLNESSES = {
-    "exit=1": "orch-a does not run",
-    "exit=0": "orch-a does not run",
-    "version=0.8.0": "orch-a is of release 0.8.0 instead of 0.9.1",
-    "price=1": "orch-a asks 1 wei a pixel of default instead of",
-    "hang": "orch-a answers nothing to /healthz",
-    "unwell": "orch-a answers 503 to /healthz",
-}
-
-
-QUICK = ("exit=1", "unwell")  # one that ends and one that answers; the others are slow
-
-
-@pytest.mark.parametrize(
-    "ill", [pytest.param(ill, marks=() if ill in QUICK else pytest.mark.slow) for ill in ILLNESSES]
-)
-def test_release_whose_node_is_ill_is_taken_back_and_no_later_batch_begins(fleet: Faulty, ill: str) -> None:
-    before, pids = fleet.runs(), fleet.pids()
-    fleet.release(ill)
-    done = fleet.deploy()
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert f"one: {ILLNESSES[ill]}" in done.stdout
-    assert fleet.runs() == before
-    after = fleet.pids()
-    assert {name for name in pids if pids[name] != after[name]} == {"orch-a"}
 
 
 def test_node_that_starts_slowly_is_waited_for(fleet: Faulty) -> None:
@@ -200,23 +136,6 @@ def test_ansible_alone_keeps_the_same_promises(fleet: Faulty) -> None:
     fleet.heals()
 
 
-def test_host_that_is_cut_off_after_its_switch_goes_back_by_itself(fleet: Faulty) -> None:
-    before, one = fleet.runs(), fleet.hosts["one"]
-    fleet.release("slow=2")
-    rollout = fleet.begin()
-    in_phase(one, "switching", "watching")
-    one.cut_network()
-    try:
-        said = rollout.communicate(timeout=120)[0]
-        assert rollout.returncode == 5, said
-        assert "without a confirmation it goes back by itself" in said and "UNKNOWN" in said
-        in_phase(one, "reverted", seconds=90)
-    finally:
-        one.restore_network()
-    assert fleet.runs() == before
-    fleet.heals()
-
-
 @pytest.mark.parametrize("phase", ["switching", "healthy"])
 def test_host_whose_power_is_cut_goes_back_when_it_boots(fleet: Faulty, phase: str) -> None:
     before, one = fleet.runs(), fleet.hosts["one"]
@@ -243,8 +162,7 @@ def test_killed_rollout_leaves_no_ansible_and_the_next_one_takes_over_at_once(fl
     subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
     rollout.communicate(timeout=60)
     left = ["pgrep", "-f", f"ansible-playbook.*{fleet.farm.ssh_private_key}"]
-    time.sleep(5)
-    assert subprocess.run(left, check=False, capture_output=True).stdout == b"", "Ansible goes on"
+    wait(lambda: subprocess.run(left, check=False, capture_output=True).stdout == b"", 5, "Ansible goes on")
     fleet.heals()
 
 
@@ -283,34 +201,41 @@ def test_host_in_quarantine_is_left_alone_until_somebody_clears_it(fleet: Faulty
 
 
 DRIFT = {
-    "the unit": f"sed -i 's/pricePerUnit=[0-9]*/pricePerUnit=1/' /etc/systemd/system/{UNIT}",
-    "an addition to the unit": f"mkdir -p /etc/systemd/system/{UNIT}.d && "
-    f"printf '[Service]\\nEnvironment=LP_ETHURL=x\\n' > /etc/systemd/system/{UNIT}.d/own.conf",
-    "a file": "echo LP_V=6 >> /opt/fleetc/current/orch-a/node.env",
-    "secrets": "echo 'LP_ETHURL=\"https://else.example.net\"' > /etc/fleetc/orch-a/secrets.env",
-    "the process": f"systemctl stop {UNIT}",
+    "the unit": "sed -i 's/pricePerUnit=[0-9]*/pricePerUnit=1/' /etc/systemd/system/livepeer-{node}.service",
+    "an addition to the unit": "mkdir -p /etc/systemd/system/livepeer-{node}.service.d && "
+    "printf '[Service]\\nEnvironment=LP_ETHURL=x\\n' > /etc/systemd/system/livepeer-{node}.service.d/own.conf",
+    "a file": "echo LP_V=6 >> /opt/fleetc/current/{node}/node.env",
+    "secrets": "echo 'LP_ETHURL=\"https://else.example.net\"' > /etc/fleetc/{node}/secrets.env",
+    "the process": "true",
 }
 
 
 @pytest.mark.parametrize(
     "what",
-    [pytest.param(what, marks=() if what in ("the unit", "secrets") else pytest.mark.slow) for what in DRIFT],
+    [
+        ("the unit", "secrets"),
+        pytest.param(("an addition to the unit", "a file"), marks=pytest.mark.slow),
+        pytest.param(("secrets", "the process"), marks=pytest.mark.slow),
+    ],
 )
-def test_what_was_changed_by_hand_is_named_and_mended(fleet: Faulty, what: str) -> None:
-    """The process is started anew by hand too: it runs with what was changed."""
-    one, price = fleet.hosts["one"], fleet.price
-    assert one.run("sh", "-c", f"{DRIFT[what]}; systemctl daemon-reload").returncode == 0
-    if what != "the process":
-        one.run("systemctl", "restart", UNIT)
+def test_what_was_changed_by_hand_is_named_and_mended(fleet: Faulty, what: tuple[str, str]) -> None:
+    """Two nodes on two hosts. Their processes are started anew by hand too, with what was changed; or only stopped."""
+    price, nodes = fleet.price, {"one": "orch-a", "two": "orch-b"}
+    for (name, node), how in zip(nodes.items(), what, strict=True):
+        do = "stop" if how == "the process" else "restart"
+        script = f"{DRIFT[how].format(node=node)}; systemctl daemon-reload && systemctl {do} livepeer-{node}.service"
+        assert fleet.hosts[name].run("sh", "-c", script).returncode == 0
     told = fleet.deploy("--check")
-    assert "one: would " in told.stdout and "orch-a: " in told.stdout
+    for name, node in nodes.items():
+        assert re.search(f"^{name}: would (re)?start {node}: ", told.stdout, re.M), told.stdout
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 hosts: 1 deployed, 2 unchanged" in done.stdout
+    assert "3 hosts: 2 deployed, 1 unchanged" in done.stdout
     assert fleet.runs() == price
-    environ = process_of(one, fleet.service("orch-a")).environ
-    assert environ[b"LP_ETHURL"] == f"https://rpc.example.net/{CANARY}".encode()
-    assert b"LP_V" not in environ
+    for name, node in nodes.items():
+        process = process_of(fleet.hosts[name], fleet.service(node))
+        assert process.environ[b"LP_ETHURL"] == f"https://rpc.example.net/{CANARY}".encode()
+        assert b"LP_V" not in process.environ
     assert "3 hosts: 3 unchanged" in fleet.deploy().stdout
 
 
@@ -357,7 +282,6 @@ def test_no_journal_record_or_log_holds_a_secret(fleet: Faulty) -> None:
         logged = host.run("sh", "-c", f"journalctl --all --no-pager -o export | tee /dev/stderr | grep -caE '{words}'")
         assert logged.stdout.strip() == "0"
         assert len(logged.stderr) > 1000, "the host has no journal"
-        lines = [json.loads(line) for line in host.read(f"{STATE}/journal.jsonl").splitlines()]
-        assert {"staged", "switching", "confirmed"} <= {line["what"] for line in lines}
+        assert {"staged", "switching", "confirmed"} <= {line["what"] for line in journal_of(host)}
     kept = b"".join(path.read_bytes() for path in fleet.journal.iterdir())
     assert kept and not re.search(words.encode(), kept)

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.farm import Farm
-from tests.hosts.test_faults import Faulty, in_phase, wait
+from tests.hosts.switches import in_phase, wait
+from tests.hosts.test_faults import Faulty
 
 pytestmark = pytest.mark.usefixtures("processes")
 

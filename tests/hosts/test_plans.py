@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,9 +16,8 @@ import pytest
 from fleetc.rollout.plan.data import SealedPlan
 from fleetc.rollout.plan.document import decode, seal_of
 from tests.farm import Farm
-from tests.hosts.test_deploy import CANARY, SECRET, SKIPPED, Rollout
-from tests.hosts.test_faults import in_phase
-from tests.support import ROOT
+from tests.hosts.switches import in_phase
+from tests.hosts.test_deploy import CANARY, SECRET, Rollout
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -215,12 +213,7 @@ def test_plan_halts_where_a_later_host_is_changed_after_its_first_batch(fleet: F
     fleet.compile()
     fleet.make("--observe")
     before, two = fleet.pids(), fleet.hosts["two"]
-    command = [sys.executable, "-m", "fleetc", "deploy", str(fleet.directory), *SKIPPED, "--plan", str(fleet.file)]
-    inside = ["nsenter", f"--net=/run/netns/{fleet.farm.namespace}", "--"]
-    rollout = subprocess.Popen(
-        [*inside, *command], cwd=ROOT, env=fleet.environment, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+    rollout = fleet.begin("--plan", str(fleet.file))
     in_phase(fleet.hosts["one"], "switching", "watching")
     two.run("sed", "-i", "s/pricePerUnit=[0-9]*/pricePerUnit=1/", "/etc/systemd/system/livepeer-orch-b.service")
     said = rollout.communicate(timeout=120)[0]

@@ -75,9 +75,9 @@ class Installed(Faulty):
     def path(self, release: str) -> str:
         return f"/opt/fleetc/programs/{self.digests[release]}/livepeer"
 
-    def runs_program(self, release: str) -> None:
-        """The canary's process was started from the program of a release, and that file is what it runs."""
-        host, process = self.hosts["one"], process_of(self.hosts["one"], self.service("orch-a"))
+    def runs_program(self, release: str, name: str = "one", node: str = "orch-a") -> None:
+        """A node's process was started from the program of a release, and that file is what it runs."""
+        host, process = self.hosts[name], process_of(self.hosts[name], self.service(node))
         assert process.argv[0] == self.path(release).encode()
         assert host.run("readlink", f"/proc/{process.pid}/exe").stdout.strip() == self.path(release)
         said = host.run(f"/proc/{process.pid}/exe", "-version").stdout
@@ -131,18 +131,23 @@ def test_release_change_installs_and_runs_the_program_beside_the_old_one(fleet: 
     assert fleet.programs("one") == set(fleet.digests.values())
 
 
-@pytest.mark.parametrize("restarted", [True, False], ids=["restarted", "running on"])
-def test_program_changed_by_hand_is_named_and_mended(fleet: Installed, restarted: bool) -> None:
-    one, path = fleet.hosts["one"], fleet.path("v0.9.1")
-    one.run("sh", "-c", f"cp {STANDIN_PATH} {path}.own && echo >> {path}.own && mv {path}.own {path}")
-    if restarted:
-        one.run("systemctl", "restart", "livepeer-orch-a.service")
+def test_program_changed_by_hand_is_named_and_mended(fleet: Installed) -> None:
+    """On one host its node is restarted by hand too, on the other all nodes run on."""
+    one, _ = hosts = fleet.hosts["one"], fleet.hosts["two"]
+    path = fleet.path("v0.9.1")
+    for host in hosts:
+        host.run("sh", "-c", f"cp {STANDIN_PATH} {path}.own && echo >> {path}.own && mv {path}.own {path}")
+    one.run("systemctl", "restart", "livepeer-orch-a.service")
     told = fleet.deploy("--check")
-    assert "its program was changed or removed on the host" in told.stdout
+    for name, node in (("one", "orch-a"), ("two", "orch-b")):
+        assert f"{name}: would restart {node}: its program was changed or removed on the host" in told.stdout
     done = fleet.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
-    assert digest(one.read(path)) == digest(one.read(STANDIN_PATH))
+    for host in hosts:
+        assert digest(host.read(path)) == digest(one.read(STANDIN_PATH))
     fleet.runs_program("v0.9.1")
+    fleet.runs_program("v0.9.1", "two", "orch-b")
+    fleet.runs_program("v0.9.1", "two", "gate")
     assert "3 hosts: 3 unchanged" in fleet.deploy().stdout
 
 

@@ -1,7 +1,7 @@
 """The example fleet two-regions on six hosts: a rolling deploy, one that fails, a move and a rollback.
 
-The tests run in their order on one fleet. What the example has and this farm lacks is removed in an overlay: three
-orchestrators, and the addresses. After each rollout every host runs exactly one release, in all its parts.
+The tests run in their order on one fleet. An overlay removes what the example has and this farm lacks, and gives one
+host more orchestrators. After each rollout every host runs exactly one release, in all its parts.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ import hashlib
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.farm import STANDIN_IMAGE, Farm, HostSpec
+from tests.farm import STANDIN_IMAGE, Farm, Host, HostSpec
+from tests.hosts.switches import in_phase, journal_of, state_of, switch_of, wait
 from tests.hosts.test_deploy import CANARY, Rollout
 from tests.keystores import key_file
 from tests.support import ROOT
@@ -27,13 +30,14 @@ pytestmark = pytest.mark.usefixtures("processes")
 HOSTS = {"eu-edge-1": "h1", "us-edge": "h2", "eu-edge-2": "h3", "eu-gpu-1": "h4", "eu-ai": "h5", "us-gpu-1": "h6"}
 CONTAINERS = ("h1", "h2")
 GATEWAYS = ("eu-live", "us-live", "eu-images")
-ORCHESTRATORS = ("eu-video-1", "eu-images-1", "us-video-1")
+MORE = ("eu-video-2", "eu-video-3", "eu-video-4")
+ORCHESTRATORS = ("eu-video-1", *MORE, "eu-images-1", "us-video-1")
 WALLETS = {"payer": "1", "earner": "2", "ai-earner": "3"}
-SKIPPED = [
+SKIPPED = tuple(
     word
     for code in ("gpus-visible", "toolkit-missing", "docker-answers", "rpc-answers", "service-address-leads-here")
     for word in ("--skip", f"{code}=the farm has no GPU, no chain, no names, and no Docker beside nodes under systemd")
-]
+)
 
 OVERLAY = """
 remove = [
@@ -46,7 +50,7 @@ remove = [
 image = "{image}"
 
 [gateways.eu-live]
-orchestrators = ["eu-video-1", "us-video-1"]
+orchestrators = ["eu-video-1", "eu-video-2", "eu-video-3", "eu-video-4", "us-video-1"]
 
 [gateways.us-live]
 orchestrators = ["eu-video-1", "us-video-1"]
@@ -55,11 +59,27 @@ orchestrators = ["eu-video-1", "us-video-1"]
 http = "0.0.0.0:9935"
 host = "{home}"
 
+[orchestrators.eu-video-1]
+max_sessions = 2
+
 [rollout]
 batch = 3
-stable = "1s"
-deadline = "12s"
+stable = "{stable}"
+deadline = "{deadline}"
 confirm = "20s"
+"""
+
+ANOTHER = """
+[orchestrators.eu-video-{number}]
+host = "eu-gpu-1"
+mode = "video"
+wallet = "earner"
+price = "1200 wei / pixel"
+service = "eu-gpu-1.example.net:893{number}"
+cli = "127.0.0.1:793{number}"
+max_sessions = 2
+gpus = [0]
+monitor = true
 """
 
 
@@ -75,6 +95,7 @@ class Sample(NamedTuple):
 class Regions(Rollout):
     """The fleet, whose releases are told apart by a variable of every node."""
 
+    skipped = SKIPPED
     number = 0
 
     def __init__(self, farm: Farm, directory: Path) -> None:
@@ -104,10 +125,19 @@ class Regions(Rollout):
         for path in ("/etc/livepeer/orchestrator-secret", "/var/lib/livepeer/eu-images-1"):
             images.run("chown", "-R", "livepeer", path)
 
-    def release(self, ill: str = "", home: str = "eu-edge-2") -> str:
-        """Compile another release of every node; the gateway us-live is ill in it, eu-images is on the host `home`."""
+    def release(
+        self,
+        ill: Mapping[str, str] = {},
+        home: str = "eu-edge-2",
+        stable: str = "1s",
+        deadline: str = "12s",
+        drain: str = "",
+    ) -> str:
+        """Compile another release of every node, in which some are ill; the gateway eu-images is on the host `home`."""
         self.number += 1
-        text = OVERLAY.format(image=STANDIN_IMAGE, home=home)
+        text = OVERLAY.format(image=STANDIN_IMAGE, home=home, stable=stable, deadline=deadline)
+        text += f'drain = "{drain}"\n' if drain else ""
+        text += "".join(ANOTHER.format(number=node[-1]) for node in MORE)
         for name, host in self.hosts.items():
             runtime = "docker" if HOSTS[name] in CONTAINERS else "systemd"
             text += (
@@ -116,14 +146,14 @@ class Regions(Rollout):
         for table, nodes in (("gateways", GATEWAYS), ("orchestrators", ORCHESTRATORS)):
             for node in nodes:
                 text += f'[{table}.{node}.environment]\nRELEASE = "{self.number}"\n'
-                text += f'STANDIN_ILL = "{ill}"\n' if ill and node == "us-live" else ""
+                text += f'STANDIN_ILL = "{ill[node]}"\n' if node in ill else ""
         (self.directory / "farm.toml").write_text(text, encoding="utf-8")
         self.compile()
         shutil.copytree(self.directory / "rendered", self.directory / "releases" / str(self.number))
         return str(self.number)
 
     def roll_out(self, *options: str, code: int = 0) -> str:
-        done = self.fleetc("deploy", str(self.directory), *SKIPPED, *options)
+        done = self.deploy(*options)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
@@ -161,7 +191,7 @@ class Regions(Rollout):
 
     def _whole(self, name: str) -> str:
         host = self.hosts[name]
-        link = json.loads(host.read("/var/lib/fleetc/state.json"))["release"]
+        link = state_of(host)["release"]
         runs = {
             node: release for node, places in self.sample().nodes.items() for release, where in places if where == name
         }
@@ -214,13 +244,29 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Regions]:
         yield made
 
 
-def test_rolling_deploy(fleet: Regions) -> None:
+def drained(host: Host) -> dict[str, int]:
+    """How many sessions were left of each orchestrator when a host stopped waiting for them, as its journal says."""
+    return {line["node"]: line["sessions"] for line in journal_of(host) if line["what"] == "drained"}
+
+
+def test_rolling_deploy_lets_orchestrators_finish_their_sessions(fleet: Regions) -> None:
     batches = json.loads((fleet.directory / "rendered/ansible/rollout.json").read_text())["fleet_batches"]
     assert [len(batch) for batch in batches] == [1, 3, 2]
-    number = fleet.release()
+    number = fleet.release(drain="5s")
+    ends, stays = fleet.hosts["eu-gpu-1"], fleet.hosts["eu-ai"]
+    ends.write("/var/lib/livepeer/eu-video-1/standin-sessions", b"2")
+    stays.write("/var/lib/livepeer/eu-images-1/standin-sessions", b"1")
     with fleet.sampled() as samples:
-        said = fleet.roll_out()
+        rollout = fleet.begin()
+        wait(lambda: switch_of(ends).get("step", [""])[0] == "drain", 60, "nothing is drained")
+        time.sleep(1.5)
+        assert not _changed(fleet.sample(), number) & {"eu-gpu-1"}, "it restarted with its sessions"
+        ends.write("/var/lib/livepeer/eu-video-1/standin-sessions", b"0")
+        said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 0, said
     assert "6 hosts: 6 deployed" in said
+    assert drained(ends) == {"eu-video-1": 0, **dict.fromkeys(MORE, 0)}
+    assert drained(stays) == {"eu-images-1": 1}, "its sessions do not end, so it restarts when the time is over"
     assert set(fleet.whole().values()) == {number}
     begun = [next(at for at, one in enumerate(samples) if _changed(one, number) & set(batch)) for batch in batches]
     assert begun == sorted(begun)
@@ -235,13 +281,85 @@ def _changed(sample: Sample, number: str) -> set[str]:
     return {host for places in sample.nodes.values() for release, host in places if release == number}
 
 
-def test_release_that_fails_in_the_last_batch_goes_back(fleet: Regions) -> None:
-    before, number = fleet.number, fleet.release("unwell")
-    said = fleet.roll_out(code=4)
-    assert "us-edge: us-live answers 503 to /healthz" in said
-    batches = json.loads((fleet.directory / "rendered/ansible/rollout.json").read_text())["fleet_batches"]
-    expected = {host: str(before) if batch == batches[-1] else number for batch in batches for host in batch}
-    assert fleet.whole() == expected
+ILL = {
+    "eu-video-1": ("price=1", "eu-video-1 asks 1 wei a pixel of default instead of 1200"),
+    "eu-video-2": ("version=0.8.0", "eu-video-2 is of release 0.8.0 instead of 0.9.1"),
+    "eu-video-3": ("hang", "eu-video-3 answers nothing to /healthz"),
+    "eu-video-4": ("exit=1", "eu-video-4 does not run"),
+    "eu-live": ("exit=0", "eu-edge-1: eu-live "),
+    "eu-images": ("die=2", "eu-edge-2: eu-images does not run"),
+}
+"""Nodes of the second batch, with what their host says of them. What dies has outlived the first looks."""
+
+
+def test_ill_nodes_take_their_batch_back_and_no_later_batch_begins(fleet: Regions) -> None:
+    before = fleet.whole()
+    number = fleet.release({node: ill for node, (ill, _) in ILL.items()}, stable="4s")
+    with fleet.sampled() as samples:
+        said = fleet.roll_out(code=4)
+    for node, (_, words) in ILL.items():
+        assert words in said, node
+    assert sum((number, "eu-edge-2") in one.nodes.get("eu-images", ()) for one in samples) > 5, "it died at once"
+    assert not any(_changed(one, number) & {"us-gpu-1", "us-edge"} for one in samples)
+    assert fleet.whole() == {**before, "eu-ai": number}
+
+
+def held(host: Host, program: str, condition: str) -> None:
+    """A program of a host hangs for as long as the condition holds."""
+    script = f'#!/bin/sh\n{condition} && exec sleep 600\nexec /usr/bin/{program} "$@"\n'
+    host.write(f"/usr/local/bin/{program}", script.encode(), 0o755)
+
+
+def test_host_that_reboots_while_its_release_comes(fleet: Regions) -> None:
+    """Its disk is slow: the release is not complete there."""
+    before, canary = fleet.whole(), fleet.hosts["eu-ai"]
+    fleet.release()
+    held(canary, "sync", "[ -e /run/held ]")
+    canary.write("/run/held", b"")  # gone with the boot
+    rollout = fleet.begin()
+    wait(
+        lambda: canary.run("test", "-e", "/opt/fleetc/releases/.new/.wanted.json").returncode == 0, 60, "nothing comes"
+    )
+    canary.reboot()
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 1, said
+    assert "eu-ai: could not be reached" in said
+    assert fleet.whole() == before
+
+
+def test_hosts_that_reboot_in_each_phase_of_a_switch_go_back(fleet: Regions) -> None:
+    """One batch: a host between stop and start, one that waits for health, one for its confirmation. The first one
+    reboots once more while it goes back."""
+    before, number = fleet.whole(), fleet.release({"eu-images": "slow=60"}, deadline="60s")
+    phases = {"eu-gpu-1": "switching", "eu-edge-2": "watching", "eu-edge-1": "healthy"}
+    switching, *_ = hosts = [fleet.hosts[name] for name in phases]
+    held(switching, "systemctl", '[ "$1" = start ] && [ -e /etc/held ]')
+    switching.write("/etc/held", b"")
+    rollout = fleet.begin()
+    for host, phase in zip(hosts, phases.values(), strict=True):
+        in_phase(host, phase)
+    starts(switching)
+    assert {name: switch_of(fleet.hosts[name])["phase"] for name in phases} == phases
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(Host.begin_reboot, hosts))
+    in_phase(switching, "reverting")
+    starts(switching)
+    switching.run("rm", "/etc/held")
+    switching.begin_reboot()
+    said = rollout.communicate(timeout=120)[0]
+    assert rollout.returncode == 5, said
+    for host, (name, phase) in zip(hosts, phases.items(), strict=True):
+        host.wait_ready()
+        in_phase(host, "reverted")
+        assert switch_of(host)["reasons"] == ["the host was switched off in the middle"], phase
+        told = "\n".join(line for line in said.splitlines() if line.startswith(f"{name}: "))
+        assert "without a confirmation it goes back by itself" in told, (phase, said)
+    assert fleet.whole() == {**before, "eu-ai": number}
+
+
+def starts(host: Host) -> None:
+    """Wait until a switch is about to start a node, for which it has stopped all it had to."""
+    wait(lambda: journal_of(host)[-1].get("do") == "start", 60, f"{host.name} starts nothing")
 
 
 def test_next_rollout_heals_and_moves_a_node_that_comes_back_with_a_rollback(fleet: Regions) -> None:

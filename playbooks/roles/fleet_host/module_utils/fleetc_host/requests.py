@@ -23,7 +23,17 @@ from .releases import is_old_layout, kept_release, runtime_here, wanted_of, whol
 from .secret_files import masked, secret_files, secrets_at
 from .stack.checkout import fetch_source
 from .stack.needs import need_stack
-from .staging import end_before, keep_images, learn_settings, make_places, need_programs, prune, stage, staged
+from .staging import (
+    end_before,
+    keep_images,
+    learn_settings,
+    make_places,
+    need_programs,
+    prune,
+    ran_until,
+    stage,
+    staged,
+)
 from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
@@ -237,7 +247,8 @@ def do_confirm(request: Json) -> Json:
         if switch is None or not mine or switch["phase"] != HEALTHY:
             phase = switch["phase"] if switch is not None and mine else "gone"
             raise RefusedError("not-confirmed", "the release cannot be confirmed: its switch is %s" % phase)
-        write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"]})
+        ran = ran_until(switch["to"], record)
+        write_json(RECORD, {**record, "confirmed": switch["to"], "confirmed_switch": switch["id"], "ran": ran})
         forget_switch(switch)
     return {"changed": True}
 

@@ -238,6 +238,11 @@ def locked(seconds: float) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_shutting_down() -> bool:
+    """Whether the host reboots or is being switched off: its nodes stop then, and none can be started."""
+    return run("systemctl", "is-system-running").out.strip() == "stopping"
+
+
 def boot_id() -> str:
     """Which boot of the host this is."""
     return (read("/proc/sys/kernel/random/boot_id") or b"").decode().strip()

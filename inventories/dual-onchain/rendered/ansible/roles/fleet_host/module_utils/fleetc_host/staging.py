@@ -175,12 +175,28 @@ def new_name(digest: str) -> str:
     return "%s.%d" % (digest, max([0, *numbers]) + 1)
 
 
+def ran_until(release: str, record: Json) -> list[str]:
+    """The releases on the disk that were confirmed here, by when; the last is the one that is confirmed now.
+
+    A record that an older program wrote knows only one of them.
+    """
+    names = kept_releases()
+    before = record.get("ran", [record.get("confirmed", "")])
+    return [*(name for name in before if name in names and name != release), release]
+
+
 def prune(keep: int) -> None:
-    """Remove old releases; those in use, and the newest `keep` ones, stay, and so do the programs that these name."""
+    """Remove old releases; `keep` of them stay, all that are in use, and the programs that these name.
+
+    Releases that were confirmed here stay before those that never were, whatever their age: only they are worth going
+    back to, and some attempts that fail must not use up the way back.
+    """
     used = {release_at("%s/%s" % (CURRENT, name)) for name in names_in(CURRENT)}
     record = read_state(RECORD) or {}
     used |= {str(record.get("release", "")), str(record.get("confirmed", ""))}
-    kept = set(kept_releases()[-max(keep, 1) :]) | used
+    names = kept_releases()
+    ran = [name for name in record.get("ran", []) if name in names]
+    kept = {*[*(name for name in names if name not in ran), *ran][-max(keep, 1) :], *used}
     for name in os.listdir(RELEASES) if os.path.isdir(RELEASES) else ():
         if name not in kept:
             remove("%s/%s" % (RELEASES, name))

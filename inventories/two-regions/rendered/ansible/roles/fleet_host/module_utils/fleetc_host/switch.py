@@ -29,7 +29,7 @@ from .switch_file import (
     keep_room,
     open_switch,
 )
-from .system import boot_id, locked, note, read_state, run, write_json
+from .system import boot_id, is_shutting_down, locked, note, read_state, run, write_json
 
 STARTING_SECONDS = 15
 """How long the process that carries out a switch may take to begin."""
@@ -167,13 +167,21 @@ def telling(switch: Json) -> Callable[[str, str], None]:
 def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
     """Bring the host back to where a switch began, and ask the same health. The caller holds the lock.
 
-    Where that breaks off, as on a disk that takes no writes, a new timer tries it again.
+    Where that breaks off, as on a disk that takes no writes, a new timer tries it again. While the host is being shut
+    down nothing can be started, so it goes back when it boots.
     """
+    need_power()
     try:
         go_back(switch, reasons, words)
     except Exception:
         start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS)
         raise
+
+
+def need_power() -> None:
+    """Refuse to judge a host that is being shut down: its switch stays open, and the unit at boot ends it."""
+    if is_shutting_down():
+        raise RefusedError("host-stops", "the host is being shut down; it goes back when it boots")
 
 
 def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
@@ -191,6 +199,8 @@ def go_back(switch: Json, reasons: list[str], words: Iterable[str]) -> None:
         problems = healthy(wanted, seconds["deadline"], seconds["stable"])
     except Exception as failure:
         problems = [told_of(failure)]
+    if problems:
+        need_power()
     disarm(switch)
     if problems:
         why = "it could not go back to %s: %s" % (switch["from"][:12] or "nothing", "; ".join(problems)[:500])
