@@ -1,7 +1,7 @@
 """Lowers streams: the request that creates each of them, and what a webhook answers about it to its gateway.
 
-In: a fleet. Out: `StreamBlueprint`s, sorted by name, and where their API is. The request comes from `analysis/requests.py`, and rules measure
-its size.
+In: a fleet. Out: `StreamBlueprint`s, sorted by name, and where their API is. The request comes from
+`analysis/requests.py`, and rules measure its size.
 """
 
 from __future__ import annotations
