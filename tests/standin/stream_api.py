@@ -278,7 +278,9 @@ FAULTS: dict[str, Callable[[Any, Service], None]] = {
 """What can be wrong with an answer, by the id that is asked for, or by the name in the body of a request."""
 
 
-def serve(token: str, certificate: Path | None, refusal_seconds: float, port: int = 0) -> tuple[ThreadingHTTPServer, str]:
+def serve(
+    token: str, certificate: Path | None, refusal_seconds: float, port: int = 0
+) -> tuple[ThreadingHTTPServer, str]:
     """A server that listens, and the address of its API."""
     ThreadingHTTPServer.request_queue_size = 256
     server = ThreadingHTTPServer(("127.0.0.1", port), make_handler(Service(token), refusal_seconds))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +55,7 @@ def talk(
     from fleetc.lower.streams import lower_stream_api
 
     api = _trusted(lower_stream_api(fleet), settings, spec)
-    talking = _Talk(spec, api, chosen, settings)
+    talking = _Talk(spec, api, chosen, set(fleet.streams), settings)
     if not apply:
         return asyncio.run(talking.ask())
     with locked_spec(spec):
@@ -86,7 +86,12 @@ class _Talk:
     """One conversation: the secrets it may use, the ids that are known, and what is printed on the way."""
 
     def __init__(
-        self, spec: Path, api: StreamApiBlueprint, chosen: Sequence[StreamBlueprint], settings: Settings
+        self,
+        spec: Path,
+        api: StreamApiBlueprint,
+        chosen: Sequence[StreamBlueprint],
+        declared: Collection[str],
+        settings: Settings,
     ) -> None:
         from fleetc.disk.ids_file import ids_path
         from fleetc.online.http import Limits, Service
@@ -98,6 +103,7 @@ class _Talk:
             {(api.kind, api.reference), *references}, settings.vault_file, settings.vault_password_file
         )
         self._chosen = chosen
+        self._declared = declared
         self._service = Service(api.base_url, token_of(api, self._values))
         self._limits = Limits(at_once=settings.stream_requests, total_seconds=settings.stream_seconds)
         self._mask = Mask(value for value in self._values.values() if len(value) >= _LEAST_MASKED)
@@ -159,9 +165,13 @@ class _Talk:
             text, advice = f"{self._path} is damaged{where}: {problem}", "restore it from version control"
             raise FilesError("ids-damaged", text, path=str(self._path), advice=advice) from None
         self._ids = {url: dict(streams) for url, streams in found.items()}
+        for name in sorted(self._known.keys() - self._declared):
+            what = f"{self._path.name} has an id of {name}, which the spec does not declare"
+            message(self._mask.masked(f"note: {what}; fleetc deletes no stream"))
 
     def _keep(self, name: str, known: Known | None) -> None:
         """Write down what is known of a stream now."""
+        from fleetc.disk.files import FilesError
         from fleetc.disk.ids_file import write_ids_file
         from fleetc.stream_api.ids import ids_text
 
@@ -169,7 +179,13 @@ class _Talk:
         streams.pop(name, None)
         if known is not None:
             streams[name] = known
-        write_ids_file(self._path, ids_text(self._ids))
+        try:
+            write_ids_file(self._path, ids_text(self._ids))
+        except FilesError as problem:
+            if known is not None and known.id is not None:
+                text = f"{problem.message}; {name} has the id {known.id}: write that down"
+                raise FilesError(problem.code, text, path=problem.path, advice=problem.help, exit_code=3) from None
+            raise
 
 
 _LEAST_MASKED = 6

@@ -118,16 +118,29 @@ def _drift(drift: Drift) -> dict[str, Any]:
 
 
 def all_as_text(reports: Sequence[Report], applied: Sequence[Applied] | None) -> str:
-    """For a terminal or a log: what is not as declared or has notes, what became of changes, and a count."""
-    parts = [as_text(report) for report in reports if report.kind != IN_SYNC or report.notes]
+    """For a terminal or a log: what is not as declared, what became of changes, a count, and what else is notable.
+
+    Notes about streams that are as declared are printed once each, unless there is only one stream.
+    """
+    apart = [report for report in reports if report.kind != IN_SYNC or len(reports) == 1]
+    parts = [as_text(report) for report in apart]
     for done in applied or ():
         if done.result != UNCHANGED:
-            sent = f" ({done.accepted} requests accepted)" if done.accepted else ""
-            parts.append(f"{visible(done.stream)}: {done.result.replace('_', ' ')}{sent}\n")
+            parts.append(f"{visible(done.stream)}: {done.result.replace('_', ' ')}{_accepted(done.accepted)}\n")
             parts += [f"  {visible(reason)}\n" for reason in done.reasons]
+    if len(reports) != 1:
+        notes = Counter(note for report in reports if report.kind == IN_SYNC for note in report.notes)
+        parts += [
+            f"note: {visible(note)}{f' ({count} streams)' if count > 1 else ''}\n" for note, count in notes.items()
+        ]
     kinds = Counter(report.kind for report in reports)
     tally = ", ".join(f"{kinds[kind]} {kind}" for kind in _KINDS if kinds[kind])
-    return "".join([*parts, f"{len(reports)} streams{': ' if tally else ''}{tally}\n"])
+    counted = "1 stream" if len(reports) == 1 else f"{len(reports)} streams"
+    return "".join([*parts, f"{counted}{': ' if tally else ''}{tally}\n"])
+
+
+def _accepted(count: int) -> str:
+    return f" (the service accepted {count} {'request' if count == 1 else 'requests'})" if count else ""
 
 
 def all_as_json(
