@@ -38,6 +38,8 @@ class Service:
         self.streams: dict[str, StandIn] = {}
         self.log: list[dict[str, Any]] = []
         self.targets = 0
+        self.exact: set[str] = set()
+        self.active = 0
         self.lock = threading.Lock()
 
     def create(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -62,6 +64,12 @@ class Service:
         held = StandIn()
         held.stored = stream
         self.streams[stream["id"]] = held
+        self.exact.add(stream["id"])
+
+    def get(self, stream_id: str) -> dict[str, Any]:
+        """A stream as it is answered."""
+        held = self.streams[stream_id]
+        return held.stored if stream_id in self.exact else held.get()
 
 
 def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
@@ -107,13 +115,16 @@ def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
             with service.lock:
                 seen = {"method": method, "path": self.path, "body": body}
                 service.log.append({**seen, "token": self.headers.get("Authorization"), "at": time.monotonic()})
+            try:
+                self._admit(method, body)
+            except BrokenPipeError:
+                self.close_connection = True
+
+        def _admit(self, method: str, body: Any) -> None:
             if self.headers.get("Authorization") != f"Bearer {service.token}":
                 self.reply(401, {"errors": [f"no token object {self.headers.get('Authorization')} found"]})
                 return
-            try:
-                self._judge(method, body)
-            except BrokenPipeError:
-                self.close_connection = True
+            self._judge(method, body)
 
         def _about_itself(self, method: str, body: Any) -> None:
             if self.path == "/standin/log":
@@ -160,14 +171,14 @@ def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
             elif not stream_id:
                 self.reply(200, [held.get() for held in service.streams.values()])
             else:
-                self.reply(200, service.streams[stream_id].get())
+                self.reply(200, service.get(stream_id))
 
         def _made(self, name: str, created: dict[str, Any]) -> None:
             """Answers that leave open what became of a creation."""
             if name == "made-then-silent":
                 time.sleep(refusal_seconds)
             elif name == "made-then-500":
-                self.reply(500, {"errors": ["internal error"]})
+                self.reply(500, {"errors": ["server error"]})
             elif name == "made-without-id":
                 self.reply(201, {key: value for key, value in created.items() if key != "id"})
             elif name == "made-with-token":
@@ -200,6 +211,17 @@ def _silent(handler: Any, _service: Service) -> None:
     """Nothing at all."""
     time.sleep(100)
     handler.close_connection = True
+
+
+def _slow(handler: Any, service: Service) -> None:
+    """A stream after a while; the log has how many wait like this at once."""
+    with service.lock:
+        service.active += 1
+        service.log[-1]["active"] = service.active
+    time.sleep(0.2)
+    with service.lock:
+        service.active -= 1
+    handler.reply(200, {**STREAM, "id": "fault-slow"})
 
 
 def _cut(handler: Any, _service: Service) -> None:
@@ -256,6 +278,7 @@ FAULTS: dict[str, Callable[[Any, Service], None]] = {
     "fault-2-gb": _endless,
     "fault-drip": _drip,
     "fault-silent": _silent,
+    "fault-slow": _slow,
     "fault-cut": _cut,
     "fault-not-http": _not_http,
     "fault-redirect": _elsewhere,
@@ -266,7 +289,7 @@ FAULTS: dict[str, Callable[[Any, Service], None]] = {
     "fault-422": _says(422, {"errors": ['{"keyword": "additionalProperties"}']}),
     "fault-423": _says(423, {"errors": ["locked"]}),
     "fault-429": _says(429, {"errors": ["too many requests"]}, Retry_After="3600"),
-    "fault-500": _says(500, {"errors": ["internal error"]}),
+    "fault-500": _says(500, {"errors": ["server error"]}),
     "fault-502": _says(502, b"<html>Bad Gateway</html>"),
     "fault-503": _says(503, {}),
     "fault-echo-200": _echo(200),
