@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "compiler" / "fleetc"
 
 # upstream/__main__.py is a door too: maintainers refresh the flag table with it, by pathlib, which upstream/ may use.
-DOORS = {"disk", "rollout.hosts", "cli", "settings", "__main__"}
+DOORS = {"disk", "rollout.hosts", "online", "cli", "settings", "__main__"}
 BANNED = {"os", "time", "random", "subprocess", "socket", "shutil", "tempfile", "datetime", "secrets", "urllib", "http"}
 
 
@@ -96,6 +96,13 @@ def test_siblings_do_not_import_one_another(room: str) -> None:
 def test_only_the_runner_imports_ansible_runner() -> None:
     found = {m.name for m in MODULES for imported, _ in m.imports() if imported.split(".")[0] == "ansible_runner"}
     assert found == {"rollout.hosts.runner"}
+
+
+def test_only_online_talks_to_services() -> None:
+    network = {"httpx", "socket", "urllib", "http", "ssl", "asyncio"}
+    found = {m.name for m in MODULES for imported, _ in m.imports() if imported.split(".")[0] in network}
+    assert found == {"online.http", "online.asking", "cli.streaming"}  # the last one starts the loop of asyncio
+    assert {m.name for m in MODULES for imported, _ in m.imports() if imported == "httpx"} == {"online.http"}
 
 
 def test_nothing_prints_but_the_command_line() -> None:

@@ -56,6 +56,9 @@ WHERE: Mapping[str, Where] = {
     "signer": Where(False, "says whose plans are trusted"),
     "journal": Where(False, "says what runs where"),
     "worker": Where(False, "names a program to run, which gets at secrets"),
+    "stream_apis": Where(False, "says where the token of the stream API may go"),
+    "stream_requests": Where(False, "load on a service that may refuse you"),
+    "stream_seconds": Where(False, "your own choice"),
 }
 """Where each setting is allowed. Plans seal the settings of a checkout, and reviews show them."""
 
@@ -63,6 +66,17 @@ WHERE: Mapping[str, Where] = {
 def _split(value: Any) -> Any:
     """Text names one file, or several separated as in PATH; a list stays as it is."""
     return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+
+def _words(value: Any) -> Any:
+    """Text names one address, or several with spaces between; a list stays as it is."""
+    return value.split() if isinstance(value, str) else value
+
+
+def _apis(value: tuple[str, ...]) -> tuple[str, ...]:
+    from fleetc.language.stream_api import api_url
+
+    return tuple(map(api_url, value))
 
 
 def _command(value: str) -> str:
@@ -124,6 +138,12 @@ class Settings(BaseSettings):
     worker: Annotated[str, AfterValidator(_command)] = Field(
         "", description="Command that starts ansible-runner worker, where Ansible runs then; by default it runs here."
     )
+
+    stream_apis: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words), AfterValidator(_apis)] = Field(
+        (), description="Stream APIs that may get the token: the spec must name one of them, letter by letter."
+    )
+    stream_requests: int = Field(16, ge=1, le=100, description="How many requests to the stream API at once.")
+    stream_seconds: int = Field(300, ge=1, le=86400, description="Seconds that all requests to it may take.")
 
     _from_checkout: tuple[FromCheckout, ...] = PrivateAttr(())
     _layers: _Layers = PrivateAttr(_Layers({}, {}))

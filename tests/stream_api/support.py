@@ -20,7 +20,8 @@ from fleetc.language.spec import read_fleet
 from fleetc.language.stream import PLACEHOLDER
 from fleetc.lower.streams import lower_streams
 from fleetc.stream_api.data import Binding, Report, Step
-from fleetc.stream_api.drift import compare, reference_of
+from fleetc.stream_api.drift import compare
+from fleetc.stream_api.learning import learn
 from fleetc.stream_api.normal import target_rows
 from fleetc.stream_api.observed import parse_json, read
 from fleetc.toml.document import Source, read_document
@@ -154,11 +155,6 @@ def _resolve(value: Any) -> Any:
     return [_resolve(item) for item in value] if isinstance(value, list) else value
 
 
-def learn(request: Json, created: Json) -> tuple[Binding, ...]:
-    """What somebody who keeps bindings notes after a request: targets of an answer keep the order of the request."""
-    sent, answered = target_rows(request), target_rows(created)
-    if [row["profile"] for row in sent] != [row["profile"] for row in answered]:
-        return ()  # nobody can tell which is which
-    return tuple(
-        Binding(*reference_of(row), back["id"]) for row, back in zip(sent, answered, strict=True) if "spec" in row
-    )
+def learnt(request: Json, created: Json) -> tuple[Binding, ...]:
+    """What somebody who keeps bindings notes after a request."""
+    return learn(target_rows(request), target_rows(created))

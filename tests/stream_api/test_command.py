@@ -73,21 +73,22 @@ def test_drift_with_its_steps(spec: Path, snapshot: SnapshotAssertion) -> None:
 def test_drift_for_programs(spec: Path) -> None:
     done = _run(spec, {**ANSWER, "profiles": PROFILES[:1], "multistream": {}}, "--format", "json")
     assert done.returncode == 1
-    told = json.loads(done.stdout)
+    whole = json.loads(done.stdout)
+    (told,) = whole["streams"]
     assert told["kind"] == "drift"
     assert [drift["path"] for drift in told["drifts"]] == [["profiles", "720p"], ["multistream", "targets", 0]]
     assert [list(step["body"]) for step in told["steps"]] == [["profiles"], ["multistream"]]
     assert told["steps"][1]["body"]["multistream"]["targets"][0]["spec"]["url"] == {"$secret": {"env": "TARGET_URL"}}
-    assert told["diagnostics"] == []
+    assert whole["diagnostics"] == []
 
 
 def test_bindings_of_the_report_can_be_given_back(spec: Path) -> None:
-    told = json.loads(_run(spec, ANSWER, "--format", "json").stdout)
+    (told,) = json.loads(_run(spec, ANSWER, "--format", "json").stdout)["streams"]
     path = spec.with_name("bindings.json")
     path.write_text(json.dumps(told["bindings"]), encoding="utf-8")
     gone = {**ANSWER, "multistream": {"targets": []}}
     done = _run(spec, gone, "--bindings", str(path), "--format", "json")
-    assert json.loads(done.stdout)["steps"][0]["body"] == {
+    assert json.loads(done.stdout)["streams"][0]["steps"][0]["body"] == {
         "multistream": {"targets": [{"profile": "720p", "id": "t1"}]}
     }
 
@@ -126,20 +127,20 @@ def test_what_a_key_calls_a_secret_is_not_printed(spec: Path, form: str, context
 
 
 @pytest.mark.parametrize(
-    ("answer", "status", "kind"),
+    ("answer", "status", "kind", "code"),
     [
-        ({"errors": ["not found"]}, "404", "missing"),
-        ({"errors": ["not found"]}, "403", "unreachable"),
-        ("<html>", "502", "unreachable"),
-        ({"errors": ["account not found"]}, None, "unreachable"),
-        ({**ANSWER, "parentId": "p"}, None, "not_a_stream"),
-        ([ANSWER], None, "invalid_response"),
-        ({**ANSWER, "record": "yes"}, "200", "invalid_response"),
+        ({"errors": ["not found"]}, "404", "missing", 1),
+        ({"errors": ["not found"]}, "403", "unreachable", 4),
+        ("<html>", "502", "unreachable", 4),
+        ({"errors": ["account not found"]}, None, "unreachable", 4),
+        ({**ANSWER, "parentId": "p"}, None, "not_a_stream", 1),
+        ([ANSWER], None, "invalid_response", 4),
+        ({**ANSWER, "record": "yes"}, "200", "invalid_response", 4),
     ],
 )
-def test_kinds(spec: Path, answer: object, status: str | None, kind: str) -> None:
+def test_kinds(spec: Path, answer: object, status: str | None, kind: str, code: int) -> None:
     done = _run(spec, answer, *(["--status", status] if status else []))
-    assert done.returncode == 1
+    assert done.returncode == code
     assert done.stdout.startswith(f"stream main: {kind}: ")
 
 

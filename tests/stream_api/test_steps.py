@@ -18,7 +18,7 @@ from fleetc.blueprint.blueprint import StreamBlueprint
 from fleetc.stream_api.data import Binding, Report
 from fleetc.stream_api.drift import compare
 from fleetc.stream_api.observed import read
-from tests.stream_api.support import Json, RefusedError, StandIn, judged, learn, planned
+from tests.stream_api.support import Json, RefusedError, StandIn, judged, learnt, planned
 
 SMALL = {"name": "A", "width": 640, "height": 360, "bitrate": 800_000, "fps": 30}
 LARGE = {"name": "B", "width": 1280, "height": 720, "bitrate": 3_000_000, "fps": 30}
@@ -158,7 +158,7 @@ def test_another_source_makes_another_stream_and_keeps_targets() -> None:
         {"pull": {"source": f"https://{host}.example/x"}, "multistream": {"targets": [target]}} for host in "ab"
     )
     stored = _stored(old)
-    report = judged({**new, "suspended": True}, stored, learn(planned(old).request.content, stored))
+    report = judged({**new, "suspended": True}, stored, learnt(planned(old).request.content, stored))
     assert [(step.method, step.path) for step in report.steps] == [
         ("POST", "/stream"),
         ("PATCH", "/stream/{id}"),
@@ -302,7 +302,7 @@ def _report(plan: StreamBlueprint, service: StandIn, bindings: tuple[Binding, ..
 def test_law_stream_as_made_is_in_sync(stream: Json) -> None:
     service, plan = StandIn(), planned(stream)
     created = service.create(plan.request.content)
-    report = _report(plan, service, learn(plan.request.content, created))
+    report = _report(plan, service, learnt(plan.request.content, created))
     assert (report.kind, report.drifts, report.steps) == ("in_sync", (), ())
 
 
@@ -317,7 +317,7 @@ def test_law_steps_lead_from_any_stream_to_any_other(
     old: Json, new: Json, suspended: bool | None, active: bool
 ) -> None:
     service, before = StandIn(), planned(old)
-    bindings = learn(before.request.content, service.create(before.request.content))
+    bindings = learnt(before.request.content, service.create(before.request.content))
     service.stored["isActive"] = active
     plan = planned({**new, **({} if suspended is None else {"suspended": suspended})})
     report = _report(plan, service, bindings)
@@ -326,7 +326,7 @@ def test_law_steps_lead_from_any_stream_to_any_other(
             service.stored["isActive"] = False
         assert not _nulls(step.body if step.body is not None else {})
         service.send(step)
-        bindings += learn(step.body or {}, service.get())
+        bindings += learnt(step.body or {}, service.get())
     after = _report(plan, service, bindings)
     assert (after.kind, after.drifts) == ("in_sync", ())
     sent = {(b.profile, b.reference) for b in bindings}
@@ -379,7 +379,7 @@ def _expected(path: tuple[str | int, ...], observed: Json) -> tuple[str | int, .
 @given(stream=streams(), data=st.data())
 def test_law_change_of_one_leaf_is_told_by_its_name(stream: Json, data: st.DataObject) -> None:
     service, plan = StandIn(), planned({**stream, "suspended": False})
-    bindings = learn(plan.request.content, service.create(plan.request.content))
+    bindings = learnt(plan.request.content, service.create(plan.request.content))
     observed = service.get()
     request = plan.request.content
     optional = {

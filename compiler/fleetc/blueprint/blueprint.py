@@ -343,6 +343,14 @@ class StreamBlueprint:
     suspended_origin: Origin
 
 
+class StreamApiBlueprint(NamedTuple):
+    """The stream API: its address in canonical form, and the reference of its token (`kind` is env or vault)."""
+
+    base_url: str
+    kind: str
+    reference: str
+
+
 class Connection(NamedTuple):
     """A connection: `kind` is pays (fixed list), finds (registry or webhook), serves (remote worker) or outside.
 
@@ -375,6 +383,7 @@ class Blueprint:
     silenced: tuple[tuple[str, str, str], ...]
     market: MarketTables
     streams: tuple[StreamBlueprint, ...] = ()
+    stream_api: StreamApiBlueprint | None = None
     monitoring: MonitoringBlueprint | None = None
     batches: tuple[tuple[str, ...], ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()

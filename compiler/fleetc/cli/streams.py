@@ -1,7 +1,8 @@
-"""The command `fleetc streams`: reads what the stream API answered about a stream, compares, and prints.
+"""The command `fleetc streams`: compares streams with what the stream API says, and makes them as declared.
 
-In: arguments, through typer. Out: text or JSON on stdout, exit code 0 when the stream is as declared and 1 when it is
-not. It talks to no service: an answer comes from a file or from standard input.
+In: arguments, through typer. Out: text or JSON on stdout; exit code 0 when all is as declared, 1 when something differs
+or was refused, 4 when it could not be found out. It asks the API that the spec names, if whoever runs it lets the token
+go there; or it compares an answer from a file or standard input, and then talks to nobody.
 """
 
 from __future__ import annotations
@@ -13,74 +14,150 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, USAGE, OverlayOption, ReportOption, SpecArgument
 from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.streaming import Told, talk
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
 if TYPE_CHECKING:
-    from fleetc.stream_api.data import Binding
+    from fleetc.blueprint.blueprint import StreamBlueprint
+    from fleetc.pipeline import Checked
+    from fleetc.settings import Settings
+    from fleetc.stream_api.data import Binding, Report
     from fleetc.stream_api.observed import Answer
+    from fleetc.toml.document import Source
 
 _LIMIT = 16 * 1024 * 1024
-"""Most bytes of an answer; a stream has a few thousand."""
+"""Most bytes of an answer in a file; a stream has a few thousand."""
 
 
 def streams(
-    observed: Annotated[
-        Path,
-        typer.Option(
-            "--observed", metavar="FILE", help="File with the JSON of GET /stream/{id}, or - for standard input."
-        ),
-    ],
-    stream: Annotated[str, typer.Option("--stream", metavar="NAME", help="Name of the stream in the spec.")],
     spec: SpecArgument = HERE,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Send the requests that make streams as declared; without it, only ask.")
+    ] = False,
+    stream: Annotated[
+        list[str] | None, typer.Option("--stream", metavar="NAME", help="Only this stream of the spec; repeatable.")
+    ] = None,
+    send_token_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--send-token-to", metavar="URL", help="Let the token go to this API, if the spec names it; repeatable."
+        ),
+    ] = None,
+    requests: Annotated[
+        int | None, typer.Option("--requests", metavar="N", help="How many requests to the stream API at once.")
+    ] = None,
+    seconds: Annotated[
+        int | None, typer.Option("--seconds", metavar="N", help="Seconds that all requests may take.")
+    ] = None,
+    observed: Annotated[
+        Path | None,
+        typer.Option(
+            "--observed",
+            metavar="FILE",
+            help="Ask nobody: compare the JSON of GET /stream/{id} in this file, or - for standard input.",
+        ),
+    ] = None,
     status: Annotated[
         int | None,
-        typer.Option("--status", metavar="NUMBER", min=100, max=599, help="HTTP status of the answer, if known."),
+        typer.Option("--status", metavar="NUMBER", min=100, max=599, help="HTTP status of that answer, if known."),
     ] = None,
     bindings: Annotated[
         Path | None,
-        typer.Option("--bindings", metavar="FILE", help="JSON file with the ids that the service gave to new targets."),
+        typer.Option("--bindings", metavar="FILE", help="JSON file with the ids of targets, for such an answer."),
     ] = None,
     overlay: OverlayOption = None,
     asked: ReportOption = ReportFormat.text,
 ) -> None:
-    """Compare a stream with what the stream API answered.
+    """Compare the streams of the spec with those of the stream API, and with --apply make them as declared.
 
-    Prints what differs, and the requests that fix it.
+    Prints what differs, and the requests that fix it. The ids that the service gives are kept in a file beside the
+    spec; commit it.
     """
     from fleetc.disk import files
-    from fleetc.lower.streams import lower_streams
-    from fleetc.messages.json import as_data
-    from fleetc.messages.locate import locate
-    from fleetc.pipeline import check_spec
-    from fleetc.stream_api.data import IN_SYNC
-    from fleetc.stream_api.drift import compare
-    from fleetc.stream_api.report import as_json, as_text
-    from fleetc.text.suggestions import did_you_mean
+    from fleetc.rollout.hosts.secrets import DeployError
 
-    form, settings = Format(asked), load_settings(spec, overlay=overlay)
+    _need_one_way(apply, observed, status, bindings, stream)
+    form = Format(asked)
+    options = {"stream_apis": send_token_to, "stream_requests": requests, "stream_seconds": seconds}
+    settings = load_settings(spec, overlay=overlay, **options)
     sources = read_sources(spec, settings, form)
-    checked = quietly(check_spec, sources)
+    checked = quietly(_checked, sources)
     if checked.fleet is None:
         report(checked, sources, settings, form, always=True)
         raise typer.Exit(PROBLEMS)
-    plans = {plan.name: plan for plan in lower_streams(checked.fleet)}
-    if stream not in plans:
-        advice = did_you_mean(stream, plans, "" if plans else "the spec declares none")
-        message(f'there is no stream "{stream}"; {advice}')
-        raise typer.Exit(USAGE)
+    chosen = _chosen(checked, stream)
     try:
-        found = compare(plans[stream], _answer(observed, status), _bindings(bindings))
+        if observed is not None:
+            told = Told([_compared(chosen[0], observed, status, bindings)])
+        else:
+            told = talk(files.find_spec(spec), checked.fleet, chosen, settings, apply, form)
     except files.FilesError as failure:
         files_failure(failure, form)
+    except DeployError as failure:
+        message(f"error: {failure}")
+        raise typer.Exit(failure.exit_code) from None
+    _print(told, checked, sources, settings, form)
+
+
+def _checked(sources: list[Source]) -> Checked:
+    from fleetc.pipeline import check_spec
+
+    return check_spec(sources)
+
+
+def _need_one_way(
+    apply: bool, observed: Path | None, status: int | None, bindings: Path | None, stream: list[str] | None
+) -> None:
+    """Exit where options do not go together."""
+    if observed is None and (status is not None or bindings is not None):
+        message("error: --status and --bindings belong to an answer in a file; name the file with --observed")
+        raise typer.Exit(USAGE)
+    if observed is not None and apply:
+        message("error: --observed talks to nobody, so it takes no --apply")
+        raise typer.Exit(USAGE)
+    if observed is not None and len(stream or ()) != 1:
+        message("error: --observed has the answer about one stream; name it with --stream")
+        raise typer.Exit(USAGE)
+
+
+def _chosen(checked: Checked, names: list[str] | None) -> list[StreamBlueprint]:
+    """The streams that were named, or all; exits where the spec lacks one."""
+    from fleetc.lower.streams import lower_streams
+    from fleetc.text.suggestions import did_you_mean
+
+    assert checked.fleet is not None  # noqa: S101  # asked for before
+    plans = {plan.name: plan for plan in lower_streams(checked.fleet)}
+    for name in names or ():
+        if name not in plans:
+            advice = did_you_mean(name, plans, "" if plans else "the spec declares none")
+            message(f'there is no stream "{name}"; {advice}')
+            raise typer.Exit(USAGE)
+    return [plan for name, plan in plans.items() if not names or name in names]
+
+
+def _print(told: Told, checked: Checked, sources: list[Source], settings: Settings, form: Format) -> None:
+    """Print the reports and exit. As text, the plan of changes was printed before they were made."""
+    from fleetc.messages.json import as_data
+    from fleetc.messages.locate import locate
+    from fleetc.stream_api.outcome import exit_code
+    from fleetc.stream_api.report import all_as_json, all_as_text
+
     if form is Format.json:
         located = locate(checked.diagnostics, sources, checked.document)
-        typer.echo(as_json(found, as_data(located)), nl=False)
+        text = all_as_json(told.reports, as_data(located), told.applied, told.plan)
     else:
         report(checked, sources, settings, form, always=False)
-        typer.echo(as_text(found), nl=False)
-    if found.kind != IN_SYNC:
-        raise typer.Exit(PROBLEMS)
+        text = all_as_text(told.reports, told.applied)
+    typer.echo(told.masked(text), nl=False)
+    if code := exit_code(told.reports, told.applied or ()):
+        raise typer.Exit(code)
+
+
+def _compared(plan: StreamBlueprint, path: Path, status: int | None, bindings: Path | None) -> Report:
+    from fleetc.stream_api.drift import compare
+
+    return compare(plan, _answer(path, status), _bindings(bindings))
 
 
 def _answer(path: Path, status: int | None) -> Answer:

@@ -59,6 +59,7 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         "needs": [found for host in blueprint.hosts for found in need_rows(host, mark)],
         "prices": [found for _, service in pairs for found in price_rows(service, mark)],
         **market_view(blueprint, mark),
+        "stream_api": streams.api_rows(blueprint.stream_api, mark),
         "streams": [streams.stream_row(stream, mark) for stream in blueprint.streams],
         "stream_secrets": [found for stream in blueprint.streams for found in streams.secret_rows(stream, mark)],
         **monitoring_view(blueprint, mark),

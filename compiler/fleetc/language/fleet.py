@@ -22,6 +22,7 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.program import Program, ReleaseName
 from fleetc.language.signer import Redeemer, RewardCaller, Signer
 from fleetc.language.stream import Stream
+from fleetc.language.stream_api import StreamApi
 from fleetc.language.worker import AiWorker, Transcoder
 from fleetc.places.diagnostic import Path
 from fleetc.text.suggestions import Suggestions
@@ -101,6 +102,9 @@ class Fleet(Base):
     ladders: dict[Name, Ladder] = Field(default_factory=dict, description="Ladders of renditions, by name.")
     streams: dict[Name, Stream] = Field(
         default_factory=dict, description="Streams of the stream API, by their name in this spec."
+    )
+    stream_api: StreamApi | None = Field(
+        None, description="Where the stream API is; without this table, `fleetc streams` only compares stored answers."
     )
     rollout: Rollout = Field(default_factory=Rollout, description="How a new release reaches the hosts, step by step.")
     monitoring: Monitoring | None = Field(

@@ -29,7 +29,7 @@ from fleetc.lower.orchestrator import lower_orchestrator
 from fleetc.lower.order import batches_of, turn
 from fleetc.lower.program import lower_program
 from fleetc.lower.scope import reward_caller
-from fleetc.lower.streams import lower_streams
+from fleetc.lower.streams import lower_stream_api, lower_streams
 from fleetc.lower.worker import lower_ai_worker, lower_transcoder
 
 SIGNER_ELSEWHERE = "signer elsewhere"
@@ -51,6 +51,7 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
         market=lower_market(fleet),
         streams=lower_streams(fleet),
+        stream_api=lower_stream_api(fleet),
         monitoring=lower_monitoring(fleet),
         batches=batches,
         pairs=pairs,

@@ -1,13 +1,13 @@
 """Lowers streams: the request that creates each of them, and what a webhook answers about it to its gateway.
 
-In: a fleet. Out: `StreamBlueprint`s, sorted by name. The request comes from `analysis/requests.py`, and rules measure
-its size.
+In: a fleet. Out: `StreamBlueprint`s, sorted by name, and where their API is. The request comes from
+`analysis/requests.py`, and rules measure its size.
 """
 
 from __future__ import annotations
 
 from fleetc.analysis.requests import create_request
-from fleetc.blueprint.blueprint import BlueprintFile, StreamBlueprint
+from fleetc.blueprint.blueprint import BlueprintFile, StreamApiBlueprint, StreamBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.language.renditions import entries, rung_places, stream_rungs
 from fleetc.language.stream import Stream
@@ -20,6 +20,15 @@ ANSWER = "auth-webhook.json"
 def lower_streams(fleet: Fleet) -> tuple[StreamBlueprint, ...]:
     """Every stream of the fleet."""
     return tuple(_stream(fleet, name, stream) for name, stream in sorted(fleet.streams.items()))
+
+
+def lower_stream_api(fleet: Fleet) -> StreamApiBlueprint | None:
+    """Where the streams are; None where the spec does not say."""
+    api = fleet.stream_api
+    if api is None:
+        return None
+    kind = "env" if api.token.env is not None else "vault"
+    return StreamApiBlueprint(api.base_url, kind, str(api.token.env or api.token.vault))
 
 
 def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:

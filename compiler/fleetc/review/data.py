@@ -77,8 +77,8 @@ class Change:
     """One change, once: equal changes of many hosts are one with many targets.
 
     `kind` is that of the item: argument, variable, secret, file, order (of a file's entries), mount, image, port, gpus,
-    edge, service, funds, host, avatar, slot, allow, reach, stream, monitoring, fleet, rollout, silence, rate; spec is a
-    setting that no file shows, text a difference that no setting explains. `what` is its name, such as
+    edge, service, funds, host, avatar, slot, allow, reach, stream, stream_api, monitoring, fleet, rollout, silence,
+    rate; spec is a setting that no file shows, text a difference that no setting explains. `what` is its name, such as
     -maxPricePerUnit; `old` and `new` are None where the item is absent. `lines` shows it in the artifacts of the first
     target. `parts` are the effects at each place by itself; empty where one place has all of `effects`.
     """

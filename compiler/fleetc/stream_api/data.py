@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fleetc.places.diagnostic import Path
 from fleetc.stream_api.normal import NormalTarget
 
-IN_SYNC, DRIFT = "in_sync", "drift"
+IN_SYNC, DRIFT, UNKNOWN = "in_sync", "drift", "unknown"
 PATCH, LATER, REPLACE, MANUAL = "patch", "patch_when_inactive", "replace", "manual"
 
 
@@ -41,7 +41,10 @@ class Drift(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """The id that the service gave to a target that was sent by spec, told by its profile and its reference."""
+    """The id that the service gave to a target that was sent by spec, told by its profile and its reference.
+
+    An empty id says that the target was sent, and that nobody knows which id it got, or whether it got one.
+    """
 
     profile: str
     kind: str
@@ -63,7 +66,8 @@ class Step(NamedTuple):
 class Report:
     """How a stream stands: the kind of the result, what differs, and the requests in their order.
 
-    `kind` is in_sync, drift, missing, not_a_stream, invalid_response or unreachable. `bindings` are those in force: the
+    `kind` is in_sync, drift, missing, not_a_stream, invalid_response, unreachable or unknown (a request was sent that
+    creates it, and the answer was lost). `bindings` are those in force: the
     ones given, and the ones that could be told without doubt.
     """
 

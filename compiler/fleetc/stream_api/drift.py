@@ -46,13 +46,14 @@ def wanted_targets(
 ) -> Wanted:
     """Find the id of each declared target, or that it has none yet.
 
-    A target by spec is bound by what is given. Where no bindings are given at all, the one answered target of its kind
-    that nothing else claims must be it. Where one could be meant and it is not certain, it is doubtful: sending it
-    again would make one more.
+    A target by spec is bound by what is given. Where no bindings are given at all, or it was sent and its id is not
+    known, the one answered target of its kind that nothing else claims must be it. Where one could be meant and it is
+    not certain, it is doubtful: sending it again would make one more.
     """
     rows = normal.target_rows(request)
     by_reference = {(b.profile, b.kind, b.reference): b.id for b in bindings or ()}
-    ids: list[str | None] = [row["id"] if "id" in row else by_reference.get(reference_of(row)) for row in rows]
+    sent = {reference for reference, known_id in by_reference.items() if not known_id}
+    ids: list[str | None] = [row["id"] if "id" in row else by_reference.get(reference_of(row)) or None for row in rows]
     claimed = {(row["profile"], found) for row, found in zip(rows, ids, strict=True)}
     claimed |= {(binding.profile, binding.id) for binding in bindings or ()}
     free = [t for t in normal.targets(normal.target_rows(observed)) if (t.profile, t.id) not in claimed]
@@ -63,10 +64,11 @@ def wanted_targets(
     doubtful: list[Pending] = []
     for place, (row, found) in enumerate(zip(rows, ids, strict=True)):
         alike = [t for t in free if (t.profile, t.video_only) == _like(row)]
-        if found is None and bindings is None and len(alike) == 1 and homeless[_like(row)] == 1:
+        lost = "spec" in row and reference_of(row) in sent
+        if found is None and (bindings is None or lost) and len(alike) == 1 and homeless[_like(row)] == 1:
             found = alike[0].id
         if found is None:
-            (doubtful if alike else pending).append(Pending(row, place))
+            (doubtful if alike or lost else pending).append(Pending(row, place))
             continue
         known.append(NormalTarget(row["profile"], found, row.get("videoOnly") is True))
         if "spec" in row:

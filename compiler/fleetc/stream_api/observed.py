@@ -48,6 +48,22 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
+def read_body(body: bytes, status: int) -> Answer:
+    """Find out what the bytes of an answer are, whatever they are."""
+    try:
+        text = body.decode("utf-8", errors="strict" if status == 200 else "replace")
+        if status == 200 and not text.strip():
+            return Answer(INVALID, {}, ("it is empty",))
+        if status == 200 and text.lstrip().startswith("<"):
+            return Answer(INVALID, {}, ("it is a page for people, no JSON: is the address that of the API?",))
+        return read(text, status)
+    except UnicodeDecodeError as problem:
+        return Answer(INVALID, {}, (f"it is not UTF-8, from byte {problem.start} on",))
+    except NotJsonError as problem:
+        place = f" at line {problem.line}, column {problem.column}" if problem.line else ""
+        return Answer(INVALID, {}, (f"it is not JSON{place}: {problem}",))
+
+
 def read(text: str, status: int | None = None) -> Answer:
     """Find out what an answer is. Without a status, the form tells an error object from a stream.
 
@@ -62,6 +78,8 @@ def read(text: str, status: int | None = None) -> Answer:
             reason = "it has both a name and errors, so it may be a stream or an error: add its status"
             return Answer(INVALID, {}, (reason,))
         return Answer(UNREACHABLE, {}, _reasons(text, None))
+    if isinstance(raw, dict) and "errors" in raw and "name" not in raw:
+        return Answer(INVALID, {}, ("status 200, although it is an error", *_reasons(text, None)))
     if isinstance(raw, list):
         return Answer(INVALID, {}, ("it is a list: the request had no id, and the service answered with all streams",))
     if not isinstance(raw, dict):
@@ -95,6 +113,8 @@ def _reasons(text: str, status: int | None) -> tuple[str, ...]:
     said = f"status {status}" if status is not None else "an error"
     if status == 401:
         return (f"{said}: the service refuses the credential",)
+    if status is not None and 300 <= status < 400:
+        return (f"{said}: it redirects, and the token goes nowhere else; correct the address of the API",)
     try:
         errors = SeenErrors.model_validate(parse_json(text)).errors
     except ValueError:  # pydantic's ValidationError is one as well

@@ -1,17 +1,20 @@
-"""Prints the state of a stream: for people, and for programs.
+"""Prints the state of streams, and what became of changes: for people, and for programs.
 
-In: a `Report`. Out: text, or plain values for JSON. What the service answered is shown only where it cannot be a
+In: `Report`s. Out: text, or plain values for JSON. What the service answered is shown only where it cannot be a
 secret; bodies of requests are whole, because they hold placeholders in the places of secrets.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from fleetc.emit.artifacts import json_document
 from fleetc.stream_api import scrub
-from fleetc.stream_api.data import NOTHING, Drift, Report, Step
+from fleetc.stream_api.data import IN_SYNC, NOTHING, Drift, Report, Step
+from fleetc.stream_api.outcome import UNCHANGED, Applied
 from fleetc.stream_api.steps import INACTIVE
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
@@ -23,6 +26,7 @@ _KINDS = {
     "not_a_stream": "cannot be compared",
     "invalid_response": "cannot be compared",
     "unreachable": "could not be read",
+    "unknown": "may exist or not: the answer to the request that creates it was lost",
 }
 _ACTIONS = {
     "patch": "can be patched",
@@ -113,6 +117,43 @@ def _drift(drift: Drift) -> dict[str, Any]:
     }
 
 
-def as_json(report: Report, diagnostics: list[dict[str, Any]]) -> str:
-    """For programs: the report behind the diagnostics of the spec; numbers keep their digits."""
-    return json_document({"diagnostics": diagnostics, **as_data(report)})
+def all_as_text(reports: Sequence[Report], applied: Sequence[Applied] | None) -> str:
+    """For a terminal or a log: what is not as declared, what became of changes, a count, and what else is notable.
+
+    Notes about streams that are as declared are printed once each, unless there is only one stream.
+    """
+    apart = [report for report in reports if report.kind != IN_SYNC or len(reports) == 1]
+    parts = [as_text(report) for report in apart]
+    for done in applied or ():
+        if done.result != UNCHANGED:
+            parts.append(f"{visible(done.stream)}: {done.result.replace('_', ' ')}{_accepted(done.accepted)}\n")
+            parts += [f"  {visible(reason)}\n" for reason in done.reasons]
+    if len(reports) != 1:
+        notes = Counter(note for report in reports if report.kind == IN_SYNC for note in report.notes)
+        parts += [
+            f"note: {visible(note)}{f' ({count} streams)' if count > 1 else ''}\n" for note, count in notes.items()
+        ]
+    kinds = Counter(report.kind for report in reports)
+    tally = ", ".join(f"{kinds[kind]} {kind}" for kind in _KINDS if kinds[kind])
+    counted = "1 stream" if len(reports) == 1 else f"{len(reports)} streams"
+    return "".join([*parts, f"{counted}{': ' if tally else ''}{tally}\n"])
+
+
+def _accepted(count: int) -> str:
+    return f" (the service accepted {count} {'request' if count == 1 else 'requests'})" if count else ""
+
+
+def all_as_json(
+    reports: Sequence[Report],
+    diagnostics: list[dict[str, Any]],
+    applied: Sequence[Applied] | None,
+    plan: Sequence[Report] | None,
+) -> str:
+    """For programs: diagnostics of the spec, reports, and of a run that changed streams its plan and its outcome."""
+    changed = {}
+    if applied is not None:
+        changed = {
+            "plan": [as_data(report) for report in plan or ()],
+            "applied": [{**done._asdict(), "reasons": list(done.reasons)} for done in applied],
+        }
+    return json_document({"diagnostics": diagnostics, "streams": [as_data(report) for report in reports], **changed})

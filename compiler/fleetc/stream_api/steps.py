@@ -17,6 +17,8 @@ from fleetc.stream_api.data import MANUAL, REPLACE, Drift, Step, Wanted
 from fleetc.upstream.stream_api import DEFAULT_PROFILES
 
 NOW, INACTIVE = "now", "inactive"
+NEW_STREAM = "/stream/{id}"
+"""The path of a stream whose id nobody knows yet."""
 _RESERVED = re.compile(r"[^A-Za-z0-9._~-]")
 _SIMPLE = ("name", "creatorId", "userTags", "playbackPolicy")
 
@@ -30,11 +32,26 @@ def steps(
     return tuple(_patches(blueprint, observed, [drift for drift in drifts if drift.action != MANUAL], wanted))
 
 
+def creation(blueprint: StreamBlueprint) -> tuple[Step, ...]:
+    """The requests that make a stream that does not exist yet."""
+    return tuple(_create(blueprint, dict(blueprint.request.content), "it does not exist yet"))
+
+
+def _create(blueprint: StreamBlueprint, body: dict[str, Any], reason: str) -> Iterator[Step]:
+    yield Step("POST", "/stream", body, NOW, reason)
+    if blueprint.suspended:
+        reason = "a stream is suspended once it exists; {id} is that of the new one"
+        yield Step("PATCH", NEW_STREAM, {"suspended": True}, NOW, reason)
+
+
 def stream_path(observed: Mapping[str, Any]) -> str:
     """The path of a stream below the address of the API, its id made safe."""
-    if "id" not in observed:
-        return "/stream/{id}"
-    return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), observed["id"])
+    return path_of_id(observed["id"]) if "id" in observed else NEW_STREAM
+
+
+def path_of_id(text: str) -> str:
+    """The path of the stream with an id, which becomes one part of a path, whatever characters it has."""
+    return "/stream/" + _RESERVED.sub(lambda c: "".join(f"%{byte:02X}" for byte in c[0].encode()), text)
 
 
 def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wanted) -> Iterator[Step]:
@@ -42,10 +59,7 @@ def _replace(blueprint: StreamBlueprint, observed: Mapping[str, Any], wanted: Wa
     body = dict(blueprint.request.content)
     if "multistream" in body:
         body["multistream"] = {"targets": _final(wanted)}
-    yield Step("POST", "/stream", body, NOW, "a different source needs a new stream, with a new key and playback id")
-    if blueprint.suspended:
-        reason = "a stream is suspended once it exists; {id} is that of the new one"
-        yield Step("PATCH", "/stream/{id}", {"suspended": True}, NOW, reason)
+    yield from _create(blueprint, body, "a different source needs a new stream, with a new key and playback id")
     active = observed.get("isActive") is True
     reason = "the new stream replaces it" + ("; deleting this one now would end its session" if active else "")
     path = stream_path(observed)

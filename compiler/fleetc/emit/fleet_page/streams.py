@@ -1,16 +1,24 @@
 """Streams as rows of `FLEET.md`.
 
-In: a stream of the blueprint. Out: rows for the template.
+In: a stream of the blueprint, and where the API is. Out: rows for the template.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.blueprint.blueprint import StreamBlueprint
+from fleetc.blueprint.blueprint import StreamApiBlueprint, StreamBlueprint
 from fleetc.emit.fleet_page.cells import cell, word
 from fleetc.emit.traced import Mark
 from fleetc.places.origin import given
+
+
+def api_rows(api: StreamApiBlueprint | None, mark: Mark) -> list[object]:
+    """Where the API is and which token it takes: one row, or none."""
+    if api is None:
+        return []
+    cells = (cell(api.base_url), word(api.kind), cell(api.reference))
+    return [mark(cells, given("stream_api", "base_url"), given("stream_api", "token"))]
 
 
 def stream_row(stream: StreamBlueprint, mark: Mark) -> object:

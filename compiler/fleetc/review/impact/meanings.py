@@ -31,6 +31,7 @@ KINDS: dict[str, Meaning] = {
     "allow": Meaning({"exposure": "who may call the stack"}),
     "reach": Meaning(computed=("exposure",), none="which ports the stack has"),
     "stream": Meaning(computed=("exposure",), none="the stream itself; it is changed through the stream API"),
+    "stream_api": Meaning({"exposure": "the token of the stream API goes to another place, or is another token"}),
     "monitoring": Meaning(none="how the fleet is monitored"),
     "text": Meaning(none="text that no setting decides, such as a comment"),
     "fleet": Meaning(none="a name in headings and in the inventory"),

@@ -25,7 +25,7 @@ from fleetc.review.items.item import (
     leaf_text,
     nearest,
 )
-from fleetc.review.items.of_stacks import avatar, monitoring, streams
+from fleetc.review.items.of_stacks import avatar, monitoring, stream_api, streams
 from fleetc.review.reports import wording
 from fleetc.upstream import format_release
 
@@ -359,5 +359,6 @@ PLAN: dict[str, _Take] = {
     "silenced": _silenced,
     "market": _market,
     "streams": lambda _place, _plan, found: streams(found),
+    "stream_api": lambda _place, _plan, found: stream_api(found),
     "monitoring": lambda _place, _plan, found: monitoring(found),
 }

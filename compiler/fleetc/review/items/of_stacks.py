@@ -15,6 +15,7 @@ from fleetc.blueprint.blueprint import (
     BlueprintFile,
     StackBlueprint,
     StackImage,
+    StreamApiBlueprint,
     StreamBlueprint,
 )
 from fleetc.blueprint.monitoring import MonitoringBlueprint, ScrapeTarget
@@ -149,6 +150,15 @@ def streams(found: tuple[StreamBlueprint, ...]) -> Iterator[Item]:
         if stream.suspended is not None:
             text, what = "true" if stream.suspended else "false", f"{stream.name}: suspended"
             yield plain_head._replace(key=(*key, "suspended"), what=what, value=text, origin=stream.suspended_origin)
+
+
+def stream_api(found: StreamApiBlueprint | None) -> Iterator[Item]:
+    """Where the streams are, and which secret is sent there."""
+    if found is None:
+        return
+    for what, value in (("base_url", found.base_url), ("token", f"{found.kind} {found.reference}")):
+        key: Key = ("fleet", "stream_api", what)
+        yield Item(key, "", "", "stream_api", f"stream API: {what}", value, given("stream_api", what))
 
 
 def _content(head: Item, file: BlueprintFile) -> Iterator[Item]:

@@ -1,0 +1,222 @@
+"""Carries out the requests that make streams as declared: each once, in their order, and never one blindly again.
+
+In: a client, reports with their steps, values of secrets, and `Notes`. Out: `Applied` for each stream, and the reports
+afterwards. Before a request that makes something new, a note on the disk says that it was sent: if fleetc dies or the
+answer is lost, the next run knows that it may have arrived.
+
+Streams are created and patched. A step that waits until nobody sends the stream is left, and so is everything after it;
+so is a new stream in the place of an old one, because that changes keys and addresses which others hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from fleetc.blueprint.blueprint import StreamBlueprint
+from fleetc.online.asking import Values, ask, ask_by_id
+from fleetc.online.http import Client, Failure, Reply
+from fleetc.stream_api import normal
+from fleetc.stream_api.bodies import as_bytes
+from fleetc.stream_api.data import DRIFT, IN_SYNC, REPLACE, Report, Step
+from fleetc.stream_api.ids import Known, usable_id, with_bindings
+from fleetc.stream_api.learning import learn, sent_targets
+from fleetc.stream_api.observed import MISSING, STREAM, read_body
+from fleetc.stream_api.outcome import CHANGED, CREATED, LEFT, LOST, NOT_BEGUN, REFUSED, UNCHANGED, Applied
+from fleetc.stream_api.steps import INACTIVE, NEW_STREAM, path_of_id
+
+_LATE_READS = (0.3, 1.0, 2.0)
+"""Seconds between readings after a change: the service answers from a copy that may be late."""
+_ENDS_ALL = (401, 403, 429)
+"""Statuses that every further request would meet too."""
+
+
+class Notes(NamedTuple):
+    """How to write down what is known of a stream.
+
+    `keep` writes it to the disk by the stream's name in the spec; None is nothing any more. `may_write` says whether a
+    text from the service may be written there: a token that it echoes may not.
+    """
+
+    keep: Callable[[str, Known | None], None]
+    may_write: Callable[[str], bool]
+
+
+class Pair(NamedTuple):
+    """A stream as declared and as it was found."""
+
+    blueprint: StreamBlueprint
+    report: Report
+
+
+class _Sent(NamedTuple):
+    """What a request came to: accepted, refused or unknown; the stream that was answered, if one was."""
+
+    result: str
+    reasons: tuple[str, ...] = ()
+    stream: Mapping[str, Any] | None = None
+
+
+_ACCEPTED = "accepted"
+
+
+async def apply_all(
+    client: Client,
+    pairs: Sequence[Pair],
+    known: Mapping[str, Known],
+    values: Values,
+    notes: Notes,
+    tell: Callable[[Applied], None],
+) -> tuple[list[Applied], list[Report]]:
+    """Make all streams as declared, one after the other; `tell` hears of each when it is done."""
+    run = _Run(client, values, notes)
+    done: list[Applied] = []
+    after: list[Report] = []
+    for pair in pairs:
+        found, report = await run.one(pair, known.get(pair.blueprint.name))
+        done.append(found)
+        after.append(report)
+        tell(found)
+    return done, after
+
+
+class _Run:
+    """The changes of one run. After a failure that would meet every stream, nothing more is sent."""
+
+    def __init__(self, client: Client, values: Values, notes: Notes) -> None:
+        self._client = client
+        self._values = values
+        self._keep, self._may_write = notes
+        self._ended = False
+
+    async def one(self, pair: Pair, known: Known | None) -> tuple[Applied, Report]:
+        """One stream: what became of it, and how it is afterwards."""
+        blueprint, report = pair
+        name = blueprint.name
+        if report.kind == IN_SYNC:
+            if known is not None and with_bindings(known.targets, report.bindings) != known.targets:
+                self._keep(name, known._replace(targets=with_bindings(known.targets, report.bindings)))
+            return Applied(name, UNCHANGED), report
+        if report.kind != DRIFT and not (report.kind == MISSING and known is None):
+            return Applied(name, LEFT, reasons=report.reasons), report
+        if self._ended:
+            return Applied(name, NOT_BEGUN), report
+        if known is None:
+            done, known = await self._create(blueprint, report)
+        else:
+            known = known._replace(targets=with_bindings(known.targets, report.bindings))
+            done, known = await self._patch(name, report, known)
+        if not done.accepted or known is None or known.id is None:
+            return done, report
+        return done, await self._afterwards(blueprint, known)
+
+    async def _create(self, blueprint: StreamBlueprint, report: Report) -> tuple[Applied, Known | None]:
+        name, first = blueprint.name, report.steps[0]
+        rows = normal.target_rows(blueprint.request.content)
+        self._keep(name, Known(None))
+        sent = await self._send(first)
+        stream = sent.stream
+        if sent.result == REFUSED:
+            self._keep(name, None)
+            return Applied(name, REFUSED, reasons=sent.reasons), None
+        if stream is None or not self._usable(stream.get("id")):
+            reasons = sent.reasons or ("the service accepted it, but answered no stream with an id",)
+            return Applied(name, LOST, reasons=reasons), None
+        answered = normal.target_rows(stream)
+        targets = with_bindings(sent_targets(rows), self._safe(learn(rows, answered)))
+        known = Known(stream["id"], targets)
+        self._keep(name, known)
+        steps = [step._replace(path=path_of_id(stream["id"])) for step in report.steps[1:]]
+        done, known = await self._send_all(name, steps, known)
+        result = CREATED if done.result == CHANGED else done.result
+        return done._replace(result=result, accepted=done.accepted + 1), known
+
+    async def _patch(self, name: str, report: Report, known: Known) -> tuple[Applied, Known]:
+        if any(drift.action == REPLACE for drift in report.drifts):
+            reason = "a new stream is needed in its place: remove its entry, apply again, then end the old stream"
+            return Applied(name, LEFT, reasons=(reason,)), known
+        if not report.steps:
+            return Applied(name, LEFT, reasons=("what differs needs a person",)), known
+        return await self._send_all(name, report.steps, known)
+
+    async def _send_all(self, name: str, steps: Sequence[Step], known: Known) -> tuple[Applied, Known]:
+        """Send steps in their order, up to the first that is not accepted or has to wait."""
+        accepted = 0
+        for step in steps:
+            if step.when == INACTIVE:
+                reason = f"waits until nobody sends the stream: {', '.join(step.body or ())}"
+                return Applied(name, LEFT, accepted, (reason,)), known
+            rows = (step.body or {}).get("multistream", {}).get("targets", [])
+            new = sent_targets(rows)
+            if new:
+                known = known._replace(targets=with_bindings(known.targets, new))
+                self._keep(name, known)
+            sent = await self._send(step)
+            if sent.result != _ACCEPTED:
+                if sent.result == REFUSED and new:
+                    known = known._replace(targets=tuple(row for row in known.targets if row not in new))
+                    self._keep(name, known)
+                return Applied(name, sent.result, accepted, sent.reasons), known
+            accepted += 1
+            if new:
+                known = await self._learn(name, rows, known)
+        return Applied(name, CHANGED, accepted), known
+
+    async def _learn(self, name: str, rows: Sequence[Mapping[str, Any]], known: Known) -> Known:
+        """Read which ids the service gave to new targets; a patch is not answered with them."""
+        assert known.id is not None  # noqa: S101  # only streams with an id are patched
+        for seconds in _LATE_READS:
+            answer = await ask_by_id(self._client, known.id)
+            found = self._safe(learn(rows, normal.target_rows(answer.stream))) if answer.kind == STREAM else ()
+            if found:
+                known = known._replace(targets=with_bindings(known.targets, found))
+                self._keep(name, known)
+                return known
+            if not await self._client.pause(seconds):
+                break
+        return known
+
+    async def _afterwards(self, blueprint: StreamBlueprint, known: Known) -> Report:
+        report = await ask(self._client, blueprint, known, self._values)
+        for seconds in _LATE_READS:
+            if report.kind != DRIFT or not await self._client.pause(seconds):
+                break
+            report = await ask(self._client, blueprint, known, self._values)
+        found = with_bindings(known.targets, self._safe(report.bindings))
+        if found != known.targets:
+            self._keep(blueprint.name, known._replace(targets=found))
+        if report.kind == DRIFT:
+            note = "the service may answer from a copy that is late: run fleetc streams again in a moment"
+            report = replace(report, notes=(*report.notes, note))
+        return report
+
+    async def _send(self, step: Step) -> _Sent:
+        """Send one request. Only an answer that says so means that it was refused: else it may have arrived."""
+        assert step.path != NEW_STREAM and step.body is not None  # noqa: S101  # no step without a body is sent
+        found = await self._client.send(step.method, step.path, as_bytes(step.body, self._values))
+        if isinstance(found, Failure):
+            self._ended = True
+            if not found.sent:
+                return _Sent(REFUSED, (f"not sent: {found.reason}",))
+            return _Sent(LOST, (f"it may have arrived: {found.reason}",))
+        return self._judged(step, found)
+
+    def _judged(self, step: Step, reply: Reply) -> _Sent:
+        if 200 <= reply.status < 300:
+            if step.method != "POST":
+                return _Sent(_ACCEPTED)
+            created = read_body(reply.body, 200)
+            return _Sent(_ACCEPTED, created.reasons, created.stream if created.kind == STREAM else None)
+        answer = read_body(reply.body, reply.status)
+        self._ended = self._ended or reply.status in _ENDS_ALL or reply.status >= 500
+        if 400 <= reply.status < 500 and reply.status != 408:
+            wait = f"; it asks to wait {reply.wait:g} s" if reply.wait else ""
+            return _Sent(REFUSED, tuple(f"{reason}{wait}" for reason in answer.reasons))
+        return _Sent(LOST, tuple(f"it may have been carried out: {reason}" for reason in answer.reasons))
+
+    def _usable(self, found: object) -> bool:
+        return isinstance(found, str) and usable_id(found) and self._may_write(found)
+
+    def _safe(self, bindings: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(binding for binding in bindings if self._usable(binding.id))

@@ -1,0 +1,206 @@
+"""Sends requests to one service over HTTP, within bounds, and its token to nobody else.
+
+In: the address of the service, its token, `Limits`, and requests. Out: a `Reply` with the status and the bytes of the
+answer, or a `Failure` that says in words of our own why there is none: nothing here raises for what a service does. A
+redirect is a reply like any other, and never followed. Requests that read are repeated, those that change are not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+import httpx
+
+from fleetc.text.encoders import visible
+
+_AGAIN = frozenset({429, 500, 502, 503, 504})
+"""Statuses after which the same question may get an answer."""
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
+_SECONDS = re.compile("[0-9]{1,6}")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a conversation: requests at once, tries of a question, bytes of an answer, seconds."""
+
+    at_once: int = 16
+    tries: int = 4
+    answer_bytes: int = 1024 * 1024
+    connect_seconds: float = 10.0
+    answer_seconds: float = 30.0
+    total_seconds: float = 300.0
+
+
+class Service(NamedTuple):
+    """Where requests go, and the token that they carry. The address has no slash at its end."""
+
+    base_url: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Service({self.base_url!r})"
+
+
+class Reply(NamedTuple):
+    """An answer: its status, its bytes, and the seconds that the service asks to wait, if it does."""
+
+    status: int
+    body: bytes
+    wait: float | None = None
+
+
+class Failure(NamedTuple):
+    """No answer, and why. `sent` says whether the request may have reached the service, `again` whether to repeat."""
+
+    reason: str
+    sent: bool = True
+    again: bool = False
+
+
+class Client:
+    """A conversation with one service. Made by `connected`."""
+
+    def __init__(self, service: Service, limits: Limits, asking: httpx.AsyncClient, sending: httpx.AsyncClient) -> None:
+        self.limits = limits
+        self._service = service
+        self._asking = asking
+        self._sending = sending
+        self._clock = asyncio.get_running_loop().time
+        self._end = self._clock() + limits.total_seconds
+        self._not_before = 0.0
+
+    async def get(self, path: str) -> Reply | Failure:
+        """Ask, again after a while where that may help."""
+        for attempt in range(1, self.limits.tries + 1):
+            found = await self._once(self._asking, "GET", path, None)
+            if attempt == self.limits.tries or not _is_passing(found):
+                break
+            if not await self._wait(attempt, found.wait if isinstance(found, Reply) else None):
+                break
+        return found
+
+    async def send(self, method: str, path: str, body: bytes) -> Reply | Failure:
+        """Send a request that changes something, exactly once."""
+        return await self._once(self._sending, method, path, body)
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait, if that leaves time for anything else; say whether it did."""
+        if self._clock() + seconds >= self._end:
+            return False
+        await asyncio.sleep(seconds)
+        return True
+
+    async def _wait(self, attempt: int, asked: float | None) -> bool:
+        """Wait before the next try, a random time of a growing span; at least what the service asks everybody for."""
+        if asked is not None:
+            if asked > _LONGEST_WAIT:
+                return False
+            self._not_before = max(self._not_before, self._clock() + asked)
+        spread = random.uniform(0.5, 1) * _FIRST_WAIT * 2 ** (attempt - 1)  # noqa: S311  # spreads load, hides nothing
+        return await self.pause(spread + (asked or 0))
+
+    async def _once(self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None) -> Reply | Failure:
+        if self._not_before > self._clock():
+            await self.pause(self._not_before - self._clock())
+        left = self._end - self._clock()
+        if left <= 0:
+            return Failure(f"the time limit of {self.limits.total_seconds:g} s for all requests is over", sent=False)
+        seconds = min(left, self.limits.answer_seconds)
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        try:
+            async with asyncio.timeout(seconds):
+                url = self._service.base_url + path
+                async with connection.stream(method, url, content=body, headers=headers) as answer:
+                    return await self._reply(answer)
+        except TimeoutError:
+            return Failure(f"there was no whole answer within {seconds:g} s", again=True)
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as problem:
+            return _failure(problem)
+
+    async def _reply(self, answer: httpx.Response) -> Reply | Failure:
+        """The answer as it came: what is compressed could be of any size once it is not."""
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            return Failure("the answer is compressed, although the request did not allow that")
+        body = bytearray()
+        async for piece in answer.aiter_raw():
+            body += piece
+            if len(body) > self.limits.answer_bytes:
+                return Failure(f"the answer is larger than {self.limits.answer_bytes} bytes")
+        return Reply(answer.status_code, bytes(body), _asked_wait(answer.headers))
+
+
+@asynccontextmanager
+async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
+    """A client for a service. Connections over TLS use the proxy of the environment; those to this machine none.
+
+    What changes something takes a new connection each time: on a kept one, which the service may just have closed,
+    nobody knows whether it took the last request.
+    """
+    secure = service.base_url.startswith("https:")
+    trust = httpx.create_ssl_context() if secure else False
+
+    def opened(kept: int) -> httpx.AsyncClient:
+        return httpx.AsyncClient(
+            headers={
+                "Authorization": f"Bearer {service.token}",
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "User-Agent": "fleetc",
+            },
+            verify=trust,
+            trust_env=secure,
+            follow_redirects=False,
+            timeout=httpx.Timeout(None, connect=limits.connect_seconds),
+            limits=httpx.Limits(max_connections=limits.at_once, max_keepalive_connections=kept),
+        )
+
+    async with opened(limits.at_once) as asking, opened(0) as sending:
+        yield Client(service, limits, asking, sending)
+
+
+def _is_passing(found: Reply | Failure) -> bool:
+    return found.again if isinstance(found, Failure) else found.status in _AGAIN
+
+
+def _asked_wait(headers: httpx.Headers) -> float | None:
+    """Seconds of Retry-After. A date there counts from the date of the answer, so that no two clocks are compared."""
+    text = headers.get("retry-after", "")
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    try:
+        span = parsedate_to_datetime(text) - parsedate_to_datetime(headers.get("date", ""))
+        return max(0.0, span.total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _failure(problem: Exception) -> Failure:
+    """A failure in words that repeat nothing of the request."""
+    causes = list(_causes(problem))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            why = visible(cause.verify_message)
+            return Failure(f"its certificate is not trusted: {why}", sent=False)
+    if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+        words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
+        why = f": {visible(words[-1])}" if words else ""
+        return Failure(f"no connection{why}", sent=False, again=True)
+    if isinstance(problem, httpx.TransportError):
+        lost = isinstance(problem, httpx.NetworkError | httpx.TimeoutException)
+        reason = "the connection broke off" if lost else "the answer is not HTTP, or broke off"
+        return Failure(reason, again=True)
+    return Failure("the request could not be sent", sent=False)
+
+
+def _causes(problem: BaseException | None) -> Iterator[BaseException]:
+    while problem is not None:
+        yield problem
+        problem = problem.__cause__ or problem.__context__

@@ -1,0 +1,64 @@
+"""Secrets of the stream API: its token, and what requests about streams need.
+
+In: references, and paths of a vault. Out: values, which go to the API alone. A value that cannot be hidden in what is
+printed, because it is too short, is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from fleetc.blueprint.blueprint import RequestSecret, StreamApiBlueprint
+from fleetc.rollout.hosts.secrets import DeployError
+from fleetc.rollout.hosts.vault import vault_values
+
+SHORTEST = 8
+_IN_A_HEADER = re.compile("[!-~]+")
+Reference = tuple[str, str]
+
+
+def token_of(api: StreamApiBlueprint, values: Mapping[Reference, str]) -> str:
+    """The token. Raises DeployError where there is none, or where a header could not hold it."""
+    found = values.get((api.kind, api.reference))
+    if not found:
+        raise DeployError(f"the token of the stream API, {api.kind} {api.reference}, is not set", 1)
+    if not _IN_A_HEADER.fullmatch(found):
+        message = f"the token of the stream API, {api.kind} {api.reference}, has a space or another character that no"
+        raise DeployError(f"{message} header can have: look for a line end in it", 1)
+    if len(found) < SHORTEST:
+        message = f"the token of the stream API, {api.kind} {api.reference}, has fewer than {SHORTEST} characters"
+        raise DeployError(f"{message}, so it could not be hidden in what is printed", 1)
+    return found
+
+
+def known_values(
+    references: Iterable[Reference], vault_file: Path | None, vault_password_file: Path | None
+) -> dict[Reference, str]:
+    """The values that this machine has. Raises DeployError where the vault is needed and cannot be read."""
+    wanted = set(references)
+    found = {("env", name): os.environ.get(name, "") for kind, name in wanted if kind == "env"}
+    if any(kind == "vault" for kind, _ in wanted):
+        held = vault_values(vault_file, vault_password_file)
+        found |= {("vault", name): held.get(name, "") for kind, name in wanted if kind == "vault"}
+    return {reference: value for reference, value in found.items() if value}
+
+
+def need_values(needed: Iterable[Reference], values: Mapping[Reference, str], forms: Iterable[RequestSecret]) -> None:
+    """Refuse to begin without all secrets that requests need, in the form that the API wants. Raises DeployError."""
+    wanted = set(needed)
+    missing = sorted(f"{kind} {name}" for kind, name in wanted - values.keys())
+    if missing:
+        raise DeployError(f"requests need these secrets, which are not set: {', '.join(missing)}", 1)
+    short = sorted(f"{kind} {name}" for kind, name in wanted if len(values[kind, name]) < SHORTEST)
+    if short:
+        raise DeployError(
+            f"these secrets have fewer than {SHORTEST} characters: {', '.join(short)}; take longer ones", 1
+        )
+    for secret in forms:
+        value = values.get((secret.kind, secret.reference))
+        if (secret.kind, secret.reference) in wanted and secret.form and value and not re.search(secret.form, value):
+            message = f"the secret {secret.kind} {secret.reference} does not have the form that the API wants at"
+            raise DeployError(f"{message} {'.'.join(map(str, secret.place))}: {secret.form}", 1)

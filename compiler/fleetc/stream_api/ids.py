@@ -1,0 +1,124 @@
+"""The ids that the service gave to streams and targets, as people commit them in a file beside the spec.
+
+In: the text of that file. Out: `Ids`, and its text in canonical form: sorted, one line for each id. It has no secret:
+a target is told by the name of its reference. Ids belong to the address of an API, so that a stream that another
+environment has is never taken for this one's.
+
+A stream with the id null was sent, and its answer was lost: nobody knows whether it exists. The same goes for a target.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+
+from fleetc.emit.artifacts import json_document
+from fleetc.language.fields import refuse
+from fleetc.stream_api.data import Binding
+from fleetc.stream_api.observed import NotJsonError, dotted, parse_json
+
+VERSION = 1
+_ID = re.compile("[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,127}")
+
+
+class Known(NamedTuple):
+    """What is known of one stream: its id, None where the answer to its creation was lost, and those of its targets."""
+
+    id: str | None
+    targets: tuple[Binding, ...] = ()
+
+
+Ids = Mapping[str, Mapping[str, Known]]
+"""What is known of streams, by the address of their API and their name in the spec."""
+
+
+class IdsError(ValueError):
+    """The text is not such a file: `place` says where, and the message what is wrong there."""
+
+    def __init__(self, place: str, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def usable_id(text: str) -> bool:
+    """Whether a text can be the id of a stream or a target: it goes into paths and into the file."""
+    return _ID.fullmatch(text) is not None
+
+
+def _checked(text: str) -> str:
+    if not usable_id(text):
+        raise refuse("should be an id: letters, digits and - . _ ~")
+    return text
+
+
+_Id = Annotated[StrictStr, AfterValidator(_checked)]
+
+
+class _Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+class _Target(_Closed):
+    profile: StrictStr
+    kind: Literal["env", "vault"]
+    reference: StrictStr
+    id: _Id | None
+
+
+class _Stream(_Closed):
+    id: _Id | None
+    targets: list[_Target] = Field(default_factory=list)
+
+
+class _File(_Closed):
+    version: StrictInt
+    streams: dict[StrictStr, dict[StrictStr, _Stream]]
+
+
+def read_ids(text: str) -> Ids:
+    """Read the file. Raises IdsError."""
+    try:
+        raw = parse_json(text)
+        if isinstance(raw, dict) and raw.get("version", VERSION) != VERSION:
+            raise IdsError("version", "another version of fleetc wrote this file")
+        file = _File.model_validate(raw)
+    except NotJsonError as problem:
+        place = f"line {problem.line}, column {problem.column}" if problem.line else ""
+        raise IdsError(place, f"this is not JSON: {problem}") from None
+    except ValidationError as problem:
+        fault = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+        said = str(fault["msg"])
+        raise IdsError(dotted(fault["loc"]), said[:1].lower() + said[1:]) from None
+    return {
+        url: {name: Known(stream.id, tuple(map(_binding, stream.targets))) for name, stream in streams.items()}
+        for url, streams in file.streams.items()
+    }
+
+
+def _binding(row: _Target) -> Binding:
+    return Binding(row.profile, row.kind, row.reference, row.id or "")
+
+
+def ids_text(ids: Ids) -> str:
+    """The text of the file."""
+    streams = {
+        url: {name: _as_data(known) for name, known in sorted(streams.items())}
+        for url, streams in sorted(ids.items())
+        if streams
+    }
+    return json_document({"version": VERSION, "streams": streams})
+
+
+def _as_data(known: Known) -> dict[str, object]:
+    targets = [{**binding._asdict(), "id": binding.id or None} for binding in sorted(known.targets)]
+    return {"id": known.id, **({"targets": targets} if targets else {})}
+
+
+def with_bindings(before: Iterable[Binding], found: Iterable[Binding]) -> tuple[Binding, ...]:
+    """Bindings after some were found: one with an id replaces one without."""
+    rows = {(row.profile, row.kind, row.reference): row for row in before}
+    rows |= {(row.profile, row.kind, row.reference): row for row in found}
+    return tuple(sorted(rows.values()))
