@@ -1,0 +1,115 @@
+"""Reads logs: plain, gzip or zstd, from files and from standard input.
+
+In: a path, or "-". Out: pieces of bytes of bounded size, and what was wrong with the file behind the last one. Nothing
+is held in memory but one piece.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from fleetc.disk.manifest import FilesError, failure, shown
+from fleetc.disk.reading import answer_name
+
+_PIECE = 1 << 20
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class LogPieces:
+    """The bytes of one log, piece by piece. `flaw` says, once they have been read, why they ended too early."""
+
+    def __init__(self, path: Path) -> None:
+        self.name, self.flaw = answer_name(path), ""
+        self._path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The pieces. Raises FilesError if the log cannot be opened, or is of a form that cannot be read here."""
+        with _opened(self._path, self.name) as file:
+            head = file.peek(4)[:4]
+            try:
+                yield from _pieces(_plain(file, head, self.name))
+            except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+                self.flaw = f"the compressed data is damaged or cut off: {problem}"
+            except OSError as problem:
+                self.flaw = f"the system stopped reading it: {os.strerror(problem.errno or 0)}"
+            except ValueError as problem:
+                self.flaw = f"the compressed data is damaged: {problem}"
+
+
+def is_log(argument: str) -> bool:
+    """Whether an argument names a file that is there, or standard input."""
+    try:
+        return argument == "-" or Path(argument).exists()
+    except (OSError, ValueError):
+        return True  # it cannot be anything else, and reading it says what is wrong
+
+
+def _opened(path: Path, name: str) -> Any:
+    if str(path) == "-":
+        return open(sys.stdin.fileno(), "rb", buffering=_PIECE, closefd=False)  # a descriptor
+    try:
+        file = path.open("rb", buffering=_PIECE)
+    except IsADirectoryError as error:
+        raise FilesError(
+            "log-not-a-file", f"{shown(name)} is a directory", path=name, advice="name the files in it"
+        ) from error
+    except OSError as error:
+        raise failure(error, name, "read") from error
+    except ValueError as error:
+        raise FilesError(
+            "log-not-a-file", f"{shown(name)} is no path", path=name, advice="name a file with a log"
+        ) from error
+    if stat.S_ISBLK(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise FilesError("log-not-a-file", f"{shown(name)} is a disk", path=name, advice="name a file with a log")
+    return file
+
+
+def _plain(file: Any, head: bytes, name: str) -> IO[bytes]:
+    """The file, decompressed if its first bytes say that it is compressed."""
+    if head.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # its read is all that is used
+    if head == _ZSTD:
+        return _zstd(file, name)
+    plain: IO[bytes] = file
+    return plain
+
+
+def _zstd(file: Any, name: str) -> IO[bytes]:
+    """Zstandard is in the standard library from Python 3.14 on; before, a package has the same module."""
+    try:
+        from compression.zstd import ZstdError, ZstdFile
+    except ImportError:
+        try:
+            from backports.zstd import ZstdError, ZstdFile
+        except ImportError:
+            advice = 'install fleetc with it, pip install "fleetc[zstd]", or run zstd -dc FILE | fleetc diagnose -'
+            message = f"{shown(name)} is compressed by zstd, which this Python cannot read"
+            raise FilesError("log-compression-unknown", message, path=name, advice=advice) from None
+    return _Zstd(ZstdFile(file), ZstdError)  # type: ignore[return-value]  # its read is all that is used
+
+
+class _Zstd:
+    """A zstd file whose errors are those of damaged data in general."""
+
+    def __init__(self, file: Any, problem: type[Exception]) -> None:
+        self._file, self._problem = file, problem
+
+    def read(self, size: int) -> bytes:
+        try:
+            piece: bytes = self._file.read(size)
+        except self._problem as error:
+            raise ValueError(str(error)) from error
+        return piece
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
