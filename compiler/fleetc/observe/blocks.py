@@ -13,13 +13,16 @@ LINE_LIMIT = 16 * 1024
 
 _CARRIED = 1 << 20
 _EXPORT = (b"__CURSOR=", b"__REALTIME_TIMESTAMP=")
+_TOLD = max(map(len, _EXPORT))
 _TIME, _MESSAGE = b"__REALTIME_TIMESTAMP=", b"MESSAGE="
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Blocks of lines without the last line end. Memory holds one piece and one line."""
     pieces = iter(pieces)
-    first = next(pieces, b"")
+    first = b""
+    while len(first) < _TOLD and (piece := next(pieces, None)) is not None:
+        first += piece
     if first.startswith(_EXPORT):
         yield from _cut(_exported(first, pieces))
         return

@@ -28,6 +28,8 @@ _MANY_MINUTES = 100_000
 _MANY_PARTS = 20
 _MANY_UNSEEN = 100_000
 _SAMPLE = 400
+_CLOCK_LINES = 64  # lines of a block whose time is looked at
+_DISORDER = 5  # seconds that lines may be out of order, as they are when several programs write them
 NOT_TEXT = "<bytes that are no text>"
 
 
@@ -205,16 +207,16 @@ class Tally:
         seen.first, seen.last = earlier(seen.first, when), later(seen.last, when)
 
     def _pass(self, lines: list[bytes]) -> None:
-        """Let time pass: from the last line of the block before to the first and the last of this one with a time."""
-        for one in (lines[:20], lines[:-21:-1]):
-            when = next((w for line in one if (w := self._time(line)) is not None), None)
+        """Let time pass, as some lines all over a block tell it, the first and the last among them."""
+        for line in (*lines[:: max(1, len(lines) // _CLOCK_LINES)], lines[-1]):
+            when = self._time(line)
             if when is None:
                 continue
             self.first, self.last = earlier(self.first, when), later(self.last, when)
             if self._clock is not None and self._clock.zoned == when.zoned:
                 passed = when.seconds - self._clock.seconds
                 self.elapsed += max(0, passed)
-                self.jumps += passed < -1
+                self.jumps += passed < -_DISORDER
             self._clock = when
 
     def _time(self, line: bytes) -> Moment | None:
