@@ -13,7 +13,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from fleetc.disk.manifest import FilesError, failure, shown
 from fleetc.disk.reading import answer_name
@@ -35,12 +35,15 @@ class LogPieces:
             head = file.peek(4)[:4]
             try:
                 yield from _pieces(_plain(file, head, self.name))
-            except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-                self.flaw = f"the compressed data is damaged or cut off: {problem}"
             except OSError as problem:
-                self.flaw = f"the system stopped reading it: {os.strerror(problem.errno or 0)}"
-            except ValueError as problem:
-                self.flaw = f"the compressed data is damaged: {problem}"
+                damaged = isinstance(problem, gzip.BadGzipFile)
+                self.flaw = _damaged(problem) if damaged else f"reading it failed: {os.strerror(problem.errno or 0)}"
+            except (EOFError, ValueError, zlib.error) as problem:
+                self.flaw = _damaged(problem)
+
+
+def _damaged(problem: Exception) -> str:
+    return f"the compressed data is damaged or cut off: {problem}"
 
 
 def is_log(argument: str) -> bool:
@@ -72,17 +75,16 @@ def _opened(path: Path, name: str) -> Any:
     return file
 
 
-def _plain(file: Any, head: bytes, name: str) -> IO[bytes]:
+def _plain(file: Any, head: bytes, name: str) -> Any:
     """The file, decompressed if its first bytes say that it is compressed."""
     if head.startswith(_GZIP):
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]  # its read is all that is used
+        return gzip.GzipFile(fileobj=file)
     if head == _ZSTD:
         return _zstd(file, name)
-    plain: IO[bytes] = file
-    return plain
+    return file
 
 
-def _zstd(file: Any, name: str) -> IO[bytes]:
+def _zstd(file: Any, name: str) -> _Zstd:
     """Zstandard is in the standard library from Python 3.14 on; before, a package has the same module."""
     try:
         from compression.zstd import ZstdError, ZstdFile
@@ -93,7 +95,7 @@ def _zstd(file: Any, name: str) -> IO[bytes]:
             advice = 'install fleetc with it, pip install "fleetc[zstd]", or run zstd -dc FILE | fleetc diagnose -'
             message = f"{shown(name)} is compressed by zstd, which this Python cannot read"
             raise FilesError("log-compression-unknown", message, path=name, advice=advice) from None
-    return _Zstd(ZstdFile(file), ZstdError)  # type: ignore[return-value]  # its read is all that is used
+    return _Zstd(ZstdFile(file), ZstdError)
 
 
 class _Zstd:
@@ -102,14 +104,29 @@ class _Zstd:
     def __init__(self, file: Any, problem: type[Exception]) -> None:
         self._file, self._problem = file, problem
 
-    def read(self, size: int) -> bytes:
+    def read1(self, size: int) -> bytes:
+        """The next bytes, at most so many. Raises ValueError."""
         try:
-            piece: bytes = self._file.read(size)
+            piece: bytes = self._file.read1(size)
         except self._problem as error:
             raise ValueError(str(error)) from error
         return piece
 
 
-def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    while piece := file.read(_PIECE):
-        yield piece
+def _pieces(file: Any) -> Iterator[bytes]:
+    """Pieces of about the same size. What could be read before an error comes before it."""
+    held, size, problem = list[bytes](), 0, None
+    while problem is None:
+        try:
+            part = file.read1(_PIECE)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
+            part, problem = b"", error
+        held.append(part)
+        size += len(part)
+        if size >= _PIECE or not part:
+            yield b"".join(held)
+            held, size = [], 0
+        if not part:
+            break
+    if problem is not None:
+        raise problem

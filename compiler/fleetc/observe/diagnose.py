@@ -105,7 +105,7 @@ def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
     """What to do, and the value that would do where one can be proved."""
     parts = [finding.handling.removesuffix(".")]
     if checked is not None:
-        parts.append(f"fleetc check says why ({checked.code}): {checked.message}; {checked.help}")
+        parts.append(f"the spec has a reason, {checked.code}: {checked.message}; {checked.help}")
     proof = PROOFS.get(finding.code)
     if proof is not None:
         nodes = targets.nodes_meant(spec.fleet, finding.change, spec.writer)

@@ -48,10 +48,11 @@ class Finding(NamedTuple):
 
 
 def findings(tally: Tally) -> list[Finding]:
-    """The findings: errors, then warnings, then what is benign; of one severity those with more lines first."""
+    """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
+    more lines."""
     found = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
     found += _combined(tally)
-    return sorted(found, key=lambda one: (one.severity, -one.seen.count, one.code))
+    return sorted(found, key=lambda one: (one.severity, one.code not in PAGES, -one.seen.count, one.code))
 
 
 def _plain(seen: Seen) -> Finding:

@@ -60,8 +60,8 @@ def _more(fleet: Fleet, node: Node) -> str:
     if most == _MOST_SESSIONS:
         return f"by the spec the GPUs of {node.name} allow any number of sessions, and it has {now}: write more"
     if most > now:
-        return f"write max_sessions = {most} for {node.name}: its GPUs have room for that, and for no more"
-    return f"the GPUs of {node.name} have room for {most} sessions, and it has {now}: add GPUs or orchestrators"
+        return f"write max_sessions = {most} for {node.name}: its GPUs certainly have room for that, and not for more"
+    return f"the GPUs of {node.name} certainly have room for {most} sessions, and it has {now}: add GPUs or nodes"
 
 
 def _fewer(fleet: Fleet, node: Node) -> str:
@@ -69,7 +69,7 @@ def _fewer(fleet: Fleet, node: Node) -> str:
     if most is None or now is None:
         return ""
     if most < now:
-        return f"write max_sessions = {most} for {node.name}, which is what its GPUs have room for"
+        return f"write max_sessions = {most} for {node.name}, which is what its GPUs certainly have room for"
     return (
         f"the {now} sessions of {node.name} fit by the spec: see what else encodes there, or write encode_sessions "
         "of its GPUs as the driver allows"
@@ -128,7 +128,9 @@ def deposit(case: Case) -> str:
     words = []
     for one in funds(case.fleet):
         if (case.writer is None or one.node in _payers(case)) and one.runway is not None and one.deposit is not None:
-            words.append(f"{one.deposit} last {one.node} {int(one.runway)} hours at its expected load")
+            words.append(
+                f"the spec plans {one.deposit}, which last {one.node} {int(one.runway)} hours at its expected load"
+            )
     return "; ".join(words[:_SHOWN])
 
 

@@ -7,34 +7,45 @@ their names say. Lines of one shape are one kind of message.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 LIMIT = 300
 """Most characters of a shape."""
 
-_PARTS = re.compile(
-    r"(?P<url>\b[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]{1,400})"
-    r"|(?P<address>\b0x[0-9a-fA-F]{40}\b)"
-    r"|(?P<hex>\b0x[0-9a-fA-F]+\b)"
-    r"|(?P<uuid>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b)"
-    r"|(?P<ip>\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b)"
-    r"|(?P<id>\b(?=[A-Za-z_+-]{0,40}[0-9])(?=[0-9_+-]{0,40}[A-Za-z])[A-Za-z0-9_+-]{8,200}\b)"
-    r"|(?P<n>[0-9]+(?:\.[0-9]+)*)"
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]{1,400}")
+_WITH_DIGITS = re.compile(r"(?<![A-Za-z0-9_+-])[A-Za-z_+-]*+[0-9][A-Za-z0-9_+-]*(?:\.[A-Za-z0-9_+-]+)*")
+_WHOLE = (
+    (re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?"), "<n>"),
+    (re.compile(r"0x[0-9a-fA-F]{40}"), "<address>"),
+    (re.compile(r"0x[0-9a-fA-F]+"), "<hex>"),
+    (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<id>"),
+    (re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"), "<ip>"),
 )
 _HEX = re.compile(r"[0-9a-f]{8,}")
 _RENDITION = re.compile(r"P[0-9]+p[0-9]+fps[0-9]+x[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def shape_of(text: str) -> str:
     """The shape of a text, cut to `LIMIT` characters."""
-    return _PARTS.sub(_word, text[: 4 * LIMIT]).strip()[:LIMIT]
+    text = text[: 4 * LIMIT]
+    if "://" in text:
+        text = _URL.sub("<url>", text)
+    return _WITH_DIGITS.sub(_word, text).strip()[:LIMIT]
 
 
 def _word(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    if kind == "id" and not _is_id(match[0]):
-        return re.sub("[0-9]+", "<n>", match[0])
-    return "<id>" if kind == "uuid" else f"<{kind}>"
+    return _shape_of_word(match[0])
+
+
+@lru_cache(maxsize=4096)
+def _shape_of_word(word: str) -> str:
+    """What stands for a word with digits."""
+    for pattern, name in _WHOLE:
+        if pattern.fullmatch(word):
+            return name
+    return ".".join("<id>" if _is_id(part) else _DIGITS.sub("<n>", part) for part in word.split("."))
 
 
 def _is_id(word: str) -> bool:
@@ -42,4 +53,4 @@ def _is_id(word: str) -> bool:
     if _HEX.fullmatch(word):
         return True
     changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(word))
-    return changes >= 3 and not _RENDITION.fullmatch(word)
+    return len(word) >= 8 and changes >= 3 and not _RENDITION.fullmatch(word)
