@@ -130,7 +130,7 @@ def test_price_that_would_do(place: Path) -> None:
 def test_price_of_the_spec_that_does_not_run(place: Path) -> None:
     """The spec would buy, so the process runs with another cap than the spec has."""
     help_, _ = help_of(place, "price-above-cap", ABOVE, node="gate")
-    assert "By the spec gate buys video from 1 of 1 offer of this fleet" in help_
+    assert "By the spec, gate buys video from 1 of 1 offer of this fleet" in help_
 
 
 @pytest.mark.parametrize("gone", ['deposit = "0.5 ETH"\n', 'reserve = "0.3 ETH"\n'])

@@ -6,20 +6,27 @@ In: logs, as files, on standard input, or by host and node; and a spec if there 
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, USAGE, FormatOption, OverlayOption
 from fleetc.cli.output import coloured, message, plain
-from fleetc.cli.working import load_settings, quietly, read_sources
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
+from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format, written
+from fleetc.places.diagnostic import Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fleetc.language.fleet import Fleet
     from fleetc.messages.locate import Located
     from fleetc.observe.diagnose import Spec
     from fleetc.observe.tally import Tally
+    from fleetc.rollout.hosts.logs import Asked
     from fleetc.settings import Settings
 
 
@@ -28,7 +35,7 @@ def diagnose(
         list[str],
         typer.Argument(
             metavar="LOG...",
-            help="Files with logs, plain, gzip or zstd; - for standard input.",
+            help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log of a node.",
             show_default=False,
         ),
     ],
@@ -39,6 +46,12 @@ def diagnose(
     node: Annotated[
         str | None, typer.Option("--node", metavar="NAME", help="Node of the spec that wrote the logs.")
     ] = None,
+    since: Annotated[
+        str, typer.Option("--since", metavar="DURATION", help="How far back the log of HOST/NODE is read.")
+    ] = "1h",
+    size: Annotated[
+        str, typer.Option("--size", metavar="SIZE", help="How much of the log of HOST/NODE is read at most.")
+    ] = "16 MiB",
     overlay: OverlayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
@@ -46,15 +59,20 @@ def diagnose(
 
     Exits 1 if a finding is an error, or a log could not be read.
     """
-    import sys
-
+    from fleetc.disk.logs import is_log
     from fleetc.observe.diagnose import located
     from fleetc.observe.findings import findings
     from fleetc.observe.report import as_text, as_values
 
-    settings = load_settings(spec or HERE, overlay=overlay)
-    read = _spec(spec, node, settings, form)
-    tally, wrong = _read(logs)
+    remote = [name for name in logs if not is_log(name) and "/" in name]
+    there = spec or (HERE if remote and (HERE / "fleet.toml").exists() else None)
+    settings = load_settings(there or HERE, overlay=overlay)
+    read = _spec(there, node, settings, form)
+    asked = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
+    if read is not None and node is None and len(asked) == len(logs) == 1:
+        read = read._replace(writer=read.fleet.nodes_by_name[asked[logs[0]].node])
+    fetched = _fetch(there, asked, settings, form) if there is not None and asked else {}
+    tally, wrong = _read(logs, fetched)
     found = findings(tally)
     items = [*located(found, read), *wrong]
     sources, document = (read.sources, read.document) if read is not None else ((), None)
@@ -63,7 +81,7 @@ def diagnose(
     typer.echo(written(form, items, sources, document, colour, more), nl=False)
     if form is Format.text:
         typer.echo("\n" + as_text(tally), nl=False)
-    if any(item.diagnostic.severity is item.diagnostic.severity.ERROR for item in items):
+    if any(item.diagnostic.severity is Severity.ERROR for item in items):
         raise typer.Exit(PROBLEMS)
 
 
@@ -72,12 +90,10 @@ def _spec(path: Path | None, name: str | None, settings: Settings, form: Format)
     from fleetc.language.spec import read_fleet
     from fleetc.observe.diagnose import Spec
     from fleetc.pipeline import check_spec
-    from fleetc.text.suggestions import did_you_mean
 
     if path is None:
         if name is not None:
-            message("error: --node names a node of a spec; name the spec with --spec")
-            raise typer.Exit(USAGE)
+            _wrong_usage("--node names a node of a spec; name the spec with --spec")
         return None
     sources = read_sources(path, settings, form)
     checked = quietly(check_spec, sources)
@@ -85,28 +101,86 @@ def _spec(path: Path | None, name: str | None, settings: Settings, form: Format)
     if fleet is None:
         message(f"error: the spec cannot be read, so the logs cannot be compared with it: run fleetc check {path}")
         raise typer.Exit(PROBLEMS)
-    if name is not None and name not in fleet.nodes_by_name:
-        message(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
-        raise typer.Exit(USAGE)
+    if name is not None:
+        _need_node(fleet, name)
     writer = fleet.nodes_by_name[name] if name is not None else None
     return Spec(fleet, sources, checked.document, checked.diagnostics, writer)
 
 
-def _read(logs: list[str]) -> tuple[Tally, list[Located]]:
+def _need_node(fleet: Fleet, name: str) -> None:
+    from fleetc.text.suggestions import did_you_mean
+
+    if name not in fleet.nodes_by_name:
+        _wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
+
+
+def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
+    """What HOST/NODE asks for."""
+    from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
+    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
+
+    host, _, node = name.partition("/")
+    if host not in spec.fleet.hosts:
+        _wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"')
+    _need_node(spec.fleet, node)
+    home = spec.fleet.nodes_by_name[node].settings.host
+    if host != home:
+        _wrong_usage(
+            f'there is no file "{plain(name)}", and {plain(node)} is on host {home}: write {home}/{plain(node)}'
+        )
+    try:
+        seconds, limit = parse_duration(since).microseconds // 1_000_000, parse_bytes(size).count
+    except QuantityError as problem:
+        _wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
+    if not (1 <= seconds <= LONGEST and 1 <= limit <= LIMIT):
+        _wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
+    return Asked(host, node, seconds, limit)
+
+
+def _wrong_usage(text: str) -> NoReturn:
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)
+
+
+def _fetch(
+    spec: Path, asked: dict[str, Asked], settings: Settings, form: Format
+) -> dict[str, Iterable[bytes] | FilesError]:
+    """The logs of nodes by their names, or why a host does not give one."""
+    from fleetc.rollout.hosts.logs import fetch
+    from fleetc.rollout.hosts.progress import progress
+
+    compiled, _ = compile_or_exit(spec, settings, form)
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    found: dict[str, Iterable[bytes] | FilesError] = {}
+    with progress(sys.stderr) as show:
+        for name, one in asked.items():
+            try:
+                log = fetch(compiled.tree, one, settings, show)
+            except FilesError as problem:
+                found[name] = problem
+                continue
+            found[name] = [log.data]
+            if log.cut:
+                message(f"note: {name} has more in that time; only its end was read: --size and --since say how much")
+    return found
+
+
+def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> tuple[Tally, list[Located]]:
     """Count all logs, and say which could not be read, or not to their end."""
-    from fleetc.disk.files import FilesError
     from fleetc.disk.logs import LogPieces
     from fleetc.messages.locate import outside
     from fleetc.observe.matching import Matcher
     from fleetc.observe.tally import Tally
-    from fleetc.places.diagnostic import Severity
     from fleetc.upstream.signatures import signatures
 
     tally, wrong = Tally(Matcher(signatures().values())), []
     for name in logs:
         pieces = LogPieces(Path(name))
+        log = fetched.get(name, pieces)
         try:
-            tally.read(pieces.name, pieces)
+            if isinstance(log, FilesError):
+                raise log
+            tally.read(name if name in fetched else pieces.name, log)
         except FilesError as problem:
             wrong.append(outside(problem.code, problem.message, problem.help, problem.path))
         if pieces.flaw:

@@ -13,8 +13,9 @@ from fleetc.messages.locate import Located, Place, locate
 from fleetc.observe import targets
 from fleetc.observe.findings import Finding
 from fleetc.observe.proofs import PROOFS, Case
+from fleetc.observe.shapes import shape_of
 from fleetc.observe.tally import Seen, Where
-from fleetc.places.diagnostic import Diagnostic, Label, Path
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity
 from fleetc.text import leaks
 from fleetc.text.encoders import visible
 from fleetc.toml.document import Document, Source
@@ -48,9 +49,10 @@ def _diagnostic(finding: Finding, labels: Sequence[Label], help: str) -> Diagnos
 
 
 def _message(finding: Finding) -> str:
-    """What was seen, and how often and when."""
+    """What was seen, and how often and when; what nobody has to care about is called benign."""
     what = finding.what.removesuffix(".")
-    return f"{what[:1].lower()}{what[1:]}: {counted(finding)}"
+    benign = "benign: " if finding.severity is Severity.NOTE else ""
+    return f"{benign}{what[:1].lower()}{what[1:]}: {counted(finding)}"
 
 
 def counted(finding: Finding) -> str:
@@ -80,7 +82,7 @@ def _meant(finding: Finding, spec: Spec) -> Diagnostic:
             *checked.related,
             *(label for label in labels if label.place not in _places(checked)),
         ]
-    if finding.severity is finding.severity.NOTE:
+    if finding.severity is Severity.NOTE:
         labels = labels[:1]
     return _diagnostic(finding, labels[: targets.MANY], _help(finding, spec, checked))
 
@@ -125,8 +127,9 @@ def _with_line(item: Located, finding: Finding) -> Located:
 
 
 def _log_place(where: Where, note: str) -> Place:
-    """A line of a log, as it can be shown: a node prints secrets of its settings in clear."""
-    text = leaks.shown(where.text)
+    """A line of a log, as it can be shown: a node prints secrets of its settings in clear. Then its shape stands for
+    it."""
+    text = leaks.shown(where.text if leaks.find(where.text) is None else shape_of(where.text))
     return Place(where.log, where.number, 1, where.number, 1 + len(text), note, "", text)
 
 
@@ -135,7 +138,7 @@ def as_data(finding: Finding) -> dict[str, object]:
     seen: Seen = finding.seen
     return {
         "code": finding.code,
-        "benign": finding.severity is finding.severity.NOTE,
+        "benign": finding.severity is Severity.NOTE,
         "lines": seen.count,
         "first": str(seen.first) if seen.first is not None else None,
         "last": str(seen.last) if seen.last is not None else None,

@@ -189,7 +189,7 @@ def market(case: Case) -> str:
         verdict = found.judge(node.name, VIDEO) if node.name in found.caps and found.wants(node.name, VIDEO) else None
         if verdict is not None and verdict.offers:
             offers = f"{verdict.offers} offer{'' if verdict.offers == 1 else 's'}"
-            words.append(f"by the spec {node.name} buys video from {verdict.within} of {offers} of this fleet")
+            words.append(f"by the spec, {node.name} buys video from {verdict.within} of {offers} of this fleet")
     return "; ".join(words[:_SHOWN])
 
 

@@ -27,12 +27,13 @@ def as_text(tally: Tally) -> str:
     """How much was read, and the shapes of the lines that no signature knows, in lines of bearable length."""
     shapes = _ordered(tally)
     span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
-    lines = [f"{tally.lines} lines, {_megabytes(tally.size)}{span}"]
+    lines = [f"{tally.lines} line{'' if tally.lines == 1 else 's'}, {_megabytes(tally.size)}{span}"]
     if tally.cut:
         lines.append(f"{tally.cut} kinds of lines are longer than 16 KiB, and only their beginning was read")
     if shapes:
         total = sum(shape.count for shape in shapes) + tally.dropped_lines
-        lines.append(f"{total} lines, of {_number_of(tally, shapes)}, match no error pattern:")
+        verb = "lines match" if total > 1 else "line matches"
+        lines.append(f"{total} {verb} no error pattern ({_number_of(tally, shapes)}):")
         width = max(len(str(shape.count)) for shape in shapes[:_SHOWN])
         lines += [f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}" for shape in shapes[:_SHOWN]]
     if len(shapes) > _SHOWN:

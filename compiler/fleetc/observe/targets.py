@@ -43,11 +43,16 @@ def _near(fleet: Fleet, writer: Node) -> set[str] | None:
 
 
 def paths(fleet: Fleet, fields: Iterable[str], writer: Node | None) -> list[Path]:
-    """The places of the fields, those that are written first; at most `MANY`."""
+    """The places of the fields, at most `MANY`: of each table those that are written, or one that is not."""
     fields = tuple(fields)
     nodes = nodes_meant(fleet, fields, writer)
     found = dict.fromkeys(path for field in fields for path in _of(fleet, field, nodes, writer))
-    return sorted(found, key=lambda path: not _is_written(fleet, path))[:MANY]
+    kept: dict[Path, list[Path]] = {}
+    for path in sorted(found, key=lambda path: not _is_written(fleet, path)):
+        of_table = kept.setdefault(path[:2], [])
+        if not of_table or _is_written(fleet, path):
+            of_table.append(path)
+    return [path for of_table in kept.values() for path in of_table][:MANY]
 
 
 def _of(fleet: Fleet, field: str, nodes: list[Node], writer: Node | None) -> Iterator[Path]:
