@@ -76,7 +76,7 @@ def diagnose(
     found = findings(tally)
     items = [*located(found, read), *wrong]
     sources, document = (read.sources, read.document) if read is not None else ((), None)
-    more = as_values(tally, found)
+    more = as_values(tally, found) if form is Format.json else None
     colour = form is Format.text and coloured(settings, sys.stdout)
     typer.echo(written(form, items, sources, document, colour, more), nl=False)
     if form is Format.text:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 
 LIMIT = 300
 """Most characters of a shape."""
@@ -23,6 +22,7 @@ _WHOLE = (
     (re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"), "<ip>"),
 )
 _HEX = re.compile(r"[0-9a-f]{8,}")
+_RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _RENDITION = re.compile(r"P[0-9]+p[0-9]+fps[0-9]+x[0-9]+")
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -52,5 +52,4 @@ def _is_id(word: str) -> bool:
     """Whether a word of letters and digits is an id, and not a name with a number, such as P240p30fps16x9."""
     if _HEX.fullmatch(word):
         return True
-    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(word))
-    return len(word) >= 8 and changes >= 3 and not _RENDITION.fullmatch(word)
+    return len(word) >= 8 and 3 * len(_RUNS.findall(word)) > len(word) and not _RENDITION.fullmatch(word)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fleetc.observe.blocks import LINE_LIMIT, whole_lines
 from fleetc.observe.clock import Moment
 from fleetc.observe.lines import Line, Stamp, line_of
-from fleetc.observe.matching import Hit, Matcher
+from fleetc.observe.matching import Candidates, Hit, Matcher
 from fleetc.observe.shapes import shape_of
 
 MANY_SHAPES = 2000
@@ -81,7 +81,8 @@ class Tally:
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
-        self._suspects = [(literal, literal.encode().translate(None, _LEFT_OUT)) for literal in matcher.literals]
+        keys = (literal.encode().translate(None, _LEFT_OUT).decode("latin-1") for literal in matcher.literals)
+        self._suspects = Candidates((key, True) for key in keys)
         self._known: dict[bytes, _Known] = {}
         self._key_bytes = 0
         self._log, self._line, self._logs = "", 0, 0
@@ -157,7 +158,7 @@ class Tally:
             probes = tuple(hit.literal.encode() for hit in hits)
             singly = any(hit.parts for hit in hits) or not all(probe in line for probe in probes)
             return _Known(hits, None, said.stamp, probes, singly)
-        suspect = any(left in key for _, left in self._suspects)
+        suspect = bool(self._suspects.of(key.decode("latin-1")))
         return _Known((), self._shape_of(said, number), said.stamp, (), suspect)
 
     def _shape_of(self, said: Line, number: int) -> Shape:
