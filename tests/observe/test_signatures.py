@@ -76,6 +76,21 @@ def test_labelled_lines_in_one_log_do_not_disturb_one_another() -> None:
         assert sum(shape.count for shape in tally.shapes.values()) == unknown
 
 
+@pytest.mark.parametrize("one", SIGNATURES, ids=lambda one: one.code)
+def test_lines_that_differ_in_what_the_key_leaves_out(one: Signature) -> None:
+    """A line with one letter less is no match, although both have one key, in whichever order they come."""
+    for line in one.lines:
+        literal = next(hit.literal for hit in MATCHER.find(line_of(line.encode()).text) if hit.code == one.code)
+        letter = next((place for place in range(1, len(literal) - 1) if literal[place] in "abcdef"), None)
+        odd = line.replace(literal, literal[:letter] + literal[letter + 1 :]) if letter is not None else line
+        if odd == line or MATCHER.find(line_of(odd.encode()).text):
+            continue  # it matches another pattern, or an escape stands between
+        for lines in ((line, odd, line), (odd, line, line), (odd, odd, line, line)):
+            tally = tally_of(*lines)
+            assert counts(tally) == {one.code: 2}
+            assert sum(shape.count for shape in tally.shapes.values()) == len(lines) - 2
+
+
 @pytest.mark.parametrize("text", ERROR_TABLE)
 def test_error_table(text: str) -> None:
     code, handling = ERROR_TABLE[text]

@@ -68,7 +68,7 @@ def counted(finding: Finding) -> str:
 
 def _rate(finding: Finding) -> str:
     """Lines in a minute, over the minutes that have any."""
-    minutes = len(finding.seen.minutes)
+    minutes = finding.seen.minutes
     return f"{finding.per_minute:.3g} a minute in {minutes} minute{'' if minutes == 1 else 's'}"
 
 
@@ -142,7 +142,7 @@ def as_data(finding: Finding) -> dict[str, object]:
         "lines": seen.count,
         "first": str(seen.first) if seen.first is not None else None,
         "last": str(seen.last) if seen.last is not None else None,
-        "minutes": len(seen.minutes),
+        "minutes": seen.minutes,
         "lines_per_minute": round(finding.per_minute, 3) if seen.minutes else None,
         "log": visible(seen.where.log),
         "line": seen.where.number,

@@ -6,6 +6,7 @@ In: a `Tally`. Out: `Finding`s, the worst first. Combinations are functions of w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from fleetc.messages.pages import PAGES
@@ -44,7 +45,7 @@ class Finding(NamedTuple):
     def per_minute(self) -> float:
         """How many lines there were in a minute, over the minutes that have any; all of them where no line has a
         time."""
-        return self.seen.count / max(1, len(self.seen.minutes))
+        return self.seen.count / max(1, self.seen.minutes)
 
 
 def findings(tally: Tally) -> list[Finding]:
@@ -70,7 +71,7 @@ def _combined(tally: Tally) -> Iterator[Finding]:
 
 def _is_constant(tally: Tally, code: str) -> bool:
     """Whether parameters expired in at least half of all minutes, over some time."""
-    minutes = len(tally.seen[code].minutes)
+    minutes = tally.seen[code].minutes
     return code == "ticket-params-expired" and minutes >= max(_CONSTANT_MINUTES, tally.minutes / 2)
 
 
@@ -87,15 +88,14 @@ def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
         parts = seen["price-above-cap"].parts
         change = ("gateways.max_price", "gateways.max_model_prices")
         found = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
-        one = found.seen
-        yield found._replace(seen=Seen(one.code, one.where, one.count, one.first, one.last, one.minutes, parts))
+        yield found._replace(seen=replace(found.seen, parts=parts))
 
 
 def _together(seen: Mapping[str, Seen], one: str, other: str) -> bool:
     """Whether two signatures were seen in the same minute, or at times that nobody knows."""
     if one not in seen or other not in seen:
         return False
-    minutes, others = seen[one].minutes, seen[other].minutes
+    minutes, others = seen[one].when, seen[other].when
     return not minutes or not others or not minutes.isdisjoint(others)
 
 

@@ -24,7 +24,7 @@ MANY_SHAPES = 2000
 
 _LEFT_OUT = b"0123456789abcdef"
 _KEY_BYTES = 32 << 20
-_MANY_MINUTES = 100_000
+_MANY_MINUTES = 20_000
 _MANY_PARTS = 20
 _MANY_UNSEEN = 100_000
 _SAMPLE = 400
@@ -43,14 +43,18 @@ class Where(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """How often a signature was seen, and when. `minutes` are those in which it was, by log and kind of clock."""
+    """How often a signature was seen, and when. `minutes` is in how many of them, and `when` has them, but for those
+    of a very long log; `parts` are what stood for each {} in some of the lines.
+    """
 
     code: str
     where: Where
     count: int = 0
     first: Moment | None = None
     last: Moment | None = None
-    minutes: set[tuple[int, bool, int]] = field(default_factory=set)
+    minutes: int = 0
+    latest: tuple[int, bool, int] | None = None
+    when: set[tuple[int, bool, int]] = field(default_factory=set)
     parts: dict[tuple[str, ...], None] = field(default_factory=dict)
 
 
@@ -81,8 +85,9 @@ class Tally:
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
-        keys = (literal.encode().translate(None, _LEFT_OUT).decode("latin-1") for literal in matcher.literals)
-        self._suspects = Candidates((key, True) for key in keys)
+        self._suspects = Candidates(
+            (literal.encode().translate(None, _LEFT_OUT).decode("latin-1"), literal) for literal in matcher.literals
+        )
         self._known: dict[bytes, _Known] = {}
         self._key_bytes = 0
         self._log, self._line, self._logs = "", 0, 0
@@ -154,12 +159,12 @@ class Tally:
             return _Known((), self._shape(NOT_TEXT, "", number, ""), None, (), False)
         said = line_of(line)
         hits = self._matcher.find(said.text)
-        if hits:
-            probes = tuple(hit.literal.encode() for hit in hits)
-            singly = any(hit.parts for hit in hits) or not all(probe in line for probe in probes)
-            return _Known(hits, None, said.stamp, probes, singly)
-        suspect = bool(self._suspects.of(key.decode("latin-1")))
-        return _Known((), self._shape_of(said, number), said.stamp, (), suspect)
+        suspects = self._suspects.of(key.decode("latin-1"))
+        if not hits:
+            return _Known((), self._shape_of(said, number), said.stamp, (), bool(suspects))
+        probes = tuple(literal.encode() for literal in suspects)
+        singly = any(hit.parts for hit in hits) or not probes or not all(probe in line for probe in probes)
+        return _Known(hits, None, said.stamp, probes, singly)
 
     def _shape_of(self, said: Line, number: int) -> Shape:
         return self._shape(shape_of(said.text), said.level, number, said.text)
@@ -203,8 +208,12 @@ class Tally:
             seen.parts[hit.parts] = None
         if when is None:
             return
-        if len(seen.minutes) < _MANY_MINUTES:
-            seen.minutes.add((self._logs, when.zoned, when.seconds // 60))
+        minute = (self._logs, when.zoned, when.seconds // 60)
+        if minute != seen.latest:
+            seen.latest = minute
+            seen.minutes += 1
+            if len(seen.when) < _MANY_MINUTES:
+                seen.when.add(minute)
         seen.first, seen.last = earlier(seen.first, when), later(seen.last, when)
 
     def _pass(self, lines: list[bytes]) -> None:
