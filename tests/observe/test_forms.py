@@ -7,6 +7,8 @@ import io
 import json
 import os
 import struct
+import threading
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -221,13 +223,19 @@ def test_bomb_is_read_in_pieces(tmp_path: Path) -> None:
 
 def test_standard_input_of_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer = os.pipe()
+    data = gzip.compress(b"OrchestratorCapped\n")
 
     class Stdin(io.StringIO):
         def fileno(self) -> int:
             return reader
 
-    os.write(writer, gzip.compress(b"OrchestratorCapped\n"))
-    os.close(writer)
+    def write_slowly() -> None:
+        for byte in data:
+            os.write(writer, bytes([byte]))
+            time.sleep(0.002)
+        os.close(writer)
+
+    threading.Thread(target=write_slowly).start()
     monkeypatch.setattr("sys.stdin", Stdin())
     pieces = LogPieces(Path("-"))
     assert b"".join(pieces) == b"OrchestratorCapped\n"

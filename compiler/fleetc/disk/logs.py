@@ -32,9 +32,9 @@ class LogPieces:
     def __iter__(self) -> Iterator[bytes]:
         """The pieces. Raises FilesError if the log cannot be opened, or is of a form that cannot be read here."""
         with _opened(self._path, self.name) as file:
-            head = file.peek(4)[:4]
             try:
-                yield from _pieces(_plain(file, head, self.name))
+                head = file.read(len(_ZSTD))
+                yield from _pieces(_plain(_Whole(head, file), head, self.name))
             except OSError as problem:
                 damaged = isinstance(problem, gzip.BadGzipFile)
                 self.flaw = _damaged(problem) if damaged else f"reading it failed: {os.strerror(problem.errno or 0)}"
@@ -96,6 +96,26 @@ def _zstd(file: Any, name: str) -> _Zstd:
             message = f"{shown(name)} is compressed by zstd, which this Python cannot read"
             raise FilesError("log-compression-unknown", message, path=name, advice=advice) from None
     return _Zstd(ZstdFile(file), ZstdError)
+
+
+class _Whole:
+    """A file whose first bytes were read before, because a pipe cannot go back to them."""
+
+    def __init__(self, head: bytes, file: Any) -> None:
+        self._head, self._file = head, file
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, as a file gives them."""
+        return self.read1(size)
+
+    def read1(self, size: int = -1) -> bytes:
+        """The next bytes, at most so many, without waiting for all of them."""
+        if self._head:
+            size = len(self._head) if size < 0 else size
+            part, self._head = self._head[:size], self._head[size:]
+            return part
+        found: bytes = self._file.read1(size)
+        return found
 
 
 class _Zstd:
