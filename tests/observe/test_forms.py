@@ -176,6 +176,19 @@ def test_shapes_are_bounded_and_the_rest_is_counted() -> None:
     assert sum(shape.count for shape in tally.shapes.values()) + tally.dropped_lines == 10000
 
 
+def test_zones_are_mixed() -> None:
+    """Moments with a zone are compared in UTC; those without one are used only where there is no other."""
+    lines = [
+        "2026-11-23T05:12:13Z OrchestratorCapped",
+        "2026-11-23T07:00:00+03:00 OrchestratorCapped",
+        "2026-11-22T23:59:59-06:00 OrchestratorCapped",
+        glog("OrchestratorCapped", "23:00:00"),
+    ]
+    for some in (lines, lines[::-1]):
+        seen = tally_of(*some).seen["orchestrator-capped"]
+        assert (str(seen.first), str(seen.last)) == ("2026-11-23 04:00:00 UTC", "2026-11-23 05:59:59 UTC")
+
+
 def test_a_clock_that_jumps_is_counted() -> None:
     far = [glog("a", "05:00:00"), *(glog("b", "05:30:00") for _ in range(50)), glog("c", "04:00:00")]
     tally = tally_of(*far, *far)

@@ -45,11 +45,15 @@ ERROR_TABLE = {
 
 LIMITS = {
     "3 to 8": "encoder-out-of-sessions",
-    "100": "orchestrator-inactive",
+    "the 100 with the most stake": "orchestrator-inactive",
     "about 22 hours": "reward-call-failed",
     "0.02 to 0.05 ETH": "gas-funds-missing",
+    "300 wei / pixel": "price-above-cap",
+    "30 to 120 seconds": "runner-unwell",
+    "85 percent": "cuda-out-of-memory",
+    "15 minutes": "deposit-missing",
 }
-"""Numbers of the table of limits that an operator meets in a log, and the page that has to say them."""
+"""The table of limits of the reference for operators, and the page where whoever meets one in a log reads it."""
 
 
 def test_the_labelled_set_is_large_enough() -> None:
