@@ -14,7 +14,7 @@ import pytest
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE
 from fleetc.toml.document import Source
-from tests.bench import fleetgen, measure, review
+from tests.bench import fleetgen, measure, observe, review
 from tests.bench.counted import Waits
 from tests.bench.deploy import TASKS
 from tests.bench.hosts import SKIP, Hosts, compiled, spec_text
@@ -88,6 +88,27 @@ def test_review_is_measured_beside_a_compile() -> None:
         "Markdown of a price change on 2 hosts",
     ]
     assert 5 < report.lines[1].value < 2 * review.MARKDOWN_LINES  # of a small review more is shown
+
+
+def test_logs_are_measured_in_two_sizes_and_two_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observe, "SMALL_MB", 1)
+    report = observe.observe_report(2, 1)
+    assert [line.name for line in report.lines] == [
+        "diagnose, 2 MB of glog",
+        "diagnose, 1 MB of json-file",
+        "peak memory, large log / small log",
+        "peak memory of the large log",
+    ]
+    assert 0.5 < report.lines[2].value < 2
+    assert "nodes" not in report.as_table()
+
+
+def test_log_that_is_measured_holds_lines_that_are_known(tmp_path: Path) -> None:
+    observe.write_log(tmp_path / "a.log", 1)
+    observe.write_log(tmp_path / "b.log", 1)
+    content = (tmp_path / "a.log").read_bytes()
+    assert content == (tmp_path / "b.log").read_bytes()
+    assert 0.01 < content.count(b"OrchestratorCapped") / content.count(b"\n") < 0.1
 
 
 PORTS = {"h00": (22, [[7935, 8935, 1935], [7936, 8936, 1936]]), "h01": (23, [[7937, 8937, 1937], [7938, 8938, 1938]])}

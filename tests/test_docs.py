@@ -49,6 +49,17 @@ def test_the_message_in_the_readme_is_what_the_change_gives() -> None:
     assert message.strip() in check_text(whole.replace('"1500 wei / pixel"', '"1000 wei / pixel"'))
 
 
+def test_the_diagnosis_in_the_readme_is_what_the_log_gives(tmp_path: Path) -> None:
+    (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
+    ((_, log),) = blocks(README, "log")
+    (expected,) = [content for words, content in blocks(README, "text") if words == "diagnose"]
+    (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
+    (tmp_path / "gate.log").write_text(log, encoding="utf-8")
+    (command,) = re.findall(r"^`(fleetc diagnose gate\.log [^`]*)` prints$", README, re.MULTILINE)
+    done = fleetc(*command.split()[1:], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, expected)
+
+
 def test_the_review_of_the_readme_is_reached_with_its_own_commands(tmp_path: Path) -> None:
     (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
     (script,) = [content for words, content in blocks(README, "sh") if words == "review"]

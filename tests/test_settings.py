@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "upgrade": ("upgrade", "--to", "v0.9.1"),
     "show": ("show",),
     "init --ci": ("init", "--ci", "gitlab", "--install-from", f"sha256:{64 * '0'}"),
+    "diagnose": ("diagnose", "node.log", "--spec", "."),
     "streams": ("streams", "--observed", "answer.json", "--stream", "one"),
     "plan": ("plan", "-o", "plan.json"),
     "plan --verify": ("plan", "--verify", "plan.json"),

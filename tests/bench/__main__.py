@@ -1,4 +1,5 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, and `deploy`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`,
+`deploy`, and `observe`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from tests.bench import measure
 from tests.bench.deploy import deploy_report
+from tests.bench.observe import observe_report
 from tests.bench.review import review_report
 
 
@@ -32,6 +34,10 @@ def main() -> int:
     deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, at least 4")
     deploying.add_argument("--rounds", type=int, default=2, help="how often each is run; the best one counts")
     deploying.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    observing = commands.add_parser("observe", help="measure fleetc diagnose on logs as nodes write them")
+    observing.add_argument("--megabytes", type=int, default=1000, help="size of the large log")
+    observing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+    observing.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -49,6 +55,8 @@ def main() -> int:
         report = measure.check_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "deploy":
         report = deploy_report(arguments.hosts, arguments.rounds)
+    elif arguments.command == "observe":
+        report = observe_report(arguments.megabytes, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:

@@ -91,8 +91,9 @@ class Report:
             peak = cost.peak_bytes / 1e6
             rows.append(f"| {name} | {cost.processor_s:.3f} s | {cost.wall_s:.3f} s | {peak:.0f} MB |")
         rows.append("")
+        nodes = f"{self.nodes} nodes, " if self.nodes else ""
         rows.append(
-            f"{self.nodes} nodes, {self.files} files of {self.bytes / 1e6:.1f} MB, on {self.place}; "
+            f"{nodes}{self.files} files of {self.bytes / 1e6:.1f} MB, on {self.place}; "
             f"best of {self.rounds}; Python {self.python}"
         )
         return "\n".join(rows)

@@ -6,6 +6,7 @@ The node is a stand-in binary; sshd, systemd, Docker, Ansible and the command ar
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -337,6 +338,21 @@ def test_second_deploy_changes_nothing(rollout: Rollout) -> None:
     done = rollout.deploy()
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 hosts: 3 unchanged" in done.stdout
+    assert rollout.pids() == before
+
+
+@pytest.mark.parametrize(("place", "runtime"), [("one/orch-a", "systemd"), ("three/edge", "docker")])
+def test_log_of_a_node_is_read_on_its_host(place: str, runtime: str, rollout: Rollout) -> None:
+    before = rollout.pids()
+    done = rollout.fleetc("diagnose", place, "--spec", str(rollout.directory), "--format", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert report["read"]["lines"] > 0 and report["read"]["first"].endswith("UTC")
+    assert any("stand-in" in shape["shape"] for shape in report["unknown"]), runtime
+    assert CANARY not in done.stdout + done.stderr
+    short = rollout.fleetc("diagnose", place, "--spec", str(rollout.directory), "--size", "100 B", "--format", "json")
+    assert json.loads(short.stdout)["read"]["bytes"] <= 100
+    assert "only its end was read" in short.stderr
     assert rollout.pids() == before
 
 

@@ -18,7 +18,7 @@ from tests.support import ROOT, compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml")
+PLAYBOOKS = ("site.yml", "observe.yml", "begin.yml", "rollback.yml", "end.yml", "preflight.yml", "log.yml")
 EXTENSIONS = {"loop_control", "block", "rescue", "vars", "loop", "when", "register", "notify"}
 KEYWORDS = EXTENSIONS | {
     "name",

@@ -15,6 +15,7 @@ from fleetc.cli import (
     check,
     compile,
     deploy,
+    diagnose,
     diff,
     explain,
     init,
@@ -58,6 +59,7 @@ app.command(context_settings={"ignore_unknown_options": True})(why.why)
 app.command()(affects.affects)
 app.command()(show.show)
 app.command()(explain.explain)
+app.command()(diagnose.diagnose)
 app.command()(upgrade.upgrade)
 app.command()(schema.schema)
 app.command()(streams.streams)

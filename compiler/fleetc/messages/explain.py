@@ -1,7 +1,7 @@
 """The pages of `fleetc explain`: one for each diagnostic code.
 
-In: the docstrings of the rules and the tables in `pages/`. Out: `pages()`. Called by `cli/` and
-`reference.py`.
+In: the docstrings of the rules, the tables in `pages/`, and the signatures of log lines. Out: `pages()`. Called by
+`cli/` and `reference.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import textwrap
 
 from fleetc.messages.pages import PAGES, Page
 from fleetc.rules import rules
+from fleetc.upstream.signatures import signatures
 
 _WIDTH = 118
 
@@ -21,6 +22,7 @@ def pages() -> dict[str, str]:
     "Example:" (only pages of rules have one) and "Instead:".
     """
     found = {code: _text(page) for code, page in PAGES.items()}
+    found |= {code: _text(Page(one.what, one.why, one.handling)) for code, one in signatures().items()}
     found |= {rule.code: rule.page.strip() + "\n" for rule in rules()}
     return dict(sorted(found.items()))
 

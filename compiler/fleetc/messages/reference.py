@@ -19,6 +19,7 @@ from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.stream_api import resource
 from fleetc.toml.scan import parse_key
+from fleetc.upstream.signatures import signatures
 from fleetc.upstream.stream_api import SERVER_OWNED
 
 _NAME = "<name>"
@@ -184,7 +185,7 @@ def markdown() -> str:
     known = pages()
     parts.append("\n".join(f"- [{code}](#{code}): {_cell(page.splitlines()[0])}" for code, page in known.items()))
     for code, page in known.items():
-        parts += [f"### {code}", page.strip() if code not in PAGES else _dedented(page)]
+        parts += [f"### {code}", _dedented(page) if code in PAGES or code in signatures() else page.strip()]
     return "\n\n".join(parts) + "\n"
 
 

@@ -7,6 +7,7 @@ In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matte
 from __future__ import annotations
 
 from fleetc.messages.pages.hosts import HOST_PAGES
+from fleetc.messages.pages.logs import LOG_PAGES
 from fleetc.messages.pages.page import Page
 from fleetc.messages.pages.reviews import REVIEW_PAGES
 from fleetc.messages.pages.rollouts import ROLLOUT_PAGES
@@ -15,5 +16,5 @@ from fleetc.messages.pages.streams import STREAM_PAGES
 
 __all__ = ["PAGES", "Page"]
 
-PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES | HOST_PAGES | STREAM_PAGES
+PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES | HOST_PAGES | STREAM_PAGES | LOG_PAGES
 """The pages by code."""

@@ -13,6 +13,7 @@ import time
 from .claims import claim, learn_name, need_claim, need_own_release
 from .draining import drain
 from .installing import install_program
+from .logs import newest_log
 from .looking import add_source_drift, look, wanted_state, with_other_secrets
 from .nodes import is_here, retire
 from .old_layout import take_over_old_layout
@@ -72,6 +73,12 @@ def do_observe(request: Json) -> Json:
             {"node": service["name"], "exclusive": service.get("exclusive", [])} for service in wanted["services"]
         ]
     return answer
+
+
+def do_log(request: Json) -> Json:
+    """The newest part of the log of the one node in `nodes`. Changes nothing."""
+    (node,) = request["nodes"]
+    return newest_log(node, int(request["seconds"]), int(request["bytes"]))
 
 
 def do_end(request: Json) -> Json:
@@ -294,6 +301,7 @@ REQUESTS = {
     "retire": do_retire,
     "end": do_end,
     "preflight": do_preflight,
+    "log": do_log,
 }
 
 

@@ -1,0 +1,194 @@
+"""`fleetc diagnose`: what the logs of nodes mean, and what to change in the spec.
+
+In: logs, as files, on standard input, or by host and node; and a spec if there is one. Out: findings in the forms of
+`check`, and the shapes of all other lines.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from fleetc.cli.options import HERE, PROBLEMS, USAGE, FormatOption, OverlayOption
+from fleetc.cli.output import coloured, message, plain
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
+from fleetc.disk.manifest import FilesError
+from fleetc.messages.forms import Format, written
+from fleetc.places.diagnostic import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fleetc.language.fleet import Fleet
+    from fleetc.messages.locate import Located
+    from fleetc.observe.diagnose import Spec
+    from fleetc.observe.tally import Tally
+    from fleetc.rollout.hosts.logs import Asked
+    from fleetc.settings import Settings
+
+
+def diagnose(
+    logs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LOG...",
+            help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log of a node.",
+            show_default=False,
+        ),
+    ],
+    spec: Annotated[
+        Path | None,
+        typer.Option("--spec", metavar="SPEC", help="Spec to find the lines in that may have to change."),
+    ] = None,
+    node: Annotated[
+        str | None, typer.Option("--node", metavar="NAME", help="Node of the spec that wrote the logs.")
+    ] = None,
+    since: Annotated[
+        str, typer.Option("--since", metavar="DURATION", help="How far back the log of HOST/NODE is read.")
+    ] = "1h",
+    size: Annotated[
+        str, typer.Option("--size", metavar="SIZE", help="How much of the log of HOST/NODE is read at most.")
+    ] = "16 MiB",
+    overlay: OverlayOption = None,
+    form: FormatOption = Format.text,
+) -> None:
+    """Say what the logs of nodes mean, how often and when, and what to change in the spec.
+
+    Exits 1 if a finding is an error, or a log could not be read.
+    """
+    from fleetc.disk.logs import is_log
+    from fleetc.observe.diagnose import located
+    from fleetc.observe.findings import findings
+    from fleetc.observe.report import as_text, as_values
+
+    remote = [name for name in logs if not is_log(name) and "/" in name]
+    there = spec or (HERE if remote and (HERE / "fleet.toml").exists() else None)
+    settings = load_settings(there or HERE, overlay=overlay)
+    read = _spec(there, node, settings, form)
+    asked = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
+    if read is not None and node is None and len(asked) == len(logs) == 1:
+        read = read._replace(writer=read.fleet.nodes_by_name[asked[logs[0]].node])
+    fetched = _fetch(there, asked, settings, form) if there is not None and asked else {}
+    tally, wrong = _read(logs, fetched)
+    found = findings(tally)
+    items = [*located(found, read), *wrong]
+    sources, document = (read.sources, read.document) if read is not None else ((), None)
+    more = as_values(tally, found) if form is Format.json else None
+    colour = form is Format.text and coloured(settings, sys.stdout)
+    typer.echo(written(form, items, sources, document, colour, more), nl=False)
+    if form is Format.text:
+        typer.echo("\n" + as_text(tally), nl=False)
+    if any(item.diagnostic.severity is Severity.ERROR for item in items):
+        raise typer.Exit(PROBLEMS)
+
+
+def _spec(path: Path | None, name: str | None, settings: Settings, form: Format) -> Spec | None:
+    """What can be read of the spec: its errors may be what the logs complain about."""
+    from fleetc.language.spec import read_fleet
+    from fleetc.observe.diagnose import Spec
+    from fleetc.pipeline import check_spec
+
+    if path is None:
+        if name is not None:
+            _wrong_usage("--node names a node of a spec; name the spec with --spec")
+        return None
+    sources = read_sources(path, settings, form)
+    checked = quietly(check_spec, sources)
+    fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
+    if fleet is None:
+        message(f"error: the spec cannot be read, so the logs cannot be compared with it: run fleetc check {path}")
+        raise typer.Exit(PROBLEMS)
+    if name is not None:
+        _need_node(fleet, name)
+    writer = fleet.nodes_by_name[name] if name is not None else None
+    return Spec(fleet, sources, checked.document, checked.diagnostics, writer)
+
+
+def _need_node(fleet: Fleet, name: str) -> None:
+    from fleetc.text.suggestions import did_you_mean
+
+    if name not in fleet.nodes_by_name:
+        _wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
+
+
+def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
+    """What HOST/NODE asks for."""
+    from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
+    from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
+
+    host, _, node = name.partition("/")
+    if host not in spec.fleet.hosts:
+        _wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"')
+    _need_node(spec.fleet, node)
+    home = spec.fleet.nodes_by_name[node].settings.host
+    if host != home:
+        _wrong_usage(
+            f'there is no file "{plain(name)}", and {plain(node)} is on host {home}: write {home}/{plain(node)}'
+        )
+    try:
+        seconds, limit = parse_duration(since).microseconds // 1_000_000, parse_bytes(size).count
+    except QuantityError as problem:
+        _wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
+    if not (1 <= seconds <= LONGEST and 1 <= limit <= LIMIT):
+        _wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
+    return Asked(host, node, seconds, limit)
+
+
+def _wrong_usage(text: str) -> NoReturn:
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)
+
+
+def _fetch(
+    spec: Path, asked: dict[str, Asked], settings: Settings, form: Format
+) -> dict[str, Iterable[bytes] | FilesError]:
+    """The logs of nodes by their names, or why a host does not give one."""
+    from fleetc.rollout.hosts.logs import fetch
+    from fleetc.rollout.hosts.progress import progress
+
+    compiled, _ = compile_or_exit(spec, settings, form)
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    found: dict[str, Iterable[bytes] | FilesError] = {}
+    with progress(sys.stderr) as show:
+        for name, one in asked.items():
+            try:
+                log = fetch(compiled.tree, one, settings, show)
+            except FilesError as problem:
+                found[name] = problem
+                continue
+            found[name] = [log.data]
+            if log.cut:
+                message(f"note: {name} has more in that time; only its end was read: --size and --since say how much")
+    return found
+
+
+def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> tuple[Tally, list[Located]]:
+    """Count all logs, and say which could not be read, or not to their end."""
+    from fleetc.disk.logs import LogPieces
+    from fleetc.messages.locate import outside
+    from fleetc.observe.matching import Matcher
+    from fleetc.observe.tally import Tally
+    from fleetc.upstream.signatures import signatures
+
+    tally, wrong = Tally(Matcher(signatures().values())), []
+    for name in logs:
+        pieces = LogPieces(Path(name))
+        log = fetched.get(name, pieces)
+        try:
+            if isinstance(log, FilesError):
+                raise log
+            tally.read(name if name in fetched else pieces.name, log)
+        except FilesError as problem:
+            wrong.append(outside(problem.code, problem.message, problem.help, problem.path))
+        if pieces.flaw:
+            text = f"{pieces.name} ends too early: {pieces.flaw}"
+            advice = "copy the log again; what stood behind that place was not read"
+            wrong.append(outside("log-cut-off", text, advice, pieces.name, Severity.WARNING))
+    if tally.jumps:
+        text = f"times went back {tally.jumps} times in the logs, so rates and spans are not exact"
+        advice = "look at the time service of the host, if the logs of several nodes were not mixed"
+        wrong.append(outside("log-times-jump", text, advice, "", Severity.NOTE))
+    return tally, wrong

@@ -1,0 +1,55 @@
+"""What `fleetc explain` says about what `diagnose` finds in several log lines together, and about logs it cannot read.
+
+In: nothing; this is a table. Out: pages by code. Each error pattern of one line has its page in `upstream/signatures/`.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.pages.page import Page
+
+LOG_PAGES: dict[str, Page] = {
+    "gateway-has-no-funds": Page(
+        "A gateway finds nobody, and its payments fail.",
+        "with a deposit or a reserve of zero a gateway drops every orchestrator without a word to whoever sends a "
+        "stream; only at verbosity 5 the log says why.",
+        "Fund deposit and reserve of its wallet on the chain, in menu item 11 of livepeer_cli: funds that were only "
+        "bridged are no deposit.",
+    ),
+    "gateway-cap-below-every-price": Page(
+        "A gateway finds nobody, because all orchestrators ask more than its cap.",
+        "each of them is dropped as too expensive, and the stream or the request gets nobody.",
+        "Raise max_price or max_model_prices of the gateway; fleetc check --explain-prices shows who asks what of it.",
+    ),
+    "log-compression-unknown": Page(
+        "A log is compressed by zstd, which this Python cannot read.",
+        "Python reads it from release 3.14 on; before, fleetc needs the package backports.zstd.",
+        'Install fleetc with it, pip install "fleetc[zstd]", or decompress the log and give it on standard input.',
+    ),
+    "log-cut-off": Page(
+        "A log ends too early: its compressed data is damaged or cut off.",
+        "what stood behind that place was not read, so that findings may be missing.",
+        "Copy the log again.",
+    ),
+    "log-not-a-file": Page(
+        "A log is a directory or a disk.",
+        "fleetc reads logs from files, pipes and standard input.",
+        "Name the files with the logs.",
+    ),
+    "log-not-fetched": Page(
+        "A host did not give the log of a node.",
+        "nothing can be said about that node.",
+        "See what the host said; without a rollout it has no such node.",
+    ),
+    "log-times-jump": Page(
+        "The times in a log go back.",
+        "the clock of the host was set, or the logs of several nodes are mixed; rates and spans are then not exact.",
+        "Look at the time service of the host if it was not you who mixed them.",
+    ),
+    "ticket-params-always-expired": Page(
+        "Ticket parameters expire all the time.",
+        "now and then that is normal. All the time it means that the node sees old blocks: its RPC is behind, so that "
+        "each payment is refused.",
+        "Use another RPC in [fleet], or wait until its provider has caught up; fleetc preflight asks for its newest "
+        "block.",
+    ),
+}

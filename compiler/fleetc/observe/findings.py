@@ -1,0 +1,107 @@
+"""What the counts of a tally mean: one finding for each signature, and those that only several of them tell.
+
+In: a `Tally`. Out: `Finding`s, the worst first. Combinations are functions of what was seen; each looks at all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from fleetc.messages.pages import PAGES
+from fleetc.observe.tally import Seen, Tally
+from fleetc.places.diagnostic import Severity
+from fleetc.upstream.signatures import signatures
+
+_SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "note": Severity.NOTE}
+_CONSTANT_MINUTES = 10
+_UNFUNDED = (
+    "deposit-missing",
+    "reserve-missing",
+    "funds-unlocking",
+    "face-value-above-deposit",
+    "ticket-params-invalid",
+    "payment-not-made",
+)
+_FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
+
+
+class Finding(NamedTuple):
+    """A code with what it means and what to do, and what was seen of it in the logs.
+
+    `change` names fields of the spec, `checks` codes of `fleetc check` that would say why.
+    """
+
+    code: str
+    severity: Severity
+    what: str
+    handling: str
+    seen: Seen
+    change: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+
+    @property
+    def per_minute(self) -> float:
+        """How many lines there were in a minute, over the minutes that have any; all of them where no line has a
+        time."""
+        return self.seen.count / max(1, self.seen.minutes)
+
+
+def findings(tally: Tally) -> list[Finding]:
+    """The findings: errors, then warnings, then what is benign; of one severity combinations first, then those with
+    more lines."""
+    found = [_plain(seen) for code, seen in tally.seen.items() if not _is_constant(tally, code)]
+    found += _combined(tally)
+    return sorted(found, key=lambda one: (one.severity, one.code not in PAGES, -one.seen.count, one.code))
+
+
+def _plain(seen: Seen) -> Finding:
+    one = signatures()[seen.code]
+    return Finding(seen.code, _SEVERITIES[one.severity], one.what, one.handling, seen, one.change, one.checks)
+
+
+def _combined(tally: Tally) -> Iterator[Finding]:
+    for code in tally.seen:
+        if _is_constant(tally, code):
+            yield _of("ticket-params-always-expired", tally.seen[code], ("fleet.rpc",), ("rpc-not-layer-2",))
+    yield from _without_funds(tally.seen)
+    yield from _below_every_price(tally.seen)
+
+
+def _is_constant(tally: Tally, code: str) -> bool:
+    """Whether parameters expired in at least half of all minutes, over some time."""
+    minutes = tally.seen[code].minutes
+    return code == "ticket-params-expired" and minutes >= max(_CONSTANT_MINUTES, tally.minutes / 2)
+
+
+def _without_funds(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+    """A gateway that finds nobody and cannot pay: the sender of a stream hears nothing of either."""
+    if any(_together(seen, "sessions-not-available", code) for code in _UNFUNDED):
+        change = ("wallets.deposit", "wallets.reserve")
+        yield _of("gateway-has-no-funds", seen["sessions-not-available"], change, _FUNDS)
+
+
+def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
+    """A gateway that finds nobody and drops orchestrators for their prices."""
+    if _together(seen, "sessions-not-available", "price-above-cap"):
+        parts = seen["price-above-cap"].parts
+        change = ("gateways.max_price", "gateways.max_model_prices")
+        found = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
+        yield found._replace(seen=replace(found.seen, parts=parts))
+
+
+def _together(seen: Mapping[str, Seen], one: str, other: str) -> bool:
+    """Whether two signatures were seen in the same minute, or at times that nobody knows."""
+    if one not in seen or other not in seen:
+        return False
+    minutes, others = seen[one].when, seen[other].when
+    return not minutes or not others or not minutes.isdisjoint(others)
+
+
+_PRICES = ("gateway-price-admits-nobody",)
+
+
+def _of(code: str, seen: Seen, change: tuple[str, ...], checks: tuple[str, ...]) -> Finding:
+    page = PAGES[code]
+    return Finding(code, Severity.ERROR, page.what, page.instead, seen, change, checks)

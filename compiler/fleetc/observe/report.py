@@ -1,0 +1,91 @@
+"""What the logs say that no signature knows, for people and for programs.
+
+In: a tally. Out: text, or plain values for JSON. Nothing of a log is shown raw.
+"""
+
+from __future__ import annotations
+
+from fleetc.observe.diagnose import as_data
+from fleetc.observe.findings import Finding
+from fleetc.observe.lines import ERROR, WARNING
+from fleetc.observe.tally import MANY_SHAPES, Shape, Tally
+from fleetc.text import leaks
+from fleetc.text.encoders import visible
+
+_SHOWN = 15
+_WIDTH = 150
+_RANK = {ERROR: 0, WARNING: 1}
+
+
+def _ordered(tally: Tally) -> list[Shape]:
+    """The shapes: errors, warnings, the rest; the most frequent first."""
+    shapes = [shape for shape in tally.shapes.values() if shape.count]
+    return sorted(shapes, key=lambda shape: (_RANK.get(shape.level, 2), -shape.count, shape.text))
+
+
+def as_text(tally: Tally) -> str:
+    """How much was read, and the shapes of the lines that no signature knows, in lines of bearable length."""
+    shapes = _ordered(tally)
+    span = f", {tally.first} to {tally.last}" if tally.first is not None else ""
+    lines = [f"{tally.lines} line{'' if tally.lines == 1 else 's'}, {_megabytes(tally.size)}{span}"]
+    if tally.cut:
+        lines.append(f"{tally.cut} kinds of lines are longer than 16 KiB, and only their beginning was read")
+    if shapes:
+        total = sum(shape.count for shape in shapes) + tally.dropped_lines
+        verb = "lines match" if total > 1 else "line matches"
+        lines.append(f"{total} {verb} no error pattern ({_number_of(tally, shapes)}):")
+        width = max(len(str(shape.count)) for shape in shapes[:_SHOWN])
+        lines += [f"  {shape.count:>{width}}  {shape.level or '-':7}  {_shown(shape)}" for shape in shapes[:_SHOWN]]
+    if len(shapes) > _SHOWN:
+        lines.append(f"  and {len(shapes) - _SHOWN} more shapes; --format json has all of them")
+    if tally.dropped_shapes:
+        lines.append(
+            f"  {tally.dropped_lines} lines of {_dropped(tally)} further shapes: only {MANY_SHAPES} are told apart"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _number_of(tally: Tally, shapes: list[Shape]) -> str:
+    more = " and more" if tally.dropped_shapes else ""
+    return f"{len(shapes)}{more} shape{'s' if more or len(shapes) > 1 else ''}"
+
+
+def _dropped(tally: Tally) -> str:
+    number = tally.dropped_shapes
+    return f"{number} or more" if number >= 100_000 else str(number)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 50_000 else f"{size} bytes"
+
+
+def _shown(shape: Shape) -> str:
+    text = visible(leaks.shown(shape.text))
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+def as_values(tally: Tally, found: list[Finding]) -> dict[str, object]:
+    """All of it as plain values."""
+    return {
+        "findings": [as_data(one) for one in found],
+        "read": {
+            "lines": tally.lines,
+            "bytes": tally.size,
+            "first": str(tally.first) if tally.first is not None else None,
+            "last": str(tally.last) if tally.last is not None else None,
+            "minutes": tally.minutes,
+            "times_went_back": tally.jumps,
+        },
+        "unknown": [
+            {
+                "shape": visible(leaks.shown(shape.text)),
+                "level": shape.level or None,
+                "lines": shape.count,
+                "example": visible(leaks.shown(shape.where.text)),
+                "log": visible(shape.where.log),
+                "line": shape.where.number,
+            }
+            for shape in _ordered(tally)
+        ],
+        "dropped": {"lines": tally.dropped_lines, "shapes": tally.dropped_shapes},
+    }

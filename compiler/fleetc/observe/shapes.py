@@ -1,0 +1,55 @@
+"""The shape of a text that no signature knows: what stays when ids and numbers are left out.
+
+In: what a line says. Out: its shape, in which <n> is a number, <address> an account, <hex>, <id>, <ip> and <url> what
+their names say. Lines of one shape are one kind of message.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+LIMIT = 300
+"""Most characters of a shape."""
+
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]{1,400}")
+_WITH_DIGITS = re.compile(r"(?<![A-Za-z0-9_+-])[A-Za-z_+-]*+[0-9][A-Za-z0-9_+-]*(?:\.[A-Za-z0-9_+-]+)*")
+_WHOLE = (
+    (re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?"), "<n>"),
+    (re.compile(r"0x[0-9a-fA-F]{40}"), "<address>"),
+    (re.compile(r"0x[0-9a-fA-F]+"), "<hex>"),
+    (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<id>"),
+    (re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"), "<ip>"),
+)
+_HEX = re.compile(r"[0-9a-f]{8,}")
+_RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
+_RENDITION = re.compile(r"P[0-9]+p[0-9]+fps[0-9]+x[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
+
+
+def shape_of(text: str) -> str:
+    """The shape of a text, cut to `LIMIT` characters."""
+    text = text[: 4 * LIMIT]
+    if "://" in text:
+        text = _URL.sub("<url>", text)
+    return _WITH_DIGITS.sub(_word, text).strip()[:LIMIT]
+
+
+def _word(match: re.Match[str]) -> str:
+    return _shape_of_word(match[0])
+
+
+@lru_cache(maxsize=4096)
+def _shape_of_word(word: str) -> str:
+    """What stands for a word with digits."""
+    for pattern, name in _WHOLE:
+        if pattern.fullmatch(word):
+            return name
+    return ".".join("<id>" if _is_id(part) else _DIGITS.sub("<n>", part) for part in word.split("."))
+
+
+def _is_id(word: str) -> bool:
+    """Whether a word of letters and digits is an id, and not a name with a number, such as P240p30fps16x9."""
+    if _HEX.fullmatch(word):
+        return True
+    return len(word) >= 8 and 3 * len(_RUNS.findall(word)) > len(word) and not _RENDITION.fullmatch(word)

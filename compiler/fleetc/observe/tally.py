@@ -1,0 +1,264 @@
+"""Counts what the lines of logs say: signatures with their times, and the shapes of everything else.
+
+In: blocks of whole lines, log by log. Out: a `Tally`, whose size does not grow with the logs.
+
+Lines of one kind differ in numbers and ids. So a line is looked up by what is left of it without digits and the letters
+a to f, which is quick for a whole block; only a line that is not known by it is taken apart. A line that could be taken
+for a signature by that alone is looked at itself, so that no signature is found or missed because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fleetc.observe.blocks import LINE_LIMIT, whole_lines
+from fleetc.observe.clock import Moment
+from fleetc.observe.lines import Line, Stamp, line_of
+from fleetc.observe.matching import Candidates, Hit, Matcher
+from fleetc.observe.shapes import shape_of
+
+MANY_SHAPES = 2000
+"""Shapes that are told apart; the lines of further ones are counted together."""
+
+_LEFT_OUT = b"0123456789abcdef"
+_KEY_BYTES = 32 << 20
+_MANY_MINUTES = 20_000
+_MANY_PARTS = 20
+_MANY_UNSEEN = 100_000
+_SAMPLE = 400
+_CLOCK_LINES = 64  # lines of a block whose time is looked at
+_DISORDER = 5  # seconds that lines may be out of order, as they are when several programs write them
+NOT_TEXT = "<bytes that are no text>"
+
+
+class Where(NamedTuple):
+    """A line of a log: the log's name, the number of the line, from 1, and what it says, cut."""
+
+    log: str
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """How often a signature was seen, and when. `minutes` is in how many of them, and `when` has them, but for those
+    of a very long log; `parts` are what stood for each {} in some of the lines.
+    """
+
+    code: str
+    where: Where
+    count: int = 0
+    first: Moment | None = None
+    last: Moment | None = None
+    minutes: int = 0
+    latest: tuple[int, bool, int] | None = None
+    when: set[tuple[int, bool, int]] = field(default_factory=set)
+    parts: dict[tuple[str, ...], None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Shape:
+    """Lines of one shape that no signature knows."""
+
+    text: str
+    level: str
+    where: Where
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known about lines with one key. `singly` says that each of them must be looked at itself."""
+
+    hits: tuple[Hit, ...]
+    shape: Shape | None
+    stamp: Stamp | None
+    probes: tuple[bytes, ...]
+    singly: bool
+    count: int = 0
+
+
+class Tally:
+    """What some logs say, all in all."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._suspects = Candidates(
+            (literal.encode().translate(None, _LEFT_OUT).decode("latin-1"), literal) for literal in matcher.literals
+        )
+        self._known: dict[bytes, _Known] = {}
+        self._key_bytes = 0
+        self._log, self._line, self._logs = "", 0, 0
+        self._clock: Moment | None = None
+        self._unseen: set[int] = set()
+        self.seen: dict[str, Seen] = {}
+        self.shapes: dict[tuple[str, str], Shape] = {}
+        self.lines = self.size = self.elapsed = self.jumps = self.cut = self.dropped_lines = 0
+        self.first: Moment | None = None
+        self.last: Moment | None = None
+
+    @property
+    def dropped_shapes(self) -> int:
+        """How many shapes were not told apart; no more than 100,000 are counted."""
+        return len(self._unseen)
+
+    @property
+    def minutes(self) -> int:
+        """How many minutes the logs cover, at least 1."""
+        return max(1, -(-self.elapsed // 60))
+
+    def read(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Count the lines of one log, whose bytes come in pieces."""
+        self._log, self._line, self._clock = name, 0, None
+        self._logs += 1
+        for block in whole_lines(pieces):
+            self._count(block)
+        self._settle()
+
+    def _count(self, block: bytes) -> None:
+        lines = block.split(b"\n")
+        keys = block.translate(None, _LEFT_OUT).split(b"\n")
+        known_of, number = self._known.get, self._line
+        for line, key in zip(lines, keys, strict=True):
+            number += 1
+            known = known_of(key)
+            if known is None:
+                if not line or line == b"\r":
+                    continue
+                known = self._learn(key, line, number)
+                known_of = self._known.get
+            known.count += 1
+            if known.hits or known.singly:
+                self._look_at(known, line, number)
+        self._line = number
+        self.lines += len(lines) - lines.count(b"") - lines.count(b"\r")
+        self.size += len(block) + 1
+        self._pass(lines)
+
+    def _learn(self, key: bytes, line: bytes, number: int) -> _Known:
+        """Take apart a line whose key is new."""
+        if len(line) > LINE_LIMIT:
+            line = line[:LINE_LIMIT]
+            self.cut += 1
+        found = self._taken_apart(key, line, number)
+        if len(key) > LINE_LIMIT:  # too long to be kept, so each one is new
+            if found.shape is not None:
+                self._add_to(found.shape, 1)
+            return found
+        self._key_bytes += len(key) + 200
+        if self._key_bytes > _KEY_BYTES:
+            self._settle()
+            self._key_bytes = len(key) + 200
+        self._known[key] = found
+        return found
+
+    def _taken_apart(self, key: bytes, line: bytes, number: int) -> _Known:
+        if b"\0" in line:
+            return _Known((), self._shape(NOT_TEXT, "", number, ""), None, (), False)
+        said = line_of(line)
+        hits = self._matcher.find(said.text)
+        suspects = self._suspects.of(key.decode("latin-1"))
+        if not hits:
+            return _Known((), self._shape_of(said, number), said.stamp, (), bool(suspects))
+        probes = tuple(literal.encode() for literal in suspects)
+        singly = any(hit.parts for hit in hits) or not probes or not all(probe in line for probe in probes)
+        return _Known(hits, None, said.stamp, probes, singly)
+
+    def _shape_of(self, said: Line, number: int) -> Shape:
+        return self._shape(shape_of(said.text), said.level, number, said.text)
+
+    def _shape(self, text: str, level: str, number: int, sample: str) -> Shape:
+        """The shape of this text and level; a nameless one where there are too many."""
+        found = self.shapes.get((text, level))
+        if found is None:
+            found = Shape(text, level, Where(self._log, number, sample[:_SAMPLE]))
+            if len(self.shapes) < MANY_SHAPES:
+                self.shapes[text, level] = found
+            else:
+                found.text = ""
+                if len(self._unseen) < _MANY_UNSEEN:
+                    self._unseen.add(hash((text, level)))
+        return found
+
+    def _look_at(self, known: _Known, line: bytes, number: int) -> None:
+        """A line with a signature, or one that may have another than the first of its key."""
+        hits, stamp, text = known.hits, known.stamp, ""
+        if known.singly or not all(probe in line for probe in known.probes):
+            said = line_of(line[:LINE_LIMIT])
+            hits, stamp, text = self._matcher.find(said.text), said.stamp, said.text
+            if not hits and known.shape is None:
+                self._add_to(self._shape_of(said, number), 1)
+            elif hits and known.shape is not None:
+                known.count -= 1
+        if not hits:
+            return
+        when = stamp.of(line) if stamp is not None else None
+        for hit in hits:
+            seen = self.seen.get(hit.code)
+            if seen is None:
+                text = text or line_of(line[:LINE_LIMIT]).text
+                seen = self.seen[hit.code] = Seen(hit.code, Where(self._log, number, text[:_SAMPLE]))
+            self._add(seen, hit, when)
+
+    def _add(self, seen: Seen, hit: Hit, when: Moment | None) -> None:
+        seen.count += 1
+        if hit.parts and len(seen.parts) < _MANY_PARTS:
+            seen.parts[hit.parts] = None
+        if when is None:
+            return
+        minute = (self._logs, when.zoned, when.seconds // 60)
+        if minute != seen.latest:
+            seen.latest = minute
+            seen.minutes += 1
+            if len(seen.when) < _MANY_MINUTES:
+                seen.when.add(minute)
+        seen.first, seen.last = earlier(seen.first, when), later(seen.last, when)
+
+    def _pass(self, lines: list[bytes]) -> None:
+        """Let time pass, as some lines all over a block tell it, the first and the last among them."""
+        for line in (*lines[:: max(1, len(lines) // _CLOCK_LINES)], lines[-1]):
+            when = self._time(line)
+            if when is None:
+                continue
+            self.first, self.last = earlier(self.first, when), later(self.last, when)
+            if self._clock is not None and self._clock.zoned == when.zoned:
+                passed = when.seconds - self._clock.seconds
+                self.elapsed += max(0, passed)
+                self.jumps += passed < -_DISORDER
+            self._clock = when
+
+    def _time(self, line: bytes) -> Moment | None:
+        if len(line) > LINE_LIMIT or b"\0" in line:
+            return None
+        known = self._known.get(line.translate(None, _LEFT_OUT))
+        stamp = known.stamp if known is not None else line_of(line).stamp
+        return stamp.of(line) if stamp is not None else None
+
+    def _settle(self) -> None:
+        """Add up what was counted by key, and forget the keys."""
+        for known in self._known.values():
+            if known.shape is not None:
+                self._add_to(known.shape, known.count)
+        self._known.clear()
+        self._key_bytes = 0
+
+    def _add_to(self, shape: Shape, count: int) -> None:
+        shape.count += count
+        if not shape.text:
+            self.dropped_lines += count
+
+
+def earlier(one: Moment | None, other: Moment) -> Moment:
+    """The earlier of two moments; one in UTC where only one is."""
+    if one is None or one.zoned != other.zoned:
+        return other if one is None or other.zoned else one
+    return min(one, other)
+
+
+def later(one: Moment | None, other: Moment) -> Moment:
+    """The later of two moments; one in UTC where only one is."""
+    if one is None or one.zoned != other.zoned:
+        return other if one is None or other.zoned else one
+    return max(one, other)

@@ -1,0 +1,73 @@
+"""Reads the newest part of a node's log on its host, and changes nothing there.
+
+In: a compiled tree, a host and a node, bounds, the tool's settings. Out: the bytes of the log. What a host says is
+data: it is decompressed to the bound that was asked for, and no further.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from fleetc.disk.files import FilesError
+from fleetc.emit.tree import Tree
+from fleetc.rollout.hosts.gate import as_mapping, reason_of
+from fleetc.rollout.hosts.runner import Event, InterruptedRunError, private_project, reaching, run_playbook
+from fleetc.settings import Settings
+
+LOG_PLAYBOOK = "log.yml"
+TASK = "Read the newest part of the log"
+LIMIT, LONGEST = 64 * 1024 * 1024, 366 * 86400
+"""The most bytes, and the most seconds, that the program on a host reads of a log."""
+
+
+class HostLog(NamedTuple):
+    """The end of a node's log; `cut` says that more of the time asked for was left out."""
+
+    data: bytes
+    cut: bool
+
+
+class Asked(NamedTuple):
+    """What part of whose log: so many seconds back, and at most so many bytes."""
+
+    host: str
+    node: str
+    seconds: int
+    limit: int
+
+    @property
+    def name(self) -> str:
+        """As the user names it."""
+        return f"{self.host}/{self.node}"
+
+
+def fetch(tree: Tree, asked: Asked, settings: Settings, on_event: Callable[[Event], None]) -> HostLog:
+    """Read the log. No secret is needed for it, and none is read. Raises FilesError where the host does not give it."""
+    wanted = {"nodes": [asked.node], "seconds": asked.seconds, "bytes": asked.limit}
+    options = replace(reaching(settings, (asked.host,)), variables={"fleet_host_log": wanted})
+    try:
+        with private_project(tree) as project:
+            run = run_playbook(project, LOG_PLAYBOOK, options, {}, on_event, (TASK,))
+    except InterruptedRunError:
+        raise KeyboardInterrupt from None
+    answer = as_mapping(run.answers.get(asked.host, {}).get(TASK))
+    if answer.get("format") != 1 or answer.get("ok") is not True:
+        raise _not_fetched(asked, reason_of(asked.host, run) or "Ansible did not ask it")
+    try:
+        unpacking = zlib.decompressobj()
+        data = unpacking.decompress(base64.b64decode(str(answer["log"]), validate=True), 2 * asked.limit)
+        if not unpacking.eof and len(data) < 2 * asked.limit:
+            raise ValueError("cut off")
+    except (KeyError, ValueError, zlib.error):
+        raise _not_fetched(asked, "its answer makes no sense") from None
+    return HostLog(data, answer.get("cut") is True)
+
+
+def _not_fetched(asked: Asked, reason: str) -> FilesError:
+    message = f"host {asked.host} does not give the log of {asked.node}: {reason}"
+    advice = "see what the host says; without a rollout it has no such node"
+    return FilesError("log-not-fetched", message, path=asked.name, advice=advice)

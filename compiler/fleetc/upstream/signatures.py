@@ -1,0 +1,53 @@
+"""The log lines that mean something, as data: one file in `signatures/` for each error pattern.
+
+In: the TOML files, read when `signatures` is first called. Out: a `Signature` by code. Asked by `observe/`, which finds
+them in logs, and by `messages/explain.py`, which has a page for each.
+
+The keys of a file: `severity` is error, warning or note, and a note is benign; `what`, `why` and `handling` are the
+page; `patterns` are texts as they stand in a log line, in which {} is any text of the same line; `change` names the
+fields of the spec that may have to change, and `checks` the codes of `fleetc check` that find the same in a spec. A
+`general` signature only counts in lines that match no other. `lines` are lines that it must find, in real forms and in
+the wording of the documents, and `misses` lines that it must not.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent / "signatures"
+
+
+class Signature(NamedTuple):
+    """One error pattern; `change` has fields such as "orchestrators.max_sessions"."""
+
+    code: str
+    severity: str
+    what: str
+    why: str
+    handling: str
+    patterns: tuple[str, ...]
+    change: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    general: bool = False
+    lines: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
+
+    @property
+    def benign(self) -> bool:
+        """Whether nobody has to do anything about it."""
+        return self.severity == "note"
+
+
+@lru_cache(maxsize=1)
+def signatures() -> dict[str, Signature]:
+    """Every signature by code, sorted. The code is the name of its file."""
+    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def _read(path: Path) -> Signature:
+    row = tomllib.loads(path.read_text(encoding="utf-8"))
+    lists = {key: tuple(row.get(key, ())) for key in ("patterns", "change", "checks", "lines", "misses")}
+    return Signature(path.stem, **{**row, **lists})

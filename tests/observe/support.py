@@ -1,0 +1,32 @@
+"""Logs for the tests: what a tally makes of some lines, and lines as the node writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fleetc.observe.matching import Matcher
+from fleetc.observe.tally import Tally
+from fleetc.upstream.signatures import signatures
+
+
+def tally_of(*lines: str | bytes, piece: int = 1 << 20) -> Tally:
+    """The tally of one log with these lines, read in pieces of a size."""
+    data = b"\n".join(line.encode() if isinstance(line, str) else line for line in lines) + b"\n"
+    return tally_of_pieces(data[start : start + piece] for start in range(0, len(data), piece))
+
+
+def tally_of_pieces(pieces: Iterable[bytes]) -> Tally:
+    """The tally of one log that comes in pieces."""
+    tally = Tally(Matcher(signatures().values()))
+    tally.read("node.log", pieces)
+    return tally
+
+
+def glog(text: str, clock: str = "05:12:13", level: str = "I", day: str = "1123") -> str:
+    """A line as the node writes it."""
+    return f"{level}{day} {clock}.123456       1 broadcast.go:100] {text}"
+
+
+def counts(tally: Tally) -> dict[str, int]:
+    """How many lines were seen of each signature."""
+    return {code: seen.count for code, seen in tally.seen.items()}

@@ -1,0 +1,303 @@
+"""`fleetc diagnose` from logs to what is printed: findings, combinations, and the lines of a spec that may change."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from fleetc.cli.app import app
+from fleetc.observe.findings import findings
+from fleetc.places.diagnostic import Severity
+from tests.observe.support import glog, tally_of
+from tests.support import ROOT
+
+SPEC = (ROOT / "inventories/dual-onchain/fleet.toml").read_text("utf-8")
+CAPPED = glog("OrchestratorCapped", level="E")
+NOBODY = glog("manifestID=5c1a9e No sessions available for segment")
+ABOVE = glog("Orchestrator 0x1111111111111111111111111111111111111111 is above max price 1000.000, price=1212.500")
+UNPAID = glog('Could not create payment bytes=120 err="no sender deposit"', level="E")
+
+
+class Run:
+    """What the command printed, and how it ended."""
+
+    def __init__(self, *arguments: str) -> None:
+        done = CliRunner().invoke(app, ["diagnose", *arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        self.code, self.out, self.err = done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fleet.toml").write_text(SPEC)
+    return tmp_path
+
+
+def log(place: Path, *lines: str, name: str = "node.log") -> str:
+    (place / name).write_text("\n".join(lines) + "\n")
+    return name
+
+
+def as_json(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Run(*arguments, "--format", "json").out)
+    return found
+
+
+def help_of(place: Path, code: str, *lines: str, node: str = "", spec: tuple[str, str] = ("", "")) -> tuple[str, str]:
+    """The help of a finding against the spec with one text replaced, and its line in the spec."""
+    assert spec[0] in SPEC
+    (place / "fleet.toml").write_text(SPEC.replace(*spec) if spec[0] else SPEC)
+    named = ("--node", node) if node else ()
+    found = as_json(log(place, *lines), "--spec", ".", *named)["diagnostics"]
+    (one,) = (item for item in found if item["code"] == code)
+    line = (place / "fleet.toml").read_text().splitlines()[one["primary"]["line"] - 1]
+    assert one["primary"]["file"] == "fleet.toml"
+    assert one["related"][-1]["file"] == "node.log"
+    return one["help"], line
+
+
+def test_text_without_a_spec(place: Path, snapshot: object) -> None:
+    lines = [glog("OrchestratorCapped", f"05:{minute:02}:00", "E") for minute in range(10)]
+    lines += [glog(f"LB: Transcode loop timed out for key={n}", "05:59:59") for n in range(3)]
+    lines += [glog(f"Processing segment bytes={n}") for n in range(500)] + [glog("odd thing 7", level="E")] * 2
+    run = Run(log(place, *lines))
+    assert run.out == snapshot
+    assert (run.code, run.err) == (0, "")
+
+
+def test_text_with_a_spec(place: Path, snapshot: object) -> None:
+    run = Run(log(place, *[CAPPED] * 3, NOBODY, UNPAID), "--spec", ".", "--node", "gate")
+    assert run.out == snapshot
+    assert run.code == 1
+
+
+# --- values that are proved -------------------------------------------------------------------------------------------
+
+
+def test_sessions_that_the_gpus_have_room_for(place: Path) -> None:
+    help_, line = help_of(place, "orchestrator-capped", CAPPED, node="gate")
+    assert "Write max_sessions = 16 for orch: its GPUs certainly have room for that, and not for more" in help_
+    assert line == "max_sessions = 12"
+
+
+def test_no_more_sessions_where_the_gpus_are_full(place: Path) -> None:
+    help_, _ = help_of(place, "orchestrator-capped", CAPPED, spec=("max_sessions = 12", "max_sessions = 16"))
+    assert "certainly have room for 16 sessions, and it has 16: add GPUs or nodes" in help_
+
+
+def test_only_what_is_certain_is_proved(place: Path) -> None:
+    """A GPU of that model allows three sessions at least; of a host without a list nothing is known."""
+    help_, _ = help_of(place, "orchestrator-capped", CAPPED, spec=(", encode_sessions = 8 }", " }"))
+    assert "The GPUs of orch certainly have room for 6 sessions, and it has 12" in help_
+    help_, _ = help_of(place, "orchestrator-capped", CAPPED, spec=("gpus = [0, 1]", 'gpus = "all"'))
+    assert "Write max_sessions = 16 for orch" in help_
+    listed = SPEC[SPEC.index("gpus = [\n") : SPEC.index("\n]\n") + 3]
+    help_, _ = help_of(place, "orchestrator-capped", CAPPED, spec=(listed, ""))
+    assert "does not say enough to prove a number for orch" in help_
+
+
+def test_fewer_sessions_where_there_are_too_many(place: Path) -> None:
+    line = glog("maximum number of simultaneous NVENC video encoding sessions is restricted by driver", level="E")
+    help_, _ = help_of(place, "encoder-out-of-sessions", line, spec=("max_sessions = 12", "max_sessions = 40"))
+    assert "Write max_sessions = 16 for orch, which is what its GPUs certainly have room for" in help_
+    assert "The spec has a reason, encode-sessions-exceeded: " in help_
+
+
+def test_memory_of_the_gpus(place: Path) -> None:
+    line = "2026-11-23 05:12:13,123 - app - ERROR - CUDA out of memory. Tried to allocate 2.00 GiB"
+    help_, _ = help_of(place, "cuda-out-of-memory", line, node="orch")
+    assert "GPU 0 of host gpu is 37 % full by the spec" in help_
+
+
+def test_price_that_would_do(place: Path) -> None:
+    help_, line = help_of(
+        place, "gateway-cap-below-every-price", NOBODY, ABOVE, node="gate",
+        spec=('max_price = "1500 wei / pixel"', 'max_price = "1200 wei / pixel"'),
+    )  # fmt: skip
+    assert "The spec has a reason, gateway-price-admits-nobody: " in help_
+    assert 'raise max_price to "1224 wei / pixel" or more' in help_
+    assert 'the cheapest offer in the log needs max_price = "1212.5 wei / pixel", which was 1000 then' in help_.lower()
+    assert line.startswith("max_price")
+
+
+def test_price_of_the_spec_that_does_not_run(place: Path) -> None:
+    """The spec would buy, so the process runs with another cap than the spec has."""
+    help_, _ = help_of(place, "price-above-cap", ABOVE, node="gate")
+    assert "By the spec, gate buys video from 1 of 1 offer of this fleet" in help_
+
+
+@pytest.mark.parametrize("gone", ['deposit = "0.5 ETH"\n', 'reserve = "0.3 ETH"\n'])
+def test_gateway_without_funds(gone: str, place: Path) -> None:
+    help_, line = help_of(place, "gateway-has-no-funds", NOBODY, UNPAID, node="gate", spec=(gone, ""))
+    assert f"The spec has a reason, gateway-{gone.split()[0]}-missing: " in help_
+    assert line == "[wallets.payer]"
+
+
+def test_funds_that_the_spec_has_are_told_with_how_long_they_last(place: Path) -> None:
+    help_, line = help_of(place, "deposit-missing", UNPAID, node="gate")
+    assert "The spec plans 0.5 ETH, which last gate 925 hours at its expected load" in help_
+    assert line.startswith("deposit")
+
+
+def test_deposit_that_a_face_value_demands(place: Path) -> None:
+    line = glog("ticket faceValue 600000000000000000 > max faceValue 500000000000000000", level="E")
+    help_, _ = help_of(place, "face-value-above-deposit", line, node="gate")
+    assert 'Write deposit = "0.6 ETH" or more' in help_
+
+
+def test_limits_of_tickets(place: Path) -> None:
+    one = glog("ticket EV 8000000000001.50000 > max ticket EV 3000000000000.00000", level="E")
+    many = glog("total ticket EV 21000000000000.00000 for 9 tickets > max total ticket EV 2.00000", level="E")
+    assert 'tickets.max_ev = "8100 gwei"' in help_of(place, "ticket-value-high", one, node="gate")[0]
+    assert 'tickets.max_total_ev = "21000 gwei"' in help_of(place, "payment-value-high", many, node="gate")[0]
+
+
+def test_gas_price(place: Path) -> None:
+    line = glog("current gas price exceeds maximum gas price max=1 GWei current=2.5 GWei", level="E")
+    assert 'max_gas_price = "2.5 gwei"' in help_of(place, "gas-price-above-limit", line, node="orch")[0]
+
+
+def test_service_address(place: Path) -> None:
+    line = glog("Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; x")
+    assert 'Write service = "203.0.113.8:8935"' in help_of(place, "service-address-differs", line, node="orch")[0]
+
+
+def test_port(place: Path) -> None:
+    taken = "listen tcp 0.0.0.0:{}: bind: address already in use"
+    help_, _ = help_of(place, "port-in-use", taken.format(1935), node="gate")
+    assert "By the spec port 1935 belongs to gate (" in help_
+    help_, _ = help_of(place, "port-in-use", taken.format(9999), node="gate")
+    assert "By the spec no node has port 9999: another program on the host does" in help_
+
+
+def test_wallet_without_a_minimum(place: Path) -> None:
+    help_, _ = help_of(
+        place, "gas-funds-missing", glog("insufficient funds for gas * price + value"),
+        spec=('minimum_balance = "0.05 ETH"\ndeposit', "deposit"),
+    )  # fmt: skip
+    assert 'Write minimum_balance = "0.05 ETH" for wallet payer' in help_
+
+
+def test_odd_numbers_prove_nothing(place: Path) -> None:
+    for face in ("NaN", "1e999999", "-5", "9" * 200, "x"):
+        line = glog(f"ticket faceValue {face} > max faceValue 5", level="E")
+        assert "Write deposit" not in help_of(place, "face-value-above-deposit", line, node="gate")[0]
+
+
+# --- combinations -----------------------------------------------------------------------------------------------------
+
+
+def expired(minutes: int, each: int = 2) -> list[str]:
+    return [glog("TicketParams expired", f"05:{m:02}:{s:02}", "E") for m in range(minutes) for s in range(each)]
+
+
+def codes(*lines: str) -> dict[str, Severity]:
+    return {one.code: one.severity for one in findings(tally_of(*lines))}
+
+
+def test_ticket_parameters_that_expire_all_the_time() -> None:
+    quiet = [glog("hello", f"05:{m:02}:30") for m in range(60)]
+    assert codes(*expired(20)) == {"ticket-params-always-expired": Severity.ERROR}
+    assert codes(*expired(5), *quiet) == {"ticket-params-expired": Severity.NOTE}
+    assert codes(*expired(20), *(glog("hello", f"{6 + m // 60:02}:{m % 60:02}:30") for m in range(120))) == {
+        "ticket-params-expired": Severity.NOTE
+    }
+    assert codes(*["TicketParams expired"] * 1000) == {"ticket-params-expired": Severity.NOTE}
+
+
+def test_silence_and_payments_that_fail_are_one_cause() -> None:
+    assert "gateway-has-no-funds" in codes(NOBODY, UNPAID)
+    assert "gateway-has-no-funds" not in codes(NOBODY)
+    assert "gateway-has-no-funds" not in codes(UNPAID)
+    later = glog('Could not create payment bytes=120 err="no sender deposit"', "09:00:00", "E")
+    assert "gateway-has-no-funds" not in codes(NOBODY, later)
+
+
+def test_silence_and_prices_above_the_cap_are_one_cause() -> None:
+    assert "gateway-cap-below-every-price" in codes(NOBODY, ABOVE)
+    assert "gateway-cap-below-every-price" not in codes(ABOVE)
+
+
+def test_worst_come_first() -> None:
+    found = codes(*[glog("Segment loop timed out; closing ")] * 9, CAPPED, UNPAID)
+    assert list(found) == ["deposit-missing", "orchestrator-capped", "session-timed-out"]
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_many_logs_are_one_report(place: Path) -> None:
+    (place / "old.gz").write_bytes(gzip.compress((CAPPED + "\n").encode()))
+    report = as_json(log(place, CAPPED, "hello"), "old.gz")
+    assert report["findings"][0] | {"first": "", "last": ""} == {
+        "code": "orchestrator-capped", "benign": False, "lines": 2, "first": "", "last": "", "minutes": 2,
+        "lines_per_minute": 1.0, "log": "node.log", "line": 1,
+    }  # fmt: skip
+    assert report["read"]["lines"] == 3
+    assert [shape["shape"] for shape in report["unknown"]] == ["hello"]
+    assert report["dropped"] == {"lines": 0, "shapes": 0}
+
+
+@pytest.mark.parametrize("form", ["sarif", "github", "junit"])
+def test_forms_of_check(form: str, place: Path) -> None:
+    run = Run(log(place, CAPPED, UNPAID), "--spec", ".", "--format", form)
+    assert run.code == 1
+    assert "deposit-missing" in run.out and "orchestrator-capped" in run.out
+
+
+def test_nothing_found_is_said(place: Path) -> None:
+    run = Run(log(place, "hello"))
+    assert run.code == 0
+    assert run.out.startswith("no problems\n\n1 line")
+
+
+def test_empty_log(place: Path) -> None:
+    (place / "node.log").write_bytes(b"")
+    assert Run("node.log").out.startswith("no problems\n\n0 lines, 0 bytes")
+
+
+def test_log_that_cannot_be_read_is_an_error_and_the_others_are_read(place: Path) -> None:
+    (place / "folder").mkdir()
+    run = Run(log(place, CAPPED), "folder", "missing.log")
+    assert run.code == 1
+    assert "error[log-not-a-file]: folder is a directory" in run.out
+    assert "missing.log" in run.out
+    assert "orchestrator-capped" in run.out
+
+
+def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
+    (place / "a.gz").write_bytes(gzip.compress((CAPPED + "\n").encode() * 50000)[:400])
+    run = Run("a.gz")
+    assert "warning[log-cut-off]: a.gz ends too early" in run.out
+    assert "orchestrator-capped" in run.out
+
+
+def test_usage(place: Path) -> None:
+    name = log(place, CAPPED)
+    assert Run(name, "--node", "gate").code == 2
+    unknown = Run(name, "--spec", ".", "--node", "gat")
+    assert unknown.code == 2 and 'did you mean "gate"' in unknown.err
+    (place / "fleet.toml").write_text("not toml")
+    assert Run(name, "--spec", ".").code == 1
+
+
+def test_nothing_of_a_log_is_printed_raw_and_no_secret_is(place: Path) -> None:
+    key = "v2/a8Kd02mPqz81LwXb47TnRc55YvEe90Hs"
+    hostile = "\x1b]0;title\x07\x1b[2J\u202eOrchestratorCapped\u2066 ::error::x"
+    ether = f"Failed to connect to Ethereum client: https://arb.example.net/{key}: refused"
+    name = log(
+        place, hostile, glog(ether, level="E"), glog(f"ethUrl https://arb.example.net/{key}"), "\x1b[31mred\x9b2J"
+    )
+    for extra in ((), ("--spec", "."), ("--format", "json"), ("--format", "github"), ("--format", "junit")):
+        run = Run(name, *extra)
+        text = run.out + run.err
+        assert "a8Kd02mPqz81LwXb47TnRc55YvEe90Hs" not in text
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\u2066"} & set(text)
+        assert "orchestrator-capped" in text and "rpc-unreachable" in text

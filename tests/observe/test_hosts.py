@@ -1,0 +1,152 @@
+"""Logs that come from hosts: what a host answers is data, and what it does not answer is said."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleetc.disk.files import FilesError
+from fleetc.rollout.hosts import logs
+from fleetc.rollout.hosts.logs import TASK, Asked, fetch
+from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
+from fleetc.settings import Settings
+from tests.observe.support import glog
+from tests.observe.test_diagnose import CAPPED, SPEC, Run
+from tests.support import compiled_example
+
+TREE = compiled_example("demo").tree
+ASKED = Asked("studio", "gate", 3600, 1000)
+FAR = Event("unreachable", "studio", TASK, "Failed to connect to the host via ssh: no route to host")
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data)).decode()
+
+
+SOUND: dict[str, Any] = {"format": 1, "ok": True, "log": packed(CAPPED.encode() + b"\n"), "bytes": 9, "cut": False}
+
+
+class Host:
+    """A stand-in for a run of Ansible: what it was asked, and the answer that it gives."""
+
+    def __init__(self, answer: Any, *failures: Event) -> None:
+        self.answer, self.failures, self.variables = answer, failures, dict[str, Any]()
+
+    def run(self, project: object, playbook: str, options: RunOptions, values: object, *_: object) -> RunResult:
+        assert (playbook, values) == ("log.yml", {})
+        self.variables, self.limit = dict(options.variables), options.limit
+        answers = {} if self.answer is None else {"studio": {TASK: self.answer}, "edge": {TASK: self.answer}}
+        return RunResult("successful", 0, {}, self.failures, answers=answers)
+
+
+@pytest.fixture(autouse=True)
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    made = Host(SOUND)
+    monkeypatch.setattr(logs, "run_playbook", made.run)
+    return made
+
+
+def refused(host: Host) -> str:
+    assert TREE is not None
+    with pytest.raises(FilesError) as problem:
+        fetch(TREE, ASKED, Settings(), lambda _: None)
+    assert problem.value.code == "log-not-fetched"
+    return problem.value.message
+
+
+def test_log_is_asked_for_with_its_bounds(host: Host) -> None:
+    assert TREE is not None
+    log = fetch(TREE, ASKED, Settings(), lambda _: None)
+    assert log == (CAPPED.encode() + b"\n", False)
+    assert host.variables == {"fleet_host_log": {"nodes": ["gate"], "seconds": 3600, "bytes": 1000}}
+    assert host.limit == ("studio",)
+
+
+def test_bomb_is_not_decompressed(host: Host) -> None:
+    host.answer = {**SOUND, "log": packed(b"x" * 10_000_000)}
+    assert TREE is not None
+    assert len(fetch(TREE, ASKED, Settings(), lambda _: None).data) <= 2 * ASKED.limit
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"log": "%%%"},
+        {"log": "QUJD"},
+        {"log": 7},
+        {"log": None},
+        {"log": packed(CAPPED.encode() * 50)[:40]},
+        {"log": "\ud800"},
+        {"log": []},
+    ],
+)
+def test_answer_that_makes_no_sense(answer: dict[str, Any], host: Host) -> None:
+    host.answer = {**SOUND, **answer}
+    assert "makes no sense" in refused(host)
+
+
+def test_host_that_refuses_or_is_away(host: Host) -> None:
+    host.answer = {"format": 1, "ok": False, "code": "log-missing"}
+    host.failures = (Event("failed", "studio", TASK, "gate has never run on this host"),)
+    assert refused(host) == "host studio does not give the log of gate: gate has never run on this host"
+    host.answer, host.failures = None, (FAR,)
+    assert "could not be reached: no route to host" in refused(host)
+    host.failures = ()
+    assert "Ansible did not ask it" in refused(host)
+    host.answer = {**SOUND, "format": 2}
+    refused(host)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fleet.toml").write_text(SPEC)
+    return tmp_path
+
+
+def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> None:
+    host.answer = {**SOUND, "log": packed(f"{CAPPED}\n{glog('hello')}\n".encode()), "cut": True}
+    run = Run("edge/gate", "--since", "30m", "--size", "2 MiB", "--format", "json")
+    (found,) = json.loads(run.out)["diagnostics"]
+    assert found["code"] == "orchestrator-capped" and "Write max_sessions = 16 for orch" in found["help"]
+    assert found["related"][-1]["file"] == "edge/gate"
+    assert host.variables["fleet_host_log"] == {"nodes": ["gate"], "seconds": 1800, "bytes": 2 << 20}
+    assert "edge/gate has more in that time" in run.err
+
+
+def test_host_that_gives_nothing_is_an_error_beside_what_others_say(place: Path, host: Host) -> None:
+    host.answer = None
+    (place / "node.log").write_text(CAPPED)
+    run = Run("edge/gate", "node.log")
+    assert run.code == 1
+    assert "error[log-not-fetched]: host edge does not give the log of gate" in run.out
+    assert "orchestrator-capped" in run.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("gpu/gate",), "gate is on host edge: write edge/gate"),
+        (("edge/gat",), 'there is no node "gat"; did you mean "gate"?'),
+        (("logs/node.log",), 'there is no file "logs/node.log", and the spec has no host "logs"'),
+        (("edge/gate", "--since", "soon"), "--since and --size: "),
+        (("edge/gate", "--since", "999999h"), "a year"),
+        (("edge/gate", "--size", "1 TiB"), "64 MiB"),
+        (("edge/gate", "--size", "0 B"), "64 MiB"),
+    ],
+)
+def test_usage(arguments: tuple[str, ...], words: str, place: Path) -> None:
+    run = Run(*arguments)
+    assert run.code == 2, run.out + run.err
+    assert words in run.err
+
+
+def test_without_a_spec_it_is_a_file_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = Run("edge/gate")
+    assert run.code == 1 and "cannot read edge/gate" in run.out
