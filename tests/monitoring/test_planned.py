@@ -47,6 +47,7 @@ wallet = "payer"
 discovery = "ai-registry"
 max_price = "any"
 http = "127.0.0.1:{port}1"
+rtmp = "127.0.0.1:{port}3"
 cli = "127.0.0.1:{port}2"
 monitor = true
 """

@@ -167,7 +167,7 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
             yield Unwatched(f"registration of the slots of {stack.name}", why, derived(why, stack.path))
     earning = [node.path for node in fleet.nodes if node.table == "orchestrators" and talks_to_chain(fleet, node)]
     if earning:
-        why = "nodes serve no such metric; fleetc verify asks for it"
+        why = "nodes serve no such metric and only fleetc verify asks for it"
         yield Unwatched("whether orchestrators are in the active set", why, derived(why, *earning))
     for name, wallet in sorted(fleet.wallets.items()):
         if fleet.on_chain and wallet.minimum_balance is not None and name in fleet.nodes_by_wallet:
