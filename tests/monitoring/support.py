@@ -16,6 +16,7 @@ from tests.support import compile_text
 HERE = Path(__file__).parent
 SPEC = (HERE / "fleet.toml").read_text(encoding="utf-8")
 RULES_TEST = HERE / "rules_test.yml"
+INCOME_TEST = HERE / "income_test.yml"
 REWARD_TEST = HERE / "reward_test.yml"
 
 

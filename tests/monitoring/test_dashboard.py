@@ -99,6 +99,38 @@ def test_limits_move_with_the_spec() -> None:
     assert panels_["Deposit of payer"]["steps"][1]["value"] == 50_000_000
 
 
+def test_income_comes_first_and_its_days_are_bars_whatever_time_is_looked_at() -> None:
+    board = loaded()
+    assert board["panels"][0]["title"] == "Income"
+    bars = {panel["title"]: panel for panel in drawn(board) if "interval" in panel}
+    assert set(bars) == {"Tickets received by day", "Winning tickets by day", "Earned and redeemed by day"}
+    for panel in drawn(board):
+        daily = panel["title"] in bars
+        assert all(("[1d]" in target["expr"] and "increase" in target["expr"]) == daily for target in panel["targets"])
+        assert (panel.get("interval"), panel.get("timeFrom")) == (("1d", "14d") if daily else (None, None))
+        assert panel["fieldConfig"]["defaults"]["custom"].get("drawStyle") == ("bars" if daily else None)
+
+
+def runway(text: str) -> list[tuple[str, str]]:
+    (panel,) = (panel for panel in drawn(loaded(text)) if panel["title"] == "Runway of payer")
+    return [(target["expr"], target["legendFormat"]) for target in panel["targets"]]
+
+
+def test_planned_runway_is_drawn_where_the_spec_states_load_and_cap_of_all_that_pay() -> None:
+    assert [legend for _, legend in runway(SPEC)] == ["payer"]
+    gate = 'discovery = "ai-registry"\nmax_price = "any"'
+    assert gate in SPEC
+    stated = SPEC.replace(gate, gate.replace('"any"', '"2500 wei / pixel"\nexpected_load = "2 megapixels / s"'))
+    # 0.5 ETH at 2500 wei for 4 million pixels a second
+    assert runway(stated)[1:] == [("vector(50000000)", "planned")]
+
+
+def test_runway_of_a_wallet_is_unknown_where_somebody_pays_whose_spending_nobody_counts() -> None:
+    unread = SPEC.replace('max_gas_price = "5 gwei"\nmonitor = true', 'max_gas_price = "5 gwei"')
+    assert unread != SPEC
+    assert not [panel for panel in drawn(loaded(unread)) if panel["title"].startswith("Runway")]
+
+
 @pytest.mark.usefixtures("processes")
 def test_prometheus_reads_every_expression(tmp_path: Path) -> None:
     expressions = [target["expr"] for panel in drawn(loaded()) for target in panel["targets"]]

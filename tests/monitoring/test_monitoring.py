@@ -11,6 +11,7 @@ import yaml
 
 from fleetc.blueprint.monitoring import Alert, Live, Panel
 from fleetc.language.fleet import NODE_TABLES
+from fleetc.lower.watching import alert_rows
 from fleetc.places.origin import Origin
 from fleetc.upstream.metrics import exporter_ports, metrics
 from tests.monitoring.support import SPEC, files, watched, whole
@@ -38,9 +39,15 @@ def test_targets_carry_fleet_host_node_role_and_region() -> None:
 def test_each_is_read_where_it_can_be() -> None:
     found = watched()
     assert found.home == "front"
-    assert [(t.job, t.address) for t in found.targets] == [("livepeer", "127.0.0.1:5935")]
+    assert [(t.job, t.address) for t in found.targets] == [
+        ("livepeer", "127.0.0.1:5936"),
+        ("livepeer", "127.0.0.1:5935"),
+        ("verify", "203.0.113.5:9100"),
+    ]
     by_host = {agent.host: [(t.job, t.address, t.probe) for t in agent.targets] for agent in found.agents}
     assert by_host["gpu"] == [
+        ("livepeer", "127.0.0.1:7935", ""),
+        ("livepeer", "127.0.0.1:6935", ""),
         ("gpu", "127.0.0.1:9400", ""),
         ("avatar", "127.0.0.1:9115", "http://127.0.0.1:8080/healthz"),
         ("avatar", "127.0.0.1:9115", "http://127.0.0.1:8081/healthz"),
@@ -86,7 +93,7 @@ def test_opened_listener_is_read_on_loopback_where_an_agent_is() -> None:
 def test_receiver_elsewhere_gives_every_host_an_agent() -> None:
     text = SPEC.replace('host = "front"\nlabels', 'receiver = "https://prometheus.example.net/api/v1/write"\nlabels')
     found = watched(text)
-    assert found.home == "" and found.targets == ()
+    assert found.home == "" and [target.job for target in found.targets] == ["verify"]
     assert [agent.host for agent in found.agents] == ["front", "gpu", "second"]
     agent = yaml.safe_load(files(compile_text(text))["agents/front.yml"])
     assert agent["remote_write"] == [{"url": "https://prometheus.example.net/api/v1/write"}]
@@ -105,8 +112,10 @@ def test_nothing_is_emitted_where_nobody_asks() -> None:
 def test_alerts_are_only_there_where_they_apply() -> None:
     everything = {alert.name for alert in watched().alerts}
     quiet = offchain(orchestrator(wallet=None, price=None, monitor="true"), '[monitoring]\nhost = "gpu"\n')
-    assert {alert.name for alert in watched(quiet).alerts} == {"NodeDown", "NodeRestarting", "SessionsNearLimit"}
-    assert len(everything) == 17
+    assert {alert.name for alert in watched(quiet).alerts} == {
+        *("NodeDown", "NodeRestarting", "OtherRelease", "SessionsNearLimit", "SessionLimitDiffers"),
+    }
+    assert everything == {row.name for row in alert_rows()}
 
 
 def test_threshold_of_each_wallet_is_its_own_share_of_what_the_spec_plans() -> None:
@@ -125,9 +134,9 @@ mode = "video"
 wallet = "third"
 discovery = "registry"
 max_price = "any"
-http = "127.0.0.1:9935"
-rtmp = "127.0.0.1:1936"
-cli = "127.0.0.1:5936"
+http = "127.0.0.1:9936"
+rtmp = "127.0.0.1:1937"
+cli = "127.0.0.1:5937"
 monitor = true
 """
     found = {
@@ -151,7 +160,9 @@ def test_text_of_the_spec_is_data_in_every_file() -> None:
     for rule in rules:
         words = {*rule["annotations"].values(), *rule["labels"].values()}
         for code in re.findall(r"\{\{(.*?)\}\}", " ".join(words)):
-            assert code == '"{{"' or re.fullmatch(r" \$(labels\.\w+|value \| humanize(Percentage)?) ", code), code
+            assert code == '"{{"' or re.fullmatch(
+                r" \$(labels\.\w+|value( \| humanize(Percentage|Duration)?)?) ", code
+            ), code
 
 
 def test_labels_that_yaml_reads_otherwise_stay_text() -> None:
@@ -193,6 +204,16 @@ def test_every_sentence_is_filled_in_by_labels_that_its_expression_keeps() -> No
         ('reward_round = "90s"', "whole minutes"),
         ('reward_round = "30d"', "duration"),
         ("restarts_high = 0", "1"),
+        ("runway_low = 24", "duration"),
+        ('runway_low = "0.5s"', "whole seconds"),
+        ('declined_high = "0%"', "not a percentage"),
+        ('verify_every = "59s"', "once a minute at most"),
+        ('verify_every = "8d"', "duration"),
+        ('verify_every = "169h"', "once a week at least"),
+        ('verify_exporter = "0.0.0.0:9100"', "an address to listen on"),
+        ('verify_exporter = "http://203.0.113.5:9100"', "is a URL, but this takes only a host and a port"),
+        ('labels = { planned = "x" }', "sets this label"),
+        ('labels = { kind = "x" }', "sets this label"),
         ('labels = { node = "x" }', "sets this label"),
         ('labels = { error_code = "x" }', "sets this label"),
         ('labels = { __address__ = "x" }', "sets this label"),

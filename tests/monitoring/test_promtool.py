@@ -10,8 +10,20 @@ from pathlib import Path
 import pytest
 
 from fleetc.text.encoders import go_template_text, promql_string
-from tests.monitoring.support import REWARD_TEST, RULES_TEST, SPEC, files, lay_out, promtool, watched, whole
+from tests.monitoring.support import (
+    INCOME_TEST,
+    REWARD_TEST,
+    RULES_TEST,
+    SPEC,
+    files,
+    lay_out,
+    promtool,
+    watched,
+    whole,
+)
 from tests.support import EXAMPLES, compile_text, compiled_example
+
+RULE_TESTS = (RULES_TEST, INCOME_TEST, REWARD_TEST)
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -35,13 +47,13 @@ def test_rules_pass_the_linter(folder: Path) -> None:
 
 
 def test_rules_fire_as_their_unit_tests_say(folder: Path) -> None:
-    for tests in (RULES_TEST, REWARD_TEST):
+    for tests in RULE_TESTS:
         shutil.copy(tests, folder)
         assert "SUCCESS" in promtool("test", "rules", folder / tests.name)
 
 
 def test_every_alert_has_a_unit_test() -> None:
-    text = RULES_TEST.read_text(encoding="utf-8") + REWARD_TEST.read_text(encoding="utf-8")
+    text = "".join(tests.read_text(encoding="utf-8") for tests in RULE_TESTS)
     patterns = re.findall(r'alertname=~?"([^"]+)"', text)
     for alert in watched().alerts:
         assert any(re.fullmatch(pattern, alert.name) for pattern in patterns), alert.name
@@ -57,6 +69,10 @@ def test_every_alert_has_a_unit_test() -> None:
         ("[monitoring]", "[monitoring]\nrestarts_high = 2", RULES_TEST),
         ("[monitoring]", '[monitoring]\nreward_round = "30h"', REWARD_TEST),
         ('name = "stage"', 'name = "other"', RULES_TEST),
+        ("[monitoring]", '[monitoring]\nrunway_low = "23h"', INCOME_TEST),
+        ("[monitoring]", '[monitoring]\ndeclined_high = "9%"', INCOME_TEST),
+        ('verify_every = "15m"', 'verify_every = "16m"', INCOME_TEST),
+        ('max_price = "2500 wei / pixel"', 'max_price = "2500.1 wei / pixel"', INCOME_TEST),
     ],
 )
 def test_another_threshold_is_noticed_by_the_unit_tests(change: str, other: str, tests: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class TargetLabel(NamedTuple):
 
 
 class ScrapeTarget(NamedTuple):
-    """One address that metrics are read from; `job` is livepeer, gpu or avatar.
+    """One address that metrics are read from; `job` is livepeer, gpu, avatar or verify.
 
     `probe` is what a blackbox exporter at that address is asked to probe; "" if the address serves its own metrics.
     """
@@ -81,7 +81,10 @@ class Query(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One graph. `unit` is its name in Grafana; the area beyond the threshold is bad, `below` says on which side."""
+    """One graph. `unit` is its name in Grafana; the area beyond the threshold is bad, `below` says on which side.
+
+    A `daily` one has a bar for each day, and its expressions look back over one.
+    """
 
     title: str
     group: str
@@ -91,6 +94,7 @@ class Panel(NamedTuple):
     origins: tuple[Origin, ...]
     threshold: Decimal | None = None
     below: bool = False
+    daily: bool = False
 
 
 class Unwatched(NamedTuple):

@@ -19,14 +19,18 @@ SCHEMA_VERSION = 39
 """Grafana's schema version; newer releases read it and migrate it."""
 
 ROWS = {
-    "nodes": "Nodes",
+    "income": "Income",
     "funds": "Deposits and payments",
+    "nodes": "Nodes",
     "work": "Sessions and orchestrators",
     "gpus": "GPUs",
     "rewards": "Rewards",
     "avatars": "Avatars",
+    "verify": "What fleetc verify found",
 }
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
+_DAYS = {"interval": "1d", "timeFrom": "14d"}
+"""One value a day, for as long as Prometheus keeps them by default, whatever time the reader looks at."""
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
@@ -114,6 +118,9 @@ def _placed(panels: Sequence[Panel]) -> list[dict[str, Any]]:
 
 
 def _panel(number: int, panel: Panel, position: dict[str, int]) -> dict[str, Any]:
+    custom: dict[str, Any] = {"thresholdsStyle": {"mode": "off" if panel.threshold is None else "line"}}
+    if panel.daily:
+        custom |= {"drawStyle": "bars", "fillOpacity": 60}
     return {
         "id": number,
         "type": "timeseries",
@@ -121,6 +128,7 @@ def _panel(number: int, panel: Panel, position: dict[str, int]) -> dict[str, Any
         "description": panel.description,
         "gridPos": position,
         "datasource": _SOURCE,
+        **(_DAYS if panel.daily else {}),
         "targets": [
             {"refId": chr(ord("A") + index), "datasource": _SOURCE, "expr": query.expr, "legendFormat": query.legend}
             for index, query in enumerate(panel.queries)
@@ -129,7 +137,7 @@ def _panel(number: int, panel: Panel, position: dict[str, int]) -> dict[str, Any
             "defaults": {
                 "unit": panel.unit,
                 "min": 0,
-                "custom": {"thresholdsStyle": {"mode": "off" if panel.threshold is None else "line"}},
+                "custom": custom,
                 "thresholds": {"mode": "absolute", "steps": _steps(panel)},
             },
             "overrides": [],

@@ -25,9 +25,13 @@ from fleetc.text.encoders import go_template_text
 FOLDER = "monitoring"
 _PROMETHEUS = "monitoring/prometheus.yml.j2"
 _ALERTS = "monitoring/alerts.yml.j2"
-_JOBS = ("livepeer", "gpu", "avatar")
+_JOBS = ("livepeer", "gpu", "avatar", "verify")
 _PROBES = "http_2xx"
 """The blackbox exporter module that requires an answer with a status of 200 to 299; its shipped config has it."""
+
+
+_COLLECTED = {"verify": "textfile"}
+"""The collectors of node_exporter that a job asks for; without a word it serves all of them."""
 
 
 def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
@@ -82,6 +86,7 @@ def _job(name: str, targets: list[ScrapeTarget], mark: Mark) -> View:
     return {
         "name": mark(Word(name), *origins),
         "module": mark(_PROBES if probes else "", *origins),
+        "collected": mark(_COLLECTED.get(name, ""), *origins),
         "targets": [_target(target, mark) for target in targets],
     }
 

@@ -18,7 +18,7 @@ from fleetc.language.quantities import Duration, Listener, QuantityError, parse_
 OWN_LABELS = (
     *("fleet", "host", "node", "role", "mode", "region", "wallet", "reward"),
     *("avatar", "slot", "service", "exporter", "severity"),
-    *("gpu", "uuid", "error_code", "pipeline", "model_name"),
+    *("gpu", "uuid", "error_code", "pipeline", "model_name", "livepeerversion", "kind", "planned", "listed"),
 )
 """Labels that fleetc sets on targets and alerts, or that its expressions read from what nodes and exporters serve."""
 
@@ -62,6 +62,12 @@ def _share(value: Any) -> str:
 def _interval(value: Duration) -> Duration:
     if value.whole_seconds > 120:
         raise refuse("alerts look back 5 minutes and need two scrapes in that time", 'write at most "120s"')
+    return value
+
+
+def _look(value: Duration) -> Duration:
+    if not 60 <= value.whole_seconds <= 7 * 24 * 3600:
+        raise refuse("hosts are looked at once a minute at most, and once a week at least", 'write it like "15m"')
     return value
 
 
@@ -129,6 +135,15 @@ class Monitoring(Base):
     reserve_low: Share = Field(
         "50%", description="The remaining reserve is low below this percentage of the wallet's reserve."
     )
+    runway_low: WholeSeconds | None = Field(
+        None,
+        description="The deposit runs out soon if, at what was spent within the last day, it lasts less than this; "
+        '"24h" by default.',
+    )
+    declined_high: Share = Field(
+        "10%",
+        description="Percentage of the tickets sent to an orchestrator that it declines at which an alert is raised.",
+    )
     sessions_high: Share = Field(
         "90%", description="Percentage of the session limit at which a node counts as nearly full."
     )
@@ -141,3 +156,13 @@ class Monitoring(Base):
     reward_round: (
         Annotated[Duration, Parsed(_round), WithJsonSchema({"type": "string", "examples": ["22h"]})] | None
     ) = Field(None, description='Length of a round; reward is called once per round. "22h" by default.')
+    verify_every: Annotated[WholeSeconds, AfterValidator(_look)] | None = Field(
+        None,
+        description="How often you run `fleetc verify` with a textfile. Alerts then tell what it found, and that its "
+        "last look is three times as old; without it there are no such alerts.",
+    )
+    verify_exporter: TargetAddress | None = Field(
+        None,
+        description="node_exporter that serves this textfile, as host:port, for Prometheus to read; only needed if "
+        "nothing else of yours reads it.",
+    )

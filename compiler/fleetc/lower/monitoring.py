@@ -15,6 +15,7 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.signing import talks_to_chain
 from fleetc.lower.scope import Scope, reward_caller
 from fleetc.lower.watching import alert_rows, alerts, panel_rows, panels
 from fleetc.places.origin import Chosen, default, derived, given
@@ -57,7 +58,7 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
             Chosen(path, given("monitoring", "rule_files", index)) for index, path in enumerate(settings.rule_files)
         ),
         runbook=_given(str(settings.runbook) if settings.runbook else None, "runbook"),
-        targets=tuple(_target(fleet, settings, r) for r in found if r.by == CENTRAL),
+        targets=(*(_target(fleet, settings, r) for r in found if r.by == CENTRAL), *_verify(settings)),
         agents=tuple(_agents(fleet, settings, found)),
         alerts=tuple(alerts(scope, alert_rows())),
         panels=tuple(panels(scope, panel_rows())),
@@ -82,6 +83,14 @@ def _target(fleet: Fleet, settings: monitoring.Monitoring, reading: Reading) -> 
     labels = (*_labels(fleet, reading), *_further(settings))
     probe = reading.probe.url if reading.probe else ""
     return ScrapeTarget(reading.job, str(reading.address), tuple(sorted(labels)), reading.origin, probe)
+
+
+def _verify(settings: monitoring.Monitoring) -> Iterator[ScrapeTarget]:
+    """Where what `fleetc verify` found is read. Its text has labels of fleet, host and node; the target has none."""
+    if settings.verify_exporter is not None:
+        origin = given("monitoring", "verify_exporter")
+        label = TargetLabel("instance", "fleetc-verify", derived("what writes the text", *origin.paths))
+        yield ScrapeTarget("verify", str(settings.verify_exporter), (label,), origin)
 
 
 def _labels(fleet: Fleet, reading: Reading) -> Iterator[TargetLabel]:
@@ -156,6 +165,10 @@ def _unwatched(fleet: Fleet, found: tuple[Reading, ...]) -> Iterator[Unwatched]:
         else:
             why = "how to ask the matchmaker is not public and only their signaling servers are asked"
             yield Unwatched(f"registration of the slots of {stack.name}", why, derived(why, stack.path))
+    earning = [node.path for node in fleet.nodes if node.table == "orchestrators" and talks_to_chain(fleet, node)]
+    if earning:
+        why = "nodes serve no such metric and only fleetc verify asks for it"
+        yield Unwatched("whether orchestrators are in the active set", why, derived(why, *earning))
     for name, wallet in sorted(fleet.wallets.items()):
         if fleet.on_chain and wallet.minimum_balance is not None and name in fleet.nodes_by_wallet:
             why = "nodes serve the deposit and the reserve of those that pay but no balance"

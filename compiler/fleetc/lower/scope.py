@@ -7,23 +7,45 @@ Called by `watching.py` and `monitoring.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from math import floor
 from typing import NamedTuple
 
-from fleetc.analysis.funds import payers
+from fleetc.analysis.funds import funds, payers
 from fleetc.analysis.scraping import AGENT, Reading
 from fleetc.blueprint.monitoring import TargetLabel
 from fleetc.language import effective
-from fleetc.language.fleet import Fleet, Node
+from fleetc.language.fleet import NODE_TABLES, Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import Duration, parse_duration
+from fleetc.language.signing import talks_to_chain
+from fleetc.lower.planned import (
+    Wanted,
+    alike,
+    asked,
+    cap,
+    highest_gas_price,
+    lists,
+    lowest_gas_price,
+    release,
+    session_limit,
+    transcoders,
+)
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, derived, given
+from fleetc.upstream import NETWORKS, REDEMPTION_GAS
 
 GWEI = Decimal(10**9)
+DEFAULTS = {"runway_low": parse_duration("24h")}
+"""Thresholds that hold where the spec has none and its type has no default."""
+CHAIN_TABLES = ("gateways", "orchestrators", "remote_signers", "redeemers", "reward_callers")
+"""The nodes that can talk to a chain. Workers never do."""
+_ZEROS = re.compile("(?<=[hm])0[ms]")
 
 
 class Scope(NamedTuple):
@@ -40,9 +62,14 @@ class Scope(NamedTuple):
             return given("monitoring", field)
         return default(f"the default of {field}", ("monitoring",))
 
+    def threshold(self, field: str) -> str | int | Duration:
+        """A threshold of the spec, or its default. Raises KeyError if there is no such field."""
+        value: str | int | Duration | None = dict(self.settings)[field]
+        return DEFAULTS[field] if value is None else value
+
     def written(self, field: str) -> str:
-        """A threshold as written in the spec, or the text of its default. Raises KeyError if there is no such field."""
-        return str(dict(self.settings)[field])
+        """A threshold as people write it."""
+        return _ZEROS.sub("", str(self.threshold(field)))
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -74,7 +101,9 @@ class Subject(NamedTuple):
 
 
 def _fleet(scope: Scope) -> Iterator[Subject]:
-    yield Subject("", {}, (), (), {})
+    network = NETWORKS.get(scope.fleet.fleet.network)
+    gas = network.redemption_gas if network else REDEMPTION_GAS
+    yield Subject("", {}, (), (), {"redemption_gas": Decimal(gas)})
 
 
 def _hosts_with_agents(scope: Scope) -> Iterator[Subject]:
@@ -85,17 +114,22 @@ def _hosts_with_agents(scope: Scope) -> Iterator[Subject]:
 
 
 def _paying_wallets(scope: Scope) -> Iterator[Subject]:
+    runways = {one.wallet: one.runway for one in funds(scope.fleet)}
     for name in _payers(scope):
         wallet, path = scope.fleet.wallets[name], ("wallets", name)
         label = TargetLabel("wallet", name, derived("the wallet that is judged", path))
         planned = {"deposit": wallet.deposit, "reserve": wallet.reserve}
         known = {what: amount for what, amount in planned.items() if amount is not None}
+        amounts = {what: Decimal(amount.wei) / GWEI for what, amount in known.items()}
+        runway = runways.get(name)
+        if runway is not None:
+            amounts["runway"] = Decimal(floor(runway * 3600))
         yield Subject(
             name,
             {"wallet": name, **{what: str(amount) for what, amount in known.items()}},
             (label,),
             (derived("a node pays from this wallet", path),),
-            {what: Decimal(amount.wei) / GWEI for what, amount in known.items()},
+            amounts,
         )
 
 
@@ -108,6 +142,27 @@ def _kinds_of_exporters(scope: Scope) -> Iterator[Subject]:
         yield Subject(kind, {"exporter": kind}, (label,), origins, {})
 
 
+def _planned_as(what: str, wanted: Wanted, tables: Sequence[str]) -> Subjects:
+    """The values that the spec plans for nodes in these tables, each for those that have it."""
+
+    def subjects(scope: Scope) -> Iterator[Subject]:
+        for same in alike(scope.fleet, (node for node in scope.nodes if node.table in tables), wanted):
+            origin = derived(f"{what} of these nodes", *same.paths)
+            label = TargetLabel("planned", same.want.text, origin)
+            words = {"nodes": same.nodes, "planned": same.want.text, **same.want.words}
+            yield Subject(same.want.text, words, (label,), (origin,), same.want.amounts)
+
+    return subjects
+
+
+def _lists(scope: Scope) -> Iterator[Subject]:
+    for one in lists(scope.fleet, scope.nodes):
+        origin = derived("gateways buy from this list alone", *one.paths)
+        listed = ", ".join(one.orchestrators)
+        words = {"gateways": "|".join(one.gateways), "orchestrators": "|".join(one.orchestrators), "listed": listed}
+        yield Subject(listed, words, (TargetLabel("listed", listed, origin),), (origin,), {})
+
+
 Subjects = Callable[[Scope], Iterator[Subject]]
 
 SUBJECTS: dict[str, Subjects] = {
@@ -115,6 +170,14 @@ SUBJECTS: dict[str, Subjects] = {
     "host with an agent": _hosts_with_agents,
     "paying wallet": _paying_wallets,
     "kind of GPU exporter": _kinds_of_exporters,
+    "planned release": _planned_as("the release", release, NODE_TABLES),
+    "planned session limit": _planned_as("the session limit", session_limit, ("gateways", "orchestrators")),
+    "planned number of transcoders": _planned_as("the transcoders", transcoders, ("orchestrators",)),
+    "planned cap": _planned_as("the cap", cap, ("gateways", "remote_signers")),
+    "planned price": _planned_as("the price", asked, ("orchestrators",)),
+    "planned lowest gas price": _planned_as("the lowest gas price", lowest_gas_price, CHAIN_TABLES),
+    "planned highest gas price": _planned_as("the highest gas price", highest_gas_price, CHAIN_TABLES),
+    "list of orchestrators": _lists,
 }
 
 # --- conditions -------------------------------------------------------------------------------------
@@ -174,6 +237,23 @@ def _together(reason: str, paths: Iterable[Path]) -> tuple[Origin, ...]:
     return (derived(reason, *unique),) if unique else ()
 
 
+def _on_chain(*tables: str) -> Callable[[Scope], Iterable[Node]]:
+    """The nodes in these tables that talk to the chain."""
+    return lambda scope: (n for n in scope.nodes if n.table in tables and talks_to_chain(scope.fleet, n))
+
+
+def _spending_is_counted(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
+    """A gateway counts what it spends. A remote signer does not, nor does anybody know of a node that nobody reads."""
+    read = {node.name for node in scope.nodes}
+    paying = [node for wallet, node in payers(scope.fleet) if wallet == subject.name]
+    counted = all(isinstance(node.settings, Gateway) and node.name in read for node in paying)
+    return _together("gateways that pay from it", (node.path for node in paying)) if counted else ()
+
+
+def _verified(scope: Scope, subject: Subject) -> tuple[Origin, ...]:
+    return () if scope.settings.verify_every is None else (given("monitoring", "verify_every"),)
+
+
 def _probes(of_slots: bool) -> Condition:
     return lambda scope, subject: tuple(
         r.origin for r in scope.readings if r.probe is not None and (r.probe.slot is not None) == of_slots
@@ -189,6 +269,13 @@ CONDITIONS: dict[str, Condition] = {
     "wallets pay": lambda scope, subject: _together("wallets that pay", (("wallets", name) for name in _payers(scope))),
     "its deposit is planned": _planned("deposit"),
     "its reserve is planned": _planned("reserve"),
+    "its spending is counted": _spending_is_counted,
+    "its runway is planned": lambda scope, subject: subject.origins if "runway" in subject.amounts else (),
+    "gateways pay": _some("gateways that pay", _on_chain("gateways")),
+    "tickets are received": _some("orchestrators on a chain", _on_chain("orchestrators")),
+    "tickets are redeemed": _some("nodes that redeem tickets", _on_chain("orchestrators", "redeemers")),
+    "prices are told": _some("nodes with prices", _on_chain("gateways", "orchestrators", "remote_signers")),
+    "fleetc verify is run": _verified,
     "video is served": _some("nodes that serve video", _video),
     "gateways serve video": _some("gateways for video", _video_gateways),
     "gateways serve AI": _some("gateways for AI", _ai_gateways),

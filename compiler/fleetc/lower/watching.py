@@ -16,14 +16,18 @@ from typing import Any, NamedTuple, TypeVar
 
 from fleetc.blueprint.monitoring import VARIABLES, Alert, Live, Panel, Query, Said
 from fleetc.language.monitoring import Monitoring
+from fleetc.language.quantities import Duration
 from fleetc.lower.promql import RISING, PromQL, Value, chosen, fill
 from fleetc.lower.scope import CONDITIONS, SUBJECTS, Condition, Scope, Subject, Subjects
 from fleetc.upstream import load
 
 ALERTS, PANELS = "alerts.toml", "panels.toml"
 LIVE = {name: Live(f"$labels.{name}") for name in ("node", "host", "job", "gpu", "uuid", "avatar", "slot")} | {
+    "release": Live("$labels.livepeerversion"),
     "share": Live("$value | humanizePercentage"),
     "count": Live("$value | humanize"),
+    "exactly": Live("$value"),
+    "span": Live("$value | humanizeDuration"),
 }
 """What an alert can fill into a sentence, by the word in angle brackets that marks the place."""
 DRAWN: dict[str, Value] = {"chosen": chosen(VARIABLES), "chosen_hosts": chosen(("host", "region"))}
@@ -53,6 +57,13 @@ class AlertRow(NamedTuple):
     share_of: str = ""
 
 
+class QueryRow(NamedTuple):
+    """A line of a panel, which is there where the panel is and `when` applies, if it has one."""
+
+    query: Query
+    when: Condition | None
+
+
 class PanelRow(NamedTuple):
     """A table of `panels.toml`, with its alert and its condition looked up. It repeats over its alert's subjects."""
 
@@ -61,11 +72,12 @@ class PanelRow(NamedTuple):
     when: Condition | None
     alert: AlertRow | None
     group: str
-    queries: tuple[Query, ...]
+    queries: tuple[QueryRow, ...]
     unit: str
     description: str
     threshold: int | None = None
     below: bool = False
+    daily: bool = False
 
 
 Row = TypeVar("Row", AlertRow, PanelRow)
@@ -102,8 +114,14 @@ def read_panel(name: str, table: Mapping[str, Any]) -> PanelRow:
         alert = {row.name: row for row in alert_rows()}[rest.pop("alert")] if "alert" in rest else None
         when = CONDITIONS[rest.pop("when")] if "when" in rest or alert is None else None
         each, group = (alert.each, alert.group) if alert else (SUBJECTS["fleet"], rest.pop("group"))
-        queries = tuple(Query(**query) for query in rest.pop("queries"))
+        queries = tuple(_read_query(query) for query in rest.pop("queries"))
         return PanelRow(name, each, when, alert, group, queries, **rest)
+
+
+def _read_query(table: Mapping[str, str]) -> QueryRow:
+    rest = dict(table)
+    when = CONDITIONS[rest.pop("when")] if "when" in rest else None
+    return QueryRow(Query(**rest), when)
 
 
 @contextmanager
@@ -179,18 +197,24 @@ def _panel(scope: Scope, row: PanelRow, subject: Subject) -> Panel | None:
         title=_plain(row.name, subject),
         group=row.group,
         unit=row.unit,
-        queries=tuple(Query(fill(query.expr, values), _plain(query.legend, subject)) for query in row.queries),
+        queries=tuple(
+            Query(fill(query.expr, values), _plain(query.legend, subject))
+            for query, when in row.queries
+            if when is None or when(scope, subject)
+        ),
         description=_plain(row.description, subject),
         origins=origins,
         threshold=None if limit is None else Decimal(limit),
         below=row.below,
+        daily=row.daily,
     )
 
 
 def _values(scope: Scope, subject: Subject, row: AlertRow | None, filters: Mapping[str, Value]) -> dict[str, Value]:
     """The values of the placeholders of an expression."""
     kept = PromQL(", ".join(scope.kept))
-    values: dict[str, Value] = {**filters, **subject.words, "fleet": scope.fleet.fleet.name, "kept": kept}
+    values: dict[str, Value] = {**filters, **subject.words, **subject.amounts}
+    values |= {"fleet": scope.fleet.fleet.name, "kept": kept}
     if row and row.number:
         number = row.number if isinstance(row.number, str) else row.number[subject.name]
         values["number"] = PromQL(fill(number, values))
@@ -205,9 +229,15 @@ def _limit(scope: Scope, subject: Subject, row: AlertRow) -> Decimal | None:
         return None
     if isinstance(row.threshold, int):
         return Decimal(row.threshold)
-    written = scope.written(row.threshold)
-    number = Decimal(written.removesuffix("%")) / 100 if written.endswith("%") else Decimal(written)
+    number = _number(scope.threshold(row.threshold))
     return number * subject.amounts[row.share_of] if row.share_of else number
+
+
+def _number(threshold: str | int | Duration) -> Decimal:
+    """A threshold as expressions compare with it: a share of 1, or seconds."""
+    if isinstance(threshold, str):
+        return Decimal(threshold.removesuffix("%")) / 100
+    return Decimal(threshold.whole_seconds if isinstance(threshold, Duration) else threshold)
 
 
 def _window(scope: Scope, row: AlertRow) -> str:

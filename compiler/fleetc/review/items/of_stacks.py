@@ -208,12 +208,13 @@ def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
         said = ("".join(map(str, alert.summary)), "".join(map(str, alert.description)), _labels(alert.labels))
         threshold = leaf_text(alert.threshold) if alert.threshold is not None else ""
         value = "; ".join(filter(None, (text, *said, threshold)))
-        yield from _one(head, f"alert {alert.name}", value, _of(alert.origins))
+        name = " ".join((alert.name, *(label.value for label in alert.labels)))
+        yield from _one(head, f"alert {name}", value, _of(alert.origins))
     for panel in found.panels:
         queries = "; ".join(f"{query.expr} as {query.legend}" for query in panel.queries)
         side = "below" if panel.below else "above"
         bound = "" if panel.threshold is None else f"{side} {leaf_text(panel.threshold)}"
-        text = "; ".join(filter(None, (queries, panel.unit, panel.description, bound)))
+        text = "; ".join(filter(None, (queries, panel.unit, panel.description, bound, "by day" * panel.daily)))
         yield from _one(head, f"panel {panel.title}", text, _of(panel.origins))
     for unwatched in found.unwatched:
         yield from _one(head, f"unwatched {unwatched.what}", unwatched.why, unwatched.origin)
