@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -149,6 +150,39 @@ def test_sweep_kills_what_does_not_end(temporary: Path, monkeypatch: pytest.Monk
     sweep()
     assert stubborn.wait(timeout=20) == -9
     assert not dead.exists()
+
+
+def _descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.usefixtures("processes")
+def test_sweep_opens_nothing_for_processes_that_end_meanwhile(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended_meanwhile(process: Path, directory: Path) -> bool:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(private, "_names", ended_meanwhile)
+    dead, before = Path(tempfile.mkdtemp(prefix="fleetc-private-", dir=temporary)), _descriptors()
+    sweep()
+    assert _descriptors() == before
+    assert not dead.exists()
+
+
+@pytest.mark.usefixtures("processes")
+def test_sweep_ends_processes_whatever_else_is_open(temporary: Path) -> None:
+    dead = Path(tempfile.mkdtemp(prefix="fleetc-private-", dir=temporary))
+    left = subprocess.Popen(["sleep", "600"], env={"ANSIBLE_HOME": f"{dead}/home"})
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    many = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        sweep()
+        assert left.wait(timeout=20) == -15
+    finally:
+        left.kill()
+        for descriptor in many:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def program(path: Path, text: str) -> Path:

@@ -147,17 +147,26 @@ def _end_processes(directory: Path) -> None:
     for process in _PROCESSES.glob("[0-9]*"):
         with suppress(OSError):
             handle = os.pidfd_open(int(process.name))
-            if process.stat().st_uid == os.geteuid() and _names(process, directory):
-                signal.pidfd_send_signal(handle, signal.SIGTERM)
-                left.append(handle)
-            else:
-                os.close(handle)
+            try:
+                if process.stat().st_uid == os.geteuid() and _names(process, directory):
+                    signal.pidfd_send_signal(handle, signal.SIGTERM)
+                    left.append(handle)
+            finally:
+                if handle not in left:  # another one's, or one that ended meanwhile
+                    os.close(handle)
     for handle in left:
-        if not select.select([handle], [], [], _TERM_SECONDS)[0]:
+        if not _ended(handle):
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
-            select.select([handle], [], [], _TERM_SECONDS)
+            _ended(handle)
         os.close(handle)
+
+
+def _ended(handle: int) -> bool:
+    """Whether a process ends soon. By poll, because select knows no descriptor above 1023."""
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    return bool(waiting.poll(_TERM_SECONDS * 1000))
 
 
 def _names(process: Path, directory: Path) -> bool:
