@@ -1,4 +1,5 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, and `deploy`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `deploy`,
+and `streams`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -32,6 +33,10 @@ def main() -> int:
     deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, at least 4")
     deploying.add_argument("--rounds", type=int, default=2, help="how often each is run; the best one counts")
     deploying.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    streaming = commands.add_parser("streams", help="measure fleetc streams beside a bare httpx loop")
+    streaming.add_argument("--streams", type=int, default=1000, help="how many streams to ask about")
+    streaming.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+    streaming.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -49,6 +54,10 @@ def main() -> int:
         report = measure.check_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "deploy":
         report = deploy_report(arguments.hosts, arguments.rounds)
+    elif arguments.command == "streams":
+        from tests.bench.streams import streams_report  # others need no httpx
+
+        report = streams_report(arguments.streams, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:
