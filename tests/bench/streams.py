@@ -58,7 +58,14 @@ def streams_report(count: int, rounds: int) -> Report:
 
 def _stored(number: int) -> dict[str, object]:
     filled = [{**row, "profile": "H264ConstrainedHigh"} for row in _LADDER]
-    counters = {"createdAt": 1, "lastSeen": 2, "sourceSegments": 3, "isActive": False, "issues": None, "renditions": {}}
+    counters: dict[str, object] = {
+        "createdAt": 1,
+        "lastSeen": 2,
+        "sourceSegments": 3,
+        "isActive": False,
+        "issues": None,
+        "renditions": {},
+    }
     return {
         "id": f"s{number}",
         "name": "main",
