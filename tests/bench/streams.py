@@ -58,22 +58,9 @@ def streams_report(count: int, rounds: int) -> Report:
 
 def _stored(number: int) -> dict[str, object]:
     filled = [{**row, "profile": "H264ConstrainedHigh"} for row in _LADDER]
-    counters: dict[str, object] = {
-        "createdAt": 1,
-        "lastSeen": 2,
-        "sourceSegments": 3,
-        "isActive": False,
-        "issues": None,
-        "renditions": {},
-    }
-    return {
-        "id": f"s{number}",
-        "name": "main",
-        "profiles": filled,
-        "userTags": {"seats": 1},
-        "record": False,
-        **counters,
-    }
+    counters = {"createdAt": 1, "lastSeen": 2, "sourceSegments": 3, "sourceBytes": 4}
+    declared = {"name": "main", "profiles": filled, "userTags": {"seats": 1}, "record": False}
+    return {"id": f"s{number}", "isActive": False, "issues": None, "renditions": {}, **declared, **counters}
 
 
 async def _ask(api: Api, plan: StreamBlueprint, count: int) -> None:
