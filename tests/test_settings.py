@@ -29,6 +29,8 @@ VALUES = {
     "max_spec_mib": "1024",
     "forks": "500",
     "connect_timeout": "600",
+    "stream_requests": "100",
+    "stream_seconds": "60",
 }
 """A value for each setting; a path for all others."""
 
@@ -45,6 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "init --ci": ("init", "--ci", "gitlab", "--install-from", f"sha256:{64 * '0'}"),
     "diagnose": ("diagnose", "node.log", "--spec", "."),
     "streams": ("streams", "--observed", "answer.json", "--stream", "one"),
+    "streams --apply": ("streams", "--apply"),
     "plan": ("plan", "-o", "plan.json"),
     "plan --verify": ("plan", "--verify", "plan.json"),
     "deploy": ("deploy",),

@@ -1,5 +1,5 @@
-"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`,
-`deploy`, and `observe`.
+"""The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `deploy`,
+`observe`, and `streams`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -38,6 +38,10 @@ def main() -> int:
     observing.add_argument("--megabytes", type=int, default=1000, help="size of the large log")
     observing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
     observing.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
+    streaming = commands.add_parser("streams", help="measure fleetc streams beside a bare httpx loop")
+    streaming.add_argument("--streams", type=int, default=1000, help="how many streams to ask about")
+    streaming.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
+    streaming.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -57,6 +61,10 @@ def main() -> int:
         report = deploy_report(arguments.hosts, arguments.rounds)
     elif arguments.command == "observe":
         report = observe_report(arguments.megabytes, arguments.rounds)
+    elif arguments.command == "streams":
+        from tests.bench.streams import streams_report  # others need no httpx
+
+        report = streams_report(arguments.streams, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:

@@ -46,7 +46,7 @@ class Fleet:
     def run(self, *arguments: str, code: int, **environment: str) -> str:
         """Run the command; both outputs, in which no secret is."""
         own = {**SECRETS, "FLEETC_STREAM_APIS": self.api.base_url, **environment}
-        done = fleetc("streams", self.spec, *arguments, **own)
+        done = fleetc("streams", self.spec, *arguments, cwd=None, **own)
         printed = done.stdout + done.stderr
         assert done.returncode == code, printed
         assert "Traceback" not in printed and "internal error" not in printed

@@ -7,6 +7,7 @@ and never looked at. Ansible decrypts; its configuration in the working director
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from fleetc.rollout.hosts.secrets import DeployError, absolute, vault_password
@@ -33,11 +34,17 @@ def vault_values(vault_file: Path | None, password_file: Path | None) -> dict[st
 
 def _loaded(file: Path, password: bytes | None) -> object:
     """The variables of a vault file, encrypted whole or value by value."""
-    os.environ["ANSIBLE_CONFIG"] = os.devnull  # else Ansible reads an ansible.cfg of the working directory
-    from ansible.errors import AnsibleError
-    from ansible.parsing.dataloader import DataLoader
-    from ansible.parsing.vault import VaultSecret
-
+    with tempfile.TemporaryDirectory(prefix="fleetc-") as place:
+        config = Path(place, "ansible.cfg")
+        config.touch()
+        before = os.environ.get("ANSIBLE_CONFIG")
+        os.environ["ANSIBLE_CONFIG"] = str(config)  # else Ansible reads an ansible.cfg of the working directory
+        from ansible.errors import AnsibleError
+        from ansible.parsing.dataloader import DataLoader
+        from ansible.parsing.vault import VaultSecret
+    del os.environ["ANSIBLE_CONFIG"]
+    if before is not None:
+        os.environ["ANSIBLE_CONFIG"] = before
     loader = DataLoader()
     if password is not None:
         loader.set_vault_secrets([("default", VaultSecret(password))])
