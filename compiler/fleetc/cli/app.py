@@ -26,6 +26,7 @@ from fleetc.cli import (
     show,
     streams,
     upgrade,
+    verify,
     why,
 )
 
@@ -65,4 +66,5 @@ app.command()(plan.plan)
 app.command()(preflight.preflight)
 app.command()(deploy.deploy)
 app.command()(rollback.rollback)
+app.command()(verify.verify)
 app.command("merge-file")(merge_file.merge_file)
