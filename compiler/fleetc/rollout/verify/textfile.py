@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Collection
 
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.rollout.verify.data import Kind
 from fleetc.rollout.verify.judge import Verdict
 
-_KINDS = ("drift", "warning", "unknown")
+_KINDS: tuple[Kind, ...] = ("drift", "warning", "unknown")
 
 
 def textfile(blueprint: Blueprint, hosts: Collection[str], verdict: Verdict, now: int) -> str:
