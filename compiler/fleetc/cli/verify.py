@@ -30,7 +30,10 @@ from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
+    from fleetc.rollout.verify.data import Found
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.settings import Settings
 
@@ -60,6 +63,7 @@ def verify(
     write: Annotated[
         Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the report to.")
     ] = None,
+    public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
     watch: Annotated[
         int | None,
         typer.Option("--watch", metavar="SECONDS", help="Look again after so many seconds, until interrupted."),
@@ -81,7 +85,7 @@ def verify(
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     while True:
-        code = _once(spec, settings, compiled, tuple(limit or ()), form, write)
+        code = _once(spec, settings, compiled, tuple(limit or ()), public, form, write)
         if watch is None:
             raise typer.Exit(code)
         sys.stdout.flush()
@@ -93,6 +97,7 @@ def _once(
     settings: Settings,
     compiled: Compiled,
     limit: tuple[str, ...],
+    public: bool,
     form: VerifyFormat,
     write: Path | None,
 ) -> int:
@@ -107,9 +112,18 @@ def _once(
     with failures(), progress(sys.stderr) as show:
         hosts = hosts_of(blueprint, limit)
         answers = ask_hosts(tree, fleet, blueprint, settings, hosts, show)
-    verdict = judge(fleet, blueprint, answers, ())
+    verdict = judge(fleet, blueprint, answers, _of_public(fleet, blueprint, hosts) if public else ())
     _tell(spec, settings, compiled, hosts, verdict, form, write)
     return verdict.exit_code
+
+
+def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Found, ...]:
+    """What is wrong with public addresses."""
+    from fleetc.online.public import ask_public
+    from fleetc.rollout.verify.public import findings, places_of
+
+    places = places_of(fleet, blueprint, hosts)
+    return tuple(findings(places, ask_public([place.url for place in places])))
 
 
 def _tell(
