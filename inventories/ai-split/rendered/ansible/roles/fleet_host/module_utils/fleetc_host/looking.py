@@ -111,7 +111,7 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> l
         found.append("its process runs another program")
     has_arguments = hexdigest(arguments.partition(b"\0")[2])
     if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
-        found.append("its process has other arguments")
+        found.append("its process has other arguments%s" % other_arguments(arguments, directory))
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
     wanted: dict[str, str] = {}
     for name in ("node.env", "secrets/secrets.env"):
@@ -120,6 +120,36 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> l
     if other:
         found.append("its process has another %s in its environment" % ", ".join(other))
     return found
+
+
+NAMED = 5
+PLAIN = re.compile(r"[0-9./]{1,30}|true|false")
+"""Values of arguments that are shown: numbers and switches, which are never a secret that somebody wrote there."""
+
+
+def other_arguments(has: bytes, directory: str) -> str:
+    """Which arguments of a process differ from those of its release, as the end of a sentence; "" where none does."""
+    were = arguments_in((read(directory + "/launch.flags") or b"").decode(errors="replace").splitlines())
+    are = arguments_in(has.decode(errors="replace").split("\0")[1:])
+    other = sorted(name for name in {*were, *are} if were.get(name) != are.get(name))
+    told = ["-%s%s" % (name, in_words(are.get(name), were.get(name))) for name in other[:NAMED]]
+    more = " and %d more" % (len(other) - NAMED) if len(other) > NAMED else ""
+    return ": %s%s" % (", ".join(told), more) if told else ""
+
+
+def arguments_in(words: list[str]) -> dict[str, str]:
+    """Arguments by the name of their flag. One without a value has "" here, whatever word follows."""
+    pairs = (word.lstrip("-").partition("=") for word in words if word.startswith("-"))
+    return {name[:60]: value for name, _, value in pairs}
+
+
+def in_words(now: str | None, before: str | None) -> str:
+    """How one argument differs."""
+    if now is None:
+        return " is missing"
+    if before is None:
+        return " is new"
+    return " is %s instead of %s" % (now, before) if PLAIN.fullmatch(now) and PLAIN.fullmatch(before) else " differs"
 
 
 def look_with_secrets(release: str) -> Json:
