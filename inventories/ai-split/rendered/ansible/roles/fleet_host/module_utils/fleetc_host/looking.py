@@ -31,6 +31,10 @@ from .switch_file import switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
 
 
+DRIFT_LIMIT = 280
+"""Characters of what is said of one difference: fleetc takes longer texts for senseless."""
+
+
 def look() -> Json:
     """What the host runs: its release, and each node with what differs from what it was started from."""
     nodes = names_in(MARKERS)
@@ -47,7 +51,8 @@ def look() -> Json:
         running = None if asked is None else bool(facts.get("running"))
         drift = drift_of(node, runtime, marker, facts) if digest and running else []
         own = settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)) if digest else {}
-        process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift}
+        shown = [words[:DRIFT_LIMIT] for words in drift]
+        process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": shown}
         processes.append({**process, **own, "exclusive": exclusive_of(node)})
     processes += look_at_stack()
     record = read_state(RECORD) or {}
