@@ -30,7 +30,6 @@ from .steps import HOST, STACK, is_of_stack, settings_of
 from .switch_file import switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
 
-
 DRIFT_LIMIT = 280
 """Characters of what is said of one difference: fleetc takes longer texts for senseless."""
 
