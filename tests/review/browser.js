@@ -101,9 +101,9 @@ async function filters(browser) {
   }));
   const type = async (selector, text) => { await page.fill(selector, text); await page.waitForTimeout(200); return shown(); };
   const result = { all: await shown() };
-  await page.click('#tally button[data-impact="price"]');
-  result.price = { ...(await shown()), pressed: await page.getAttribute('#tally button[data-impact="price"]', "aria-pressed") };
-  await page.click('#tally button[data-impact="exposure"]');
+  await page.click('#tally button[data-class="price"]');
+  result.price = { ...(await shown()), pressed: await page.getAttribute('#tally button[data-class="price"]', "aria-pressed") };
+  await page.click('#tally button[data-class="exposure"]');
   result.priceOrExposure = await shown();
   await page.click('button[type="reset"]');
   result.reset = await shown();
