@@ -103,18 +103,13 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
     prices = status.get("BroadcasterPrices")
     if isinstance(prices, dict) and "default" in prices:
         yield Fact(seen.host.name, name, "asks", f"{replies.shown(prices['default'])} wei a pixel")
-    for path, key, words in (
-        ("/getBroadcastConfig", "MaxPrice", "pays at most"),
-        ("/senderInfo", "Deposit", "deposit"),
-    ):
-        try:
-            said = replies.mapping(seen.reply(where, path), path).get(key)
-        except UnknownError:
-            continue
-        amount = replies.number(said)
-        if amount is not None:
-            unit = accounts.ether(amount) if key == "Deposit" else f"{replies.shown(said)} wei a pixel"
-            yield Fact(seen.host.name, name, words, unit)
+    try:
+        cap = replies.mapping(seen.reply(where, "/getBroadcastConfig"), "/getBroadcastConfig").get("MaxPrice")
+    except UnknownError:
+        cap = None
+    if replies.number(cap) is not None:
+        yield Fact(seen.host.name, name, "pays at most", f"{replies.shown(cap)} wei a pixel")
+    yield from accounts.amounts(seen)
 
 
 def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:

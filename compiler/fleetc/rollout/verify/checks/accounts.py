@@ -17,7 +17,7 @@ from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
 _ETHER = 10**18
@@ -93,6 +93,24 @@ def lasting(cost: Fraction | None, amount: Fraction) -> str:
 def ether(amount: Fraction) -> str:
     """An amount for people."""
     return f"{float(amount / _ETHER):.6g} ETH"
+
+
+def amounts(seen: NodeSeen) -> Iterator[Fact]:
+    """What a node that pays says of its deposit and reserve, and how long the deposit lasts; none if it is silent."""
+    own = next((one for one in funds(seen.fleet) if one.node == seen.service.name), None)
+    if own is None:
+        return
+    try:
+        said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
+    except UnknownError:
+        return
+    held, reserve = replies.number(said.get("Deposit")), said.get("Reserve")
+    backing = replies.number(reserve.get("FundsRemaining") if isinstance(reserve, dict) else reserve)
+    for what, amount in (("deposit", held), ("reserve", backing)):
+        if amount is not None:
+            yield Fact(seen.host.name, seen.service.name, what, ether(amount))
+    if held is not None and own.cost:
+        yield Fact(seen.host.name, seen.service.name, "deposit lasts", f"{float(held / own.cost):,.1f} h")
 
 
 def registration(seen: NodeSeen) -> Iterator[Found]:
