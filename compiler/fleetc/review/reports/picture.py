@@ -40,7 +40,10 @@ Place = tuple[int, int]
 
 
 class Box(NamedTuple):
-    """One host: its nodes, whose names are unique in the fleet, each with the name of its state."""
+    """One host: its nodes, each with the name of its state.
+
+    Names of nodes are unique in the fleet; what has a name on its host alone has "host/" before it.
+    """
 
     host: str
     label: str
@@ -200,7 +203,7 @@ def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, obj
         "text_x": left + _PAD + 4,
         "text_y": top + 20,
         "nodes": [
-            _node(node, state, left + _PAD, top + _HEAD + row * _ROW, legend)
+            _node(node.removeprefix(f"{box.host}/"), state, left + _PAD, top + _HEAD + row * _ROW, legend)
             for row, (node, state) in enumerate(rows.items())
         ],
     }

@@ -57,7 +57,7 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         if report.left_out
         else "",
         "tallies": _tallies(report.found, report.nodes),
-        "filter": hosts.form(ready, "node, code, message, release"),
+        "filter": hosts.form(ready, "node, code, message"),
         "finding_count": f"{len(report.found):,}",
         "node_count": f"{len(report.nodes):,}",
         "host_count": f"{len(report.hosts):,}",
@@ -127,7 +127,7 @@ def _node(node: NodeReport, hosts: HostList, first: Mapping[tuple[str, str], int
     return {
         "hosts": hosts.ranges([node.host]),
         "host": wording.clip(node.host, NAME),
-        "node": wording.clip(node.node, NAME),
+        "node": wording.clip(node.node or "the host", NAME),
         "role": wording.clip(node.role, NAME),
         "state": node.state,
         "name": _NAMES[node.state],
@@ -144,20 +144,12 @@ def _payer(payer: Payer) -> dict[str, object]:
 
 def _boxes(report: Report) -> list[picture.Box]:
     """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
-    boxes = []
-    for box in report.hosts:
-        nodes = (node for node in report.nodes if node.host == box.host)
-        named = ((f"{node.host}/{_short(node.node)}" if _is_stack(node) else node.node, node.state) for node in nodes)
-        boxes.append(picture.Box(box.host, box.label, tuple(named)))
-    return boxes
-
-
-def _is_stack(node: NodeReport) -> bool:
-    return node.role.startswith("avatar") or node.role == "not in the spec"
-
-
-def _short(node: str) -> str:
-    return node.rpartition("/")[2]
+    inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
+    for node in report.nodes:
+        own = node.role not in ("host", "not in the spec") and not node.role.startswith("avatar")
+        name = node.node if own else f"{node.host}/{node.node.rpartition('/')[2] or 'the host'}"
+        inside[node.host].append((name, node.state))
+    return [picture.Box(box.host, box.label, tuple(inside[box.host])) for box in report.hosts]
 
 
 def _more(number: int, thing: str) -> str:

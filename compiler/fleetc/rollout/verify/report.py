@@ -7,7 +7,7 @@ from, and its JSON. Texts of nodes have passed `shown` and the masks of diagnost
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fleetc.analysis.funds import funds
@@ -38,7 +38,10 @@ class Told(NamedTuple):
 
 
 class NodeReport(NamedTuple):
-    """A node, the avatar stack of a host or one of its slots. `facts` are what it says of itself."""
+    """A node, the avatar stack of a host, one of its slots, or the host itself, whose name is "".
+
+    `facts` are what it says of itself.
+    """
 
     host: str
     node: str
@@ -157,7 +160,10 @@ def _told(found: Sequence[Found], located: Sequence[Located]) -> Iterator[Told]:
 
 
 def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
-    """The nodes of a host in their order, then those that it has and the spec has not."""
+    """The nodes of a host in their order, then those that it has and the spec has not.
+
+    Where nobody could be asked about a node, it is unknown, whatever else was found.
+    """
     kinds: dict[str, list[Kind]] = {}
     for one in verdict.found:
         if one.host == host.name:
@@ -167,16 +173,24 @@ def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
         if fact.host == host.name:
             facts.setdefault(fact.node, []).append(fact)
     blind = any(one.host == host.name and one.code in _BLIND for one in verdict.found)
-    roles = {service.name: service.role for service in host.services}
+    silent = "unknown" in kinds.get(AVATARS, ())
+    for node, role in _roles(host, kinds).items():
+        nothing_known = node and (blind or (silent and node.startswith(f"{AVATAR_DIRECTORY}/")))
+        state = min((*kinds.get(node, ()), "unknown" if nothing_known else "fine"), key=GRAVITY.index)
+        told = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
+        yield NodeReport(host.name, node, role, state, told)
+
+
+def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, str]:
+    """What is listed of a host, each with what it is; the host itself only where something was found about it."""
+    roles = {"": "host"} if "" in kinds else {}
+    roles |= {service.name: service.role for service in host.services}
     if host.avatar is not None:
         roles[AVATARS] = "avatar stack"
         roles |= {f"{AVATAR_DIRECTORY}/{slot.name}": f"avatar {slot.avatar}" for slot in host.avatar.slots}
-    for node in sorted(kinds.keys() - roles.keys() - {""}):
+    for node in sorted(kinds.keys() - roles.keys()):
         roles[node] = "avatar stack" if node.startswith(f"{AVATAR_DIRECTORY}/") else "not in the spec"
-    for node, role in roles.items():
-        state = min((*kinds.get(node, ()), "unknown" if blind else "fine"), key=GRAVITY.index)
-        told = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
-        yield NodeReport(host.name, node, role, state, told)
+    return roles
 
 
 def _payers(fleet: Fleet, nodes: Sequence[NodeReport]) -> Iterator[Payer]:

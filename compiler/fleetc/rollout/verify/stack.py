@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fleetc.blueprint.blueprint import HostBlueprint, StackBlueprint
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarSlot, HostBlueprint, StackBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Found, Question, Reply, UnknownError
@@ -35,9 +35,9 @@ def facts(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
         try:
             path = f"/power/projects/{slot.project}"
             said = replies.mapping(_reply(answers, path), path).get("state")
-            yield Fact(host.name, AVATARS, slot.name, replies.shown(said))
+            yield Fact(host.name, _slot(slot), "state", replies.shown(said))
         except UnknownError:
-            yield Fact(host.name, AVATARS, slot.name, "unknown")
+            yield Fact(host.name, _slot(slot), "state", "unknown")
     cluster = answers.get(Question(AVATARS, STACK, "/cluster").id)
     if cluster is not None and cluster.status:
         yield Fact(host.name, AVATARS, "cluster control", f"answers {cluster.status} to its own host")
@@ -90,7 +90,12 @@ def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Ma
         path = f"/power/projects/{slot.project}"
         if _reply(answers, path).status == 404:
             message = f"its {slot.name} ({slot.project}) is not there"
-            yield _found(host, stack, "drift", "slot-missing", message)
+            yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+
+
+def _slot(slot: AvatarSlot) -> str:
+    """What a slot is called on its host."""
+    return f"{AVATAR_DIRECTORY}/{slot.name}"
 
 
 def _reply(answers: Mapping[str, Reply], path: str) -> Reply:
