@@ -10,9 +10,10 @@ from fleetc.messages.pages.hosts import HOST_PAGES
 from fleetc.messages.pages.page import Page
 from fleetc.messages.pages.reviews import REVIEW_PAGES
 from fleetc.messages.pages.rollouts import ROLLOUT_PAGES
+from fleetc.messages.pages.running import RUNNING_PAGES
 from fleetc.messages.pages.specs import SPEC_PAGES
 
 __all__ = ["PAGES", "Page"]
 
-PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES | HOST_PAGES
+PAGES: dict[str, Page] = SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES | HOST_PAGES | RUNNING_PAGES
 """The pages by code."""
