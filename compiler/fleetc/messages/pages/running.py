@@ -57,8 +57,8 @@ RUNNING_PAGES: dict[str, Page] = {
     "not-answered": Page(
         "Somebody did not answer a question, or answered what makes no sense.",
         "nobody knows whether it is as reviewed, and fleetc never calls unknown fine: exit code 4.",
-        "Read the reason in the message. A node that starts may need a minute; an address out of reach from here may be "
-        "reached from elsewhere, or be left out with --no-public.",
+        "Read the reason in the message. A node that starts may need a minute; an address out of reach from here may "
+        "be reached from elsewhere, or be left out with --no-public.",
     ),
     "orchestrator-inactive": Page(
         "The chain has an orchestrator outside the active set.",
@@ -99,8 +99,8 @@ RUNNING_PAGES: dict[str, Page] = {
     "other-setting": Page(
         "A process reads a variable of the node that nothing of its release sets.",
         "the node takes settings from LP_ variables, so it runs with something that nobody reviewed.",
-        "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, or "
-        "write the setting into the spec.",
+        "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
+        "or write the setting into the spec.",
     ),
     "other-stack-release": Page(
         "An avatar stack runs with images of another release than the spec says.",
