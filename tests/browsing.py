@@ -31,7 +31,7 @@ def visit(pages: Mapping[str, str], script: Path, place: Path) -> dict[str, Any]
         pytest.skip(f"THE PAGE IS NOT CHECKED IN A BROWSER: no {', '.join(missing)} (packages sought in {_PACKAGES})")
     for name, page in pages.items():
         (place / f"{name}.html").write_text(page, encoding="utf-8")
-    command = ["node", script, _PACKAGES, browser or "", place, place]
+    command = ["node", str(script), str(_PACKAGES), browser or "", str(place), str(place)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)

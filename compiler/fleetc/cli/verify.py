@@ -105,6 +105,7 @@ def verify(
     if watch is not None:
         _watch(asked, watch)
     look = _look(asked)
+    _write(asked, look)
     _tell(asked, look)
     raise typer.Exit(look.verdict.exit_code)
 
@@ -129,9 +130,10 @@ def _watch(asked: _Asked, seconds: int) -> NoReturn:
     try:
         while True:
             look = _look(asked)
-            if before is None or asked.write is not None:
+            _write(asked, look)
+            if before is None:
                 _tell(asked, look)
-            if before is not None:
+            else:
                 _tell_changes(asked, before, look)
             sys.stdout.flush()
             before = look
@@ -175,26 +177,32 @@ def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tu
 
 
 def _tell(asked: _Asked, look: _Look) -> None:
-    """Print a whole look, or write it to a file and print only its summary."""
+    """Print a whole look; only its summary where the report goes to a file."""
+    from fleetc.rollout.verify.report import summary
+
+    if asked.form is not VerifyFormat.text and asked.write is None:
+        sys.stdout.write(_text(asked, look))
+        return
+    if look.report.found and asked.write is None:
+        sys.stderr.write(_text(asked, look, coloured(asked.settings, sys.stderr)))
+        sys.stderr.flush()
+    typer.echo(summary(look.report))
+
+
+def _write(asked: _Asked, look: _Look) -> None:
+    """Write the whole look to the file that was asked for, if any."""
     from fleetc.disk.manifest import FilesError
     from fleetc.disk.whole import need_regular, write_whole
     from fleetc.rollout.verify.report import summary
 
-    said = summary(look.report)
-    if asked.write is not None:
-        text = _text(asked, look) + (f"\n{said}\n" if asked.form is VerifyFormat.text else "")
-        try:
-            need_regular(asked.write, "report-not-a-file", "name a file to write; without -o, the report is printed")
-            write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
-        except FilesError as failure:
-            files_failure(failure, Format.text)
-    elif asked.form is not VerifyFormat.text:
-        sys.stdout.write(_text(asked, look))
+    if asked.write is None:
         return
-    elif look.report.found:
-        sys.stderr.write(_text(asked, look, coloured(asked.settings, sys.stderr)))
-        sys.stderr.flush()
-    typer.echo(said)
+    text = _text(asked, look) + (f"\n{summary(look.report)}\n" if asked.form is VerifyFormat.text else "")
+    try:
+        need_regular(asked.write, "report-not-a-file", "name a file to write; without -o, the report is printed")
+        write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
+    except FilesError as failure:
+        files_failure(failure, Format.text)
 
 
 def _text(asked: _Asked, look: _Look, colour: bool = False) -> str:
@@ -220,6 +228,5 @@ def _tell_changes(asked: _Asked, before: _Look, look: _Look) -> None:
     """Print what was found since the look before and what is gone, with the time; nothing where all is as it was."""
     from fleetc.rollout.verify.watching import changes
 
-    lines = changes(before.report, look.report, coloured(asked.settings, sys.stdout))
-    for line in lines:
+    for line in changes(before.report, look.report, coloured(asked.settings, sys.stdout)):
         sys.stdout.write(line + "\n")

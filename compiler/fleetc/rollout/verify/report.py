@@ -156,7 +156,7 @@ def _told(found: Sequence[Found], located: Sequence[Located]) -> Iterator[Told]:
     """Findings with their lines, the gravest first; of equal ones the first."""
     lines = {item.key[-2:]: item for item in reversed(located)}
     for one in sorted(dict.fromkeys(found), key=lambda one: GRAVITY.index(one.kind)):
-        yield Told(one.kind, one.host, one.node, lines[one.code, one.message])
+        yield Told(one.kind, one.host, leaks.masked(one.node), lines[one.code, one.message])
 
 
 def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
@@ -178,7 +178,7 @@ def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
         nothing_known = node and (blind or (silent and node.startswith(f"{AVATAR_DIRECTORY}/")))
         state = min((*kinds.get(node, ()), "unknown" if nothing_known else "fine"), key=GRAVITY.index)
         told = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
-        yield NodeReport(host.name, node, role, state, told)
+        yield NodeReport(host.name, leaks.masked(node), role, state, told)
 
 
 def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, str]:
