@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,40 +18,15 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from fleetc.rollout.verify.data import Fact, Found
-from fleetc.rollout.verify.judge import Verdict
+from fleetc.rollout.verify.data import Found
 from tests import outside_tools
-from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, FACTS, PRICE, SILENT, found
+from tests.rollout.verify.given import Fleet
+from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, PRICE, SILENT, found
 from tests.support import INVENTORIES, fleetc
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SUMMARY = "9 hosts with 9 nodes asked: 2 differ from what was reviewed, 2 could not be asked, 1 warning"
 WELL = "9 hosts with 9 nodes asked: all of it is as reviewed"
-
-
-class Fleet:
-    """What the hosts show at each look; after the last one somebody interrupts. Each look takes a minute."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.looks: list[tuple[Found, ...]] = [EVERY_DAY]
-        self.facts: tuple[Fact, ...] = FACTS
-        self.number = -1
-        monkeypatch.setattr("fleetc.rollout.hosts.verify.ask_hosts", self._ask)
-        monkeypatch.setattr("fleetc.rollout.verify.judge.judge", self._judge)
-        monkeypatch.setattr("fleetc.online.public.ask_public", lambda urls: pytest.fail("asked for public addresses"))
-        monkeypatch.setattr(time, "time", lambda: 1_795_415_400 + 60 * self.number)
-        monkeypatch.setattr(time, "sleep", self._sleep)
-
-    def _ask(self, *_: Any) -> dict[str, Any]:
-        self.number += 1
-        return {}
-
-    def _judge(self, *_: Any) -> Verdict:
-        return Verdict(self.looks[self.number], self.facts)
-
-    def _sleep(self, _: float) -> None:
-        if self.number == len(self.looks) - 1:
-            raise KeyboardInterrupt
 
 
 @pytest.fixture
