@@ -55,6 +55,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy --plan": ("deploy", "--plan", "plan.json"),
     "rollback": ("rollback",),
     "preflight": ("preflight",),
+    "verify": ("verify", "--no-public"),
 }
 
 

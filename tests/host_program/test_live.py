@@ -586,7 +586,8 @@ def test_a_process_of_another_boot_or_pid_is_judged_by_its_own_arguments(make: M
     machine.program["boot_id"] = lambda: "another boot"
     answer = machine.ask("observe", **machine.request(text))
     drift = {process["node"]: process["drift"] for process in answer["state"]["processes"]}
-    assert drift == {"orch": ["its process has other arguments"], "gate": []}
+    other = "its process has other arguments: -pricePerGateway differs, -pricePerUnit is 1200 instead of 1300"
+    assert drift == {"orch": [other], "gate": []}
 
 
 def test_containers_are_restarted_because_docker_keeps_their_arguments(tmp_path: Path, binary: Path) -> None:

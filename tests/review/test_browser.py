@@ -6,23 +6,18 @@ FLEETC_TEST_TOOLS names.
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleetc.review.reports.html import as_html
-from tests import outside_tools
+from tests.browsing import quiet, visit
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 from tests.support import shipped
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("processes")]
 
-TOOLS = outside_tools.TOOLS / "node_modules"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PAGES = {
     "mixed": mixed(),
     "nasty": nasty(" ".join(NASTY[:15])),
@@ -35,30 +30,8 @@ PAGES = {
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the browser saw, all of it in one run. A look that shows a fault leaves a screenshot beside the pages."""
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    needed = {"node": bool(shutil.which("node")), "Chromium": bool(browser)}
-    needed |= {name: (TOOLS / name / "package.json").is_file() for name in ("playwright-core", "axe-core")}
-    missing = [name for name, found in needed.items() if not found]
-    if missing:
-        pytest.skip(f"THE PAGE IS NOT CHECKED IN A BROWSER: no {', '.join(missing)} (packages sought in {TOOLS})")
-    place = tmp_path_factory.mktemp("pages")
-    for name, review in PAGES.items():
-        (place / f"{name}.html").write_text(as_html(review, shipped()[0]), encoding="utf-8")
-    script = Path(__file__).with_name("browser.js")
-    done = subprocess.run(
-        ["node", script, TOOLS, browser or "", place, place], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def quiet(part: dict[str, Any]) -> None:
-    """No message on the console, no error, no dialog, and nothing but the page itself was asked for."""
-    assert part["console"] == []
-    assert part["errors"] == []
-    assert part["dialogs"] == 0
-    assert part["requests"] == []
+    pages = {name: as_html(review, shipped()[0]) for name, review in PAGES.items()}
+    return visit(pages, Path(__file__).with_name("browser.js"), tmp_path_factory.mktemp("pages"))
 
 
 def test_pages_are_accessible_quiet_and_fit_the_screen(seen: dict[str, Any]) -> None:

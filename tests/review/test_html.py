@@ -61,7 +61,7 @@ def test_policy_admits_our_style_and_script_and_nothing_else() -> None:
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert rules[f"{kind}-src"] == f"'sha256-{digest}'"
         suffix = {"style": "css", "script": "js"}[kind]
-        assert content == shipped()[0][f"html/review.{suffix}"]
+        assert content == shipped()[0][f"html/page.{suffix}"]
         assert f"</{kind}" not in content.lower()
         assert "url(" not in content and "@import" not in content and "fetch(" not in content
 
@@ -170,7 +170,7 @@ def test_picture_marks_what_changes_not_by_colour_alone() -> None:
     page = page_of(mixed())
     assert page.count('<g class="node changed">') == 7
     assert page.count('<g class="node">') == 2
-    assert page.count("l5 5l-5 5l-5 -5z") == 7, "a diamond"
+    assert page.count("m0 -5l5 5l-5 5l-5 -5z") == 7, "a diamond"
     assert page.count("<circle") == 2
     assert "<title>us-edge docker: us-live changes</title>" in page
     assert "eu-edge-2 docker: eu-images stays as it is" in page

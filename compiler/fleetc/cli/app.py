@@ -27,6 +27,7 @@ from fleetc.cli import (
     show,
     streams,
     upgrade,
+    verify,
     why,
 )
 
@@ -67,4 +68,5 @@ app.command()(plan.plan)
 app.command()(preflight.preflight)
 app.command()(deploy.deploy)
 app.command()(rollback.rollback)
+app.command()(verify.verify)
 app.command("merge-file")(merge_file.merge_file)

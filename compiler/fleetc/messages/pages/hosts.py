@@ -106,7 +106,7 @@ HOST_PAGES: dict[str, Page] = {
         "Open the way to it, or correct its address.",
     ),
     "other-host": Page(
-        "A release is for another machine than the one that it arrived at.",
+        "A machine is another host than the spec says, or the host of another fleet.",
         "two hosts would run the same nodes.",
         "Correct the address in the spec; if the host has a new name, deploy with --renamed HOST once.",
     ),

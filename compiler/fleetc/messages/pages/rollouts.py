@@ -15,9 +15,9 @@ ROLLOUT_PAGES: dict[str, Page] = {
         "Run a time service on the host, such as systemd-timesyncd or chrony.",
     ),
     "host-unreachable": Page(
-        "The preflight could not ask a host.",
-        "nobody knows what it lacks.",
-        "Correct its address, its host key or the network, then run the preflight again.",
+        "A host could not be asked.",
+        "nobody knows what it lacks, or what it runs.",
+        "Correct its address, its host key or the network, then ask again.",
     ),
     "journal-busy": Page(
         "Another rollout of this fleet is on its way, with the same journal.",

@@ -1,20 +1,19 @@
 """A review as one page for a browser: it loads nothing, works without its script, and can be printed.
 
-In: a `Review` and the shipped files of `templates/html/`. Out: HTML. Every text of a spec passes the encoder of its
-templates; the style and the script are constant files, and the page's policy admits these two by digest and nothing
-else. A page stays usable whatever changes: equal things stand once, long lists end with a count.
+In: a `Review` and the shipped files of `templates/html/`. Out: HTML, in the frame of `page.py`. Every text of a spec
+passes the encoder of its templates. A page stays usable whatever changes: equal things stand once, long lists end with
+a count.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.reports import picture, wording
+from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -34,8 +33,17 @@ _ALL_LINES = 3_000
 _RESTARTS = 1_000
 _NOTES = 50
 _VALUE = 1_000
-_NAME = 300
-_SENTENCE = 1_000
+
+
+_LEGEND = picture.Legend(
+    states={
+        "changed": picture.State("changes", "change", "changes", "diamond"),
+        "same": picture.State("stays as it is", "stay as they are", "stays as it is"),
+    },
+    link="#changes",
+    those="change",
+    that="changes",
+)
 
 
 class _Side(NamedTuple):
@@ -71,8 +79,10 @@ class _Row(NamedTuple):
 
 def as_html(review: Review, templates: Mapping[str, str]) -> str:
     """The page. `templates` are the shipped ones, by path."""
-    style, script = templates["html/review.css"], templates["html/review.js"]
-    return _Page(review, Templates(templates)).render(style, script)
+    alarm = "Error: " if review.foreign else ""
+    title = f"{alarm}Review of {wording.clip(review.fleet, NAME)}: {wording.headline(review)}"
+    body = _Page(review, Templates(templates)).render()
+    return framed(templates, title, body, review.tool, len(review.changes) + len(review.files) > _MANY)
 
 
 class _Page:
@@ -81,42 +91,32 @@ class _Page:
     def __init__(self, review: Review, templates: Templates) -> None:
         self._review = review
         self._templates = templates
-        names = dict.fromkeys(box.host for box in review.picture)
-        names.update(dict.fromkeys(host for change in review.changes for host in wording.hosts_of(change.targets)))
-        self._hosts = sorted(names)
-        self._place = {host: place for place, host in enumerate(self._hosts)}
+        named = [host for change in review.changes for host in wording.hosts_of(change.targets)]
+        self._hosts = HostList([*(box.host for box in review.picture), *named])
         self._known = wording.explained(review)
         self._reasons: dict[int, _Reason] = {}
 
-    def render(self, style: str, script: str) -> str:
-        """The whole page as text."""
+    def render(self) -> str:
+        """The body of the page."""
         review = self._review
         files = wording.files(review)
         view: dict[str, object] = {
-            "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-            "img-src data:; base-uri 'none'; form-action 'none'",
-            "style": Encoded(style),
-            "script": Encoded(script),
-            "fleet": wording.clip(review.fleet, _NAME),
-            "baseline": wording.clip(review.baseline, _SENTENCE),
-            "tool": wording.clip(review.tool, _NAME),
-            "alarm": wording.clip(wording.alarm(review), _SENTENCE),
+            "fleet": wording.clip(review.fleet, NAME),
+            "baseline": wording.clip(review.baseline, SENTENCE),
+            "alarm": wording.clip(wording.alarm(review), SENTENCE),
             "verdict": wording.headline(review),
-            "many": len(review.changes) + len(review.files) > _MANY,
-            "costs": f"{_sentence(files)}; {wording.restarts(review)}",
-            "notes": [wording.clip(note, _SENTENCE) for note in _first(review.notes, _NOTES, "more note")],
+            "costs": f"{sentence(files)}; {wording.restarts(review)}",
+            "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
             "tallies": [self._tally(tally) for tally in wording.tallies(review)],
-            "hosts": [wording.clip(host, _NAME) for host in self._hosts],
+            "filter": self._hosts.form(self._templates, "flag, value, file, reason"),
             "change_count": f"{len(review.changes):,}",
             "host_count": f"{len(review.picture):,}",
             "file_count": f"{len(review.files):,}",
-            "files": _sentence(files),
+            "files": sentence(files),
             **self._changes(),
             **self._restarts(),
             **self._files(),
-            "picture": Encoded(
-                self._templates.render("html/picture.svg.j2", picture.view(review.picture, review.edges))
-            ),
+            "picture": picture.drawn(self._templates, _boxes(review), review.edges, _LEGEND),
         }
         return self._templates.render("html/review.html.j2", view)
 
@@ -143,35 +143,35 @@ class _Page:
             "gravest": found[0],
             "tags": list(found),
             "impacts": " ".join(found),
-            "hosts": self._ranges(wording.hosts_of(change.targets)),
-            "what": wording.clip(change.what, _NAME),
+            "hosts": self._hosts.ranges(wording.hosts_of(change.targets)),
+            "what": wording.clip(change.what, NAME),
         }
 
     def _brief(self, index: int, change: Change) -> dict[str, object]:
         told = change.effects[0].text if change.effects else ""
         line = "; ".join(filter(None, (_swap(change), wording.where(change.targets), told)))
-        return {**self._head(index, change), "line": wording.clip(line, _NAME)}
+        return {**self._head(index, change), "line": wording.clip(line, NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
         old, new = wording.clip_pair(*_pair(change), _VALUE)
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
-        shown = [wording.clip(place, _NAME) for place in places[:_PLACES]] if len(places) > 1 else []
+        shown = [wording.clip(place, NAME) for place in places[:_PLACES]] if len(places) > 1 else []
         told, more = wording.effects(change, _EFFECTS)
         effects = [
             {
                 "impact": effect.impact,
-                "text": wording.clip(effect.text, _SENTENCE),
-                "who": wording.clip(wording.names(effect.who, 5), _NAME),
+                "text": wording.clip(effect.text, SENTENCE),
+                "who": wording.clip(wording.names(effect.who, 5), NAME),
             }
             for effect in told
         ]
         return {
             **self._head(index, change),
-            "kind": wording.clip(change.kind, _NAME),
+            "kind": wording.clip(change.kind, NAME),
             "deed": _deed(change),
             "old": old or "(empty)",
             "new": new or "(empty)",
-            "where": wording.clip(wording.where(change.targets), _SENTENCE),
+            "where": wording.clip(wording.where(change.targets), SENTENCE),
             "effects": effects,
             "more_effects": f"and {wording.count(more, 'more effect')}" if more else "",
             "causes": self._causes(change.causes, _CAUSES),
@@ -187,7 +187,7 @@ class _Page:
         files = dict.fromkeys(line.artifact for line in change.lines)
         title = artifact if len(files) == 1 else f"{artifact} and {wording.count(len(files) - 1, 'more file')}"
         return self._lines(
-            change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=wording.clip(title, _NAME)
+            change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=wording.clip(title, NAME)
         )
 
     def _causes(self, causes: Sequence[Cause], limit: int) -> Encoded:
@@ -207,7 +207,7 @@ class _Page:
         for line in lines:
             old, new = _sides(line)
             begins = several and (before is None or before.artifact != line.artifact)
-            file = wording.clip(line.artifact, _NAME) if begins else ""
+            file = wording.clip(line.artifact, NAME) if begins else ""
             gap = not file and before is not None and not _follows(before, line)
             rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
             before = line
@@ -223,7 +223,7 @@ class _Page:
             change = self._review.changes[index]
             what = f"{change.kind} {change.what}: {_swap(change)}".removesuffix(": ")
             causes = self._causes(change.causes, _LINE_CAUSES)
-            self._reasons[index] = _Reason(index, wording.clip(what, _NAME), causes)
+            self._reasons[index] = _Reason(index, wording.clip(what, NAME), causes)
         return self._reasons[index]
 
     # --- files and restarts -----------------------------------------------------------------------
@@ -248,12 +248,12 @@ class _Page:
         added, removed = (sum(1 for line in first.lines if side(line) is not None) for side in (_new, _old))
         return {
             "impacts": " ".join(impact for impact in IMPACTS if impact in classes) or "none",
-            "hosts": self._ranges(host for host in map(_host_of, paths) if host in self._place),
+            "hosts": self._hosts.ranges(host for host in map(_host_of, paths) if host in self._hosts),
             "state": first.state,
-            "path": wording.clip(first.path, _NAME),
+            "path": wording.clip(first.path, NAME),
             "same": f"same in {wording.count(len(paths), 'file')}" if len(paths) > 1 else "",
             "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not shown",
-            "paths": [wording.clip(path, _NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
+            "paths": [wording.clip(path, NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
             "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",
             "lines": self._lines(first.lines[:limit], len(first.lines), opens=True, title="") if first.lines else "",
         }
@@ -263,44 +263,29 @@ class _Page:
         more = len(restarts) - _RESTARTS
         rows = [
             {
-                "index": self._ranges([target.host] if target.host in self._place else []),
-                "host": wording.clip(target.host, _NAME),
-                "node": wording.clip(target.node, _NAME),
+                "index": self._hosts.ranges([target.host] if target.host in self._hosts else []),
+                "host": wording.clip(target.host, NAME),
+                "node": wording.clip(target.node, NAME),
                 "sessions": "unknown" if sessions is None else f"{sessions:,}",
             }
             for target, sessions in restarts[:_RESTARTS]
         ]
         return {
             "restart_count": f"{len(restarts):,}",
-            "restarts": _sentence(wording.restarts(self._review)),
+            "restarts": sentence(wording.restarts(self._review)),
             "restart_title": "Which ones",
             "restart_rows": rows,
             "more_restarts": f"and {wording.count(more, 'more process', 'more processes')}" if more > 0 else "",
         }
 
-    def _ranges(self, hosts: Iterable[str]) -> str:
-        """Hosts as places in the list of all, neighbours as one range: "0-3 7"; empty for the whole fleet."""
-        found: list[list[int]] = []
-        for place in sorted(self._place[host] for host in set(hosts)):
-            if found and found[-1][1] == place - 1:
-                found[-1][1] = place
-            else:
-                found.append([place, place])
-        return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
 
-
-def _digest(text: str) -> str:
-    """A text as the source of a content security policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
-    more = len(texts) - limit
-    return [*texts[:limit], *([f"and {wording.count(more, thing)}"] if more > 0 else [])]
+def _boxes(review: Review) -> list[picture.Box]:
+    """The hosts of the picture, each node with its state."""
+    boxes = []
+    for box in review.picture:
+        states = ((node, "changed" if node in box.changed else "same") for node in box.nodes)
+        boxes.append(picture.Box(box.host, box.label, tuple(states)))
+    return boxes
 
 
 def _pair(change: Change) -> tuple[str | None, str | None]:
@@ -318,7 +303,7 @@ def _deed(change: Change) -> str:
 
 def _swap(change: Change) -> str:
     """Old and new value in a few words."""
-    old, new = (text or "(empty)" for text in wording.clip_pair(*_pair(change), _NAME // 3))
+    old, new = (text or "(empty)" for text in wording.clip_pair(*_pair(change), NAME // 3))
     deed = _deed(change)
     return {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}.get(
         deed, ""
@@ -328,12 +313,12 @@ def _swap(change: Change) -> str:
 def _cause(spot: Cause) -> dict[str, object]:
     place = wording.place(spot) if spot.file else ""
     return {
-        "place": wording.clip(place, _NAME),
-        "path": wording.clip(spot.path, _NAME),
+        "place": wording.clip(place, NAME),
+        "path": wording.clip(spot.path, NAME),
         "line": spot.line,
-        "text": wording.clip(spot.text, _NAME),
+        "text": wording.clip(spot.text, NAME),
         "instead": wording.line_text(spot).strip("[]"),
-        "reason": wording.clip(_sentence(wording.reason(spot)), _SENTENCE),
+        "reason": wording.clip(sentence(wording.reason(spot)), SENTENCE),
     }
 
 

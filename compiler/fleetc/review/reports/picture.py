@@ -1,18 +1,20 @@
-"""The picture of a fleet: hosts as boxes, nodes in them, connections, and what changes, with every place computed.
+"""The picture of a fleet: hosts as boxes, nodes in them with their states, and connections, with every place computed.
 
-In: the boxes and edges of a `Review`. Out: a view for `templates/html/picture.svg.j2`. The layout is ours and depends
-on its input alone: hosts stand in columns, buyers left of those they buy from, and long columns are broken.
+In: boxes, edges, and what the states of nodes are called. Out: `templates/html/picture.svg.j2`, filled in. The layout
+is ours and depends on its input alone: hosts stand in columns, buyers left of those they buy from, and long columns are
+broken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from fleetc.review.data import Box
+from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.reports import wording
 
 _HOSTS = 48
-"""The most hosts that are drawn; those that change come first."""
+"""The most hosts that are drawn; those with marked nodes come first."""
 
 _NODES = 12
 _OUTSIDE = 9
@@ -37,42 +39,98 @@ Edge = tuple[str, str, str]
 Place = tuple[int, int]
 
 
-def view(boxes: Sequence[Box], edges: Sequence[Edge]) -> dict[str, object]:
+class Box(NamedTuple):
+    """One host: its nodes, each with the name of its state.
+
+    Names of nodes are unique in the fleet; what has a name on its host alone has "host/" before it.
+    """
+
+    host: str
+    label: str
+    nodes: tuple[tuple[str, str], ...]
+
+
+class State(NamedTuple):
+    """What one node and several nodes do in a state, its name in the legend, and its mark: diamond, triangle or square.
+
+    Nodes without a mark are those that nobody has to look at.
+    """
+
+    one: str
+    many: str
+    legend: str
+    mark: str = ""
+
+
+class Legend(NamedTuple):
+    """The states that nodes can have, what comes first first; where marked hosts lead; what one or several of them do.
+
+    The name of a state is also its class in the style of the page.
+    """
+
+    states: Mapping[str, State]
+    link: str
+    that: str
+    those: str
+
+
+def drawn(templates: Templates, boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> Encoded:
+    """The picture with its legend, and the same as a list."""
+    return Encoded(templates.render("html/picture.svg.j2", view(boxes, edges, legend)))
+
+
+def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[str, object]:
     """What the template prints. Lengths are pixels; a big fleet is drawn in part, and `more` says so."""
-    chosen = sorted(range(len(boxes)), key=lambda index: (not boxes[index].changed, index))[:_HOSTS]
-    drawn = [boxes[index] for index in sorted(chosen)]
-    hosts = len(drawn)
+    chosen = sorted(range(len(boxes)), key=lambda index: (_rank(boxes[index], legend), index))[:_HOSTS]
+    shown = [boxes[index] for index in sorted(chosen)]
+    hosts = len(shown)
     if hosts == len(boxes):
-        known = {node for box in boxes for node in box.nodes}
+        known = {node for box in boxes for node, _ in box.nodes}
         outside = dict.fromkeys(end for edge in edges for end in edge[:2] if end not in known)
-        drawn += [Box("", name, (name,), ()) for name in list(outside)[:_OUTSIDE]]
-    home = {node: index for index, box in enumerate(drawn) for node in box.nodes[:_NODES]}
+        shown += [Box("", name, ((name, ""),)) for name in list(outside)[:_OUTSIDE]]
+    home = {node: index for index, box in enumerate(shown) for node in _rows(box, legend)}
     seen = [edge for edge in edges if edge[0] in home and edge[1] in home][:_EDGES]
-    ranks = _ranks(len(drawn), seen, home)
-    places, width, height = _places(drawn, ranks)
-    changed = {node for box in drawn for node in box.changed}
+    ranks = _ranks(len(shown), seen, home)
+    places, width, height = _places(shown, ranks)
+    marked = {node for box in shown for node, state in box.nodes if _mark(state, legend)}
+    tops = {node: _top(node, shown[home[node]], places[home[node]], legend) for edge in seen for node in edge[:2]}
     return {
         "width": width,
         "height": height,
+        "link": legend.link,
         "boxes": [
-            _box(box, place, index >= hosts) for index, (box, place) in enumerate(zip(drawn, places, strict=True))
+            _box(box, place, index >= hosts, legend)
+            for index, (box, place) in enumerate(zip(shown, places, strict=True))
         ],
-        "edges": [_edge(edge, drawn, places, home, changed) for edge in seen],
+        "edges": [_edge(edge, places[home[edge[0]]], places[home[edge[1]]], tops, marked) for edge in seen],
+        "states": [
+            {"name": state.legend, "class": name if state.mark else ""} for name, state in legend.states.items()
+        ],
         "kinds": [
             {"name": wording.clip(_NAMES.get(kind, kind), _LETTERS), "style": _STYLES.get(kind, "dotted")}
             for kind in dict.fromkeys(edge[2] for edge in seen)
         ],
-        "more": _more(boxes, drawn[:hosts], len(edges) - len(seen)),
+        "more": _more(boxes, shown[:hosts], len(edges) - len(seen), legend),
     }
 
 
-def _more(boxes: Sequence[Box], drawn: Sequence[Box], edges: int) -> str:
+def _mark(state: str, legend: Legend) -> str:
+    """The mark of a state; "" for the state of nodes outside the fleet, which have none."""
+    return legend.states[state].mark if state else ""
+
+
+def _rank(box: Box, legend: Legend) -> bool:
+    """False for boxes with marked nodes, so that they come first."""
+    return not any(_mark(state, legend) for _, state in box.nodes)
+
+
+def _more(boxes: Sequence[Box], shown: Sequence[Box], edges: int, legend: Legend) -> str:
     """What is not drawn, in words."""
     said = []
-    if len(boxes) > len(drawn):
-        changed = sum(bool(box.changed) for box in boxes) - sum(bool(box.changed) for box in drawn)
-        verb = "changes" if changed == 1 else "change"
-        said.append(f"{wording.count(len(boxes) - len(drawn), 'more host')}, of which {changed:,} {verb}")
+    if len(boxes) > len(shown):
+        left = sum(not _rank(box, legend) for box in boxes) - sum(not _rank(box, legend) for box in shown)
+        verb = legend.that if left == 1 else legend.those
+        said.append(f"{wording.count(len(boxes) - len(shown), 'more host')}, of which {left:,} {verb}")
     if edges:
         said.append(wording.count(edges, "more connection"))
     return f"Not drawn: {' and '.join(said)}." if said else ""
@@ -109,15 +167,16 @@ def _places(boxes: Sequence[Box], ranks: Sequence[int]) -> tuple[list[Place], in
     return [places[index] for index in range(len(boxes))], left - _BETWEEN + _MARGIN, height + _MARGIN
 
 
-def _rows(box: Box) -> tuple[str, ...]:
-    """The nodes that are written; when there are too many, those that change come first."""
+def _rows(box: Box, legend: Legend) -> dict[str, str]:
+    """The nodes that are written, with their states; when there are too many, those that come first in the legend."""
     if len(box.nodes) <= _NODES:
-        return box.nodes
-    return tuple(sorted(box.nodes, key=lambda node: node not in box.changed)[:_NODES])
+        return dict(box.nodes)
+    order = list(legend.states)
+    return dict(sorted(box.nodes, key=lambda node: order.index(node[1]))[:_NODES])
 
 
 def _height(box: Box) -> int:
-    rows = len(_rows(box)) if box.host else 0
+    rows = min(len(box.nodes), _NODES) if box.host else 0
     return _HEAD + rows * _ROW + (_PAD - 4 if rows else 0)
 
 
@@ -128,14 +187,14 @@ def _short(text: str) -> str:
     return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 3]}..."
 
 
-def _box(box: Box, place: Place, outside: bool) -> dict[str, object]:
+def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, object]:
     left, top = place
-    rows = () if outside else _rows(box)
+    rows = {} if outside else _rows(box, legend)
     return {
         "host": box.host,
         "label": _short(box.label),
-        "says": wording.clip(f"{box.label}, outside the fleet", _SENTENCE) if outside else _says(box),
-        "link": bool(box.changed),
+        "says": wording.clip(f"{box.label}, outside the fleet", _SENTENCE) if outside else _says(box, legend),
+        "link": not _rank(box, legend),
         "outside": outside,
         "x": left,
         "y": top,
@@ -144,33 +203,42 @@ def _box(box: Box, place: Place, outside: bool) -> dict[str, object]:
         "text_x": left + _PAD + 4,
         "text_y": top + 20,
         "nodes": [
-            _node(node, left + _PAD, top + _HEAD + row * _ROW, node in box.changed) for row, node in enumerate(rows)
+            _node(node.removeprefix(f"{box.host}/"), state, left + _PAD, top + _HEAD + row * _ROW, legend)
+            for row, (node, state) in enumerate(rows.items())
         ],
     }
 
 
-def _says(box: Box) -> str:
+def _says(box: Box, legend: Legend) -> str:
     """One host in words, for those who read the picture as a list."""
-    same = [node for node in box.nodes if node not in box.changed]
     parts = []
-    if box.changed:
-        parts.append(f"{wording.names(box.changed, _NODES)} {'changes' if len(box.changed) == 1 else 'change'}")
-    if same:
-        verb = "stays as it is" if len(same) == 1 else "stay as they are"
-        parts.append(f"{wording.names(same, _NODES)} {verb}")
+    for name, state in legend.states.items():
+        nodes = [node for node, its_state in box.nodes if its_state == name]
+        if nodes:
+            parts.append(f"{wording.names(nodes, _NODES)} {state.one if len(nodes) == 1 else state.many}")
     return wording.clip(f"{box.label}: {', '.join(parts) or 'no nodes'}", _SENTENCE)
 
 
-def _node(node: str, left: int, top: int, changed: bool) -> dict[str, object]:
+_MARKS = {
+    "": "",
+    "diamond": "M{x} {y}m0 -5l5 5l-5 5l-5 -5z",
+    "triangle": "M{x} {y}m0 -5l5.5 9.5h-11z",
+    "square": "M{x} {y}m-4 -4h8v8h-8z",
+}
+"""Paths around the centre of a mark; what has none gets a circle. States differ by their marks, not by colour alone."""
+
+
+def _node(node: str, state: str, left: int, top: int, legend: Legend) -> dict[str, object]:
     centre_x, centre_y = left + 13, top + 12
+    mark = _mark(state, legend)
     return {
         "label": _short(node),
-        "changed": changed,
+        "state": state if mark else "",
         "x": left,
         "y": top,
         "width": _WIDTH - 2 * _PAD,
         "height": _ROW - 4,
-        "mark": f"M{centre_x} {centre_y - 5}l5 5l-5 5l-5 -5z",
+        "mark": _MARKS[mark].format(x=centre_x, y=centre_y),
         "mark_x": centre_x,
         "mark_y": centre_y,
         "text_x": left + 26,
@@ -178,29 +246,29 @@ def _node(node: str, left: int, top: int, changed: bool) -> dict[str, object]:
     }
 
 
-def _edge(
-    edge: Edge, boxes: Sequence[Box], places: Sequence[Place], home: Mapping[str, int], changed: set[str]
-) -> dict[str, object]:
-    """A curve from the right side of one node to the left side of the other, or round the right when it lies back."""
+def _edge(edge: Edge, start: Place, end: Place, tops: Mapping[str, int], marked: set[str]) -> dict[str, object]:
+    """A curve from the right side of one node to the left side of the other, or round the right when it lies back.
+
+    `start` and `end` are the places of their boxes.
+    """
     source, target, kind = edge
-    (x1, y1), (x2, y2) = (_anchor(end, boxes[home[end]], places[home[end]]) for end in (source, target))
-    start = x1 + _WIDTH
-    if x2 > x1:
-        bend = max(30, (x2 - start) // 2)
-        path = f"M{start - _PAD} {y1}C{start + bend} {y1} {x2 - bend} {y2} {x2 + _PAD} {y2}"
+    x1, x2, y1, y2 = start[0] + _WIDTH, end[0], tops[source], tops[target]
+    if x2 > start[0]:
+        bend = max(30, (x2 - x1) // 2)
+        path = f"M{x1 - _PAD} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2 + _PAD} {y2}"
     else:
-        end = x2 + _WIDTH
-        path = f"M{start - _PAD} {y1}C{start + 40} {y1} {end + 40} {y2} {end - _PAD} {y2}"
+        right = x2 + _WIDTH
+        path = f"M{x1 - _PAD} {y1}C{x1 + 40} {y1} {right + 40} {y2} {right - _PAD} {y2}"
     return {
         "path": path,
         "style": _STYLES.get(kind, "dotted"),
-        "changed": source in changed or target in changed,
+        "marked": source in marked or target in marked,
         "title": " ".join(wording.clip(part, _SENTENCE // 3) for part in (source, _NAMES.get(kind, kind), target)),
     }
 
 
-def _anchor(node: str, box: Box, place: Place) -> Place:
-    """The left edge of a box at the height of one of its nodes."""
-    rows = _rows(box)
-    row = rows.index(node) if box.host and node in rows else 0
-    return place[0], place[1] + (_HEAD + row * _ROW + 12 if box.host else _HEAD // 2)
+def _top(node: str, box: Box, place: Place, legend: Legend) -> int:
+    """The height at which connections of a node end."""
+    if not box.host:
+        return place[1] + _HEAD // 2
+    return place[1] + _HEAD + list(_rows(box, legend)).index(node) * _ROW + 12

@@ -6,11 +6,8 @@ every reason why a plan is not carried out. The time is a parameter, read at the
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -22,6 +19,7 @@ from fleetc.blueprint.blueprint import HostBlueprint
 from fleetc.blueprint.shards import Shard, read_shard
 from fleetc.disk import files
 from fleetc.disk.manifest import failure, read_path
+from fleetc.disk.whole import need_regular, write_whole
 from fleetc.emit.tree import MANIFEST, Tree, is_rolled_out
 from fleetc.pipeline import compile_spec
 from fleetc.rollout.hosts import signatures
@@ -151,7 +149,7 @@ def store(content: bytes, path: Path, key: Path | None) -> bool:
 
     Nothing is written when it cannot be signed. Raises FilesError and PlanRefusedError.
     """
-    _need_file(path)
+    need_regular(path, "plan-not-a-file", "name a file to write; without -o, fleetc only makes and shows the plan")
     signature = None if key is None else signatures.sign(content, key)
     beside = _signature_file(path)
     removed = False
@@ -162,49 +160,14 @@ def store(content: bytes, path: Path, key: Path | None) -> bool:
             removed = signature is None
     except OSError as problem:
         raise failure(problem, str(beside), "replace") from problem
-    _write(path, content)
+    write_whole(path, content)
     if signature is not None:
-        _write(beside, signature)
+        write_whole(beside, signature)
     return removed
-
-
-def _need_file(path: Path) -> None:
-    """Refuse to put a plan in the place of a directory, a link or a device: root could replace /dev/null."""
-    try:
-        mode = os.lstat(path).st_mode
-    except FileNotFoundError:
-        return
-    except OSError as problem:
-        raise failure(problem, str(path), "write") from problem
-    except ValueError as problem:  # a NUL in the path
-        raise failure(OSError(errno.EINVAL, str(problem)), str(path), "write") from problem
-    if not stat.S_ISREG(mode):
-        message = f"{visible(str(path))} exists and is not a regular file"
-        advice = "name a file to write; without -o, fleetc only makes and shows the plan"
-        raise files.FilesError("plan-not-a-file", message, path=str(path), advice=advice)
 
 
 def _signature_file(path: Path) -> Path:
     return path.with_name(path.name + SIGNATURE_ENDING)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in place whole: readers see the old content or the new."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                os.fchmod(descriptor, 0o644)
-                file.write(content)
-                file.flush()
-                os.fsync(descriptor)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink()
-            raise
-    except OSError as problem:
-        raise failure(problem, str(path), "write") from problem
 
 
 def verify(path: Path, around: Around, settings: Settings, limit: Sequence[str], now: datetime) -> Verified:

@@ -30,6 +30,9 @@ from .steps import HOST, STACK, is_of_stack, settings_of
 from .switch_file import switch_for_people
 from .system import hexdigest, names_in, read, read_json, read_state
 
+DRIFT_LIMIT = 280
+"""Characters of what is said of one difference: fleetc takes longer texts for senseless."""
+
 
 def look() -> Json:
     """What the host runs: its release, and each node with what differs from what it was started from."""
@@ -47,7 +50,8 @@ def look() -> Json:
         running = None if asked is None else bool(facts.get("running"))
         drift = drift_of(node, runtime, marker, facts) if digest and running else []
         own = settings_of(service_in(release_at("%s/%s" % (CURRENT, node)), node)) if digest else {}
-        process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": drift}
+        shown = [words[:DRIFT_LIMIT] for words in drift]
+        process = {"node": node, "digest": digest, "runtime": runtime, "running": running, "drift": shown}
         processes.append({**process, **own, "exclusive": exclusive_of(node)})
     processes += look_at_stack()
     record = read_state(RECORD) or {}
@@ -111,7 +115,7 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> l
         found.append("its process runs another program")
     has_arguments = hexdigest(arguments.partition(b"\0")[2])
     if service.get("arguments") and service["arguments"] not in (has_arguments, set_since(service["name"], pid)):
-        found.append("its process has other arguments")
+        found.append("its process has other arguments%s" % other_arguments(arguments, directory))
     has = dict(entry.partition(b"=")[::2] for entry in environment.split(b"\0") if entry)
     wanted: dict[str, str] = {}
     for name in ("node.env", "secrets/secrets.env"):
@@ -120,6 +124,36 @@ def drift_of_process(pid: int, service: Json, directory: str, runtime: str) -> l
     if other:
         found.append("its process has another %s in its environment" % ", ".join(other))
     return found
+
+
+NAMED = 5
+PLAIN = re.compile(r"[0-9./]{1,30}|true|false")
+"""Values of arguments that are shown: numbers and switches, which are never a secret that somebody wrote there."""
+
+
+def other_arguments(has: bytes, directory: str) -> str:
+    """Which arguments of a process differ from those of its release, as the end of a sentence; "" where none does."""
+    were = arguments_in((read(directory + "/launch.flags") or b"").decode(errors="replace").splitlines())
+    are = arguments_in(has.decode(errors="replace").split("\0")[1:])
+    other = sorted(name for name in {*were, *are} if were.get(name) != are.get(name))
+    told = ["-%s%s" % (name, in_words(are.get(name), were.get(name))) for name in other[:NAMED]]
+    more = " and %d more" % (len(other) - NAMED) if len(other) > NAMED else ""
+    return ": %s%s" % (", ".join(told), more) if told else ""
+
+
+def arguments_in(words: list[str]) -> dict[str, str]:
+    """Arguments by the name of their flag. One without a value has "" here, whatever word follows."""
+    pairs = (word.lstrip("-").partition("=") for word in words if word.startswith("-"))
+    return {name[:60]: value for name, _, value in pairs}
+
+
+def in_words(now: str | None, before: str | None) -> str:
+    """How one argument differs."""
+    if now is None:
+        return " is missing"
+    if before is None:
+        return " is new"
+    return " is %s instead of %s" % (now, before) if PLAIN.fullmatch(now) and PLAIN.fullmatch(before) else " differs"
 
 
 def look_with_secrets(release: str) -> Json:

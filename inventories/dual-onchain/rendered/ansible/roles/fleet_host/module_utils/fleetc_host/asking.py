@@ -5,10 +5,12 @@ In: an address of this host and a path. Out: status and body; status 0 without a
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import ssl
+import threading
 import urllib.parse
 from fractions import Fraction
 from typing import Any
@@ -49,9 +51,9 @@ def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> 
     None where it did not answer in time: it may still do what it was told.
     """
     try:
-        return _exchange(
-            where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds
-        )[0]
+        return exchange(where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds)[
+            0
+        ]
     except socket.timeout:
         return None
     except FAILURES:
@@ -63,12 +65,12 @@ def _answer(
 ) -> tuple[int, bytes]:
     """Status and body of an answer; (0, b"") without one."""
     try:
-        return _exchange(where, method, path, body, headers, seconds)
+        return exchange(where, method, path, body, headers, seconds)
     except FAILURES:
         return 0, b""
 
 
-def _exchange(
+def exchange(
     where: str, method: str, path: str, body: bytes | None, headers: dict[str, str], seconds: float
 ) -> tuple[int, bytes]:
     """Status and body of an answer. Raises one of FAILURES without one.
@@ -87,9 +89,27 @@ def _exchange(
         )
     else:
         connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    late = threading.Event()
+    watch = None
     try:
+        connection.connect()
+        watch = threading.Timer(seconds, hang_up, (connection.sock, late))  # the answer takes it from the connection
+        watch.daemon = True
+        watch.start()
         connection.request(method, path, body, {"Connection": "close", **headers})
         answer = connection.getresponse()
-        return answer.status, answer.read(BODY_LIMIT)
+        content = answer.read(BODY_LIMIT)
     finally:
+        if watch is not None:
+            watch.cancel()
         connection.close()
+    if late.is_set():  # who sends a byte a second never times out by itself
+        raise socket.timeout
+    return answer.status, content
+
+
+def hang_up(connection: socket.socket, late: threading.Event) -> None:
+    """End a connection that takes too long, whatever it is waiting for."""
+    late.set()
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -7,7 +7,6 @@ may hold a key, so no reason holds any part of one. Redirects are not followed, 
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import json
 import re
@@ -17,6 +16,7 @@ import threading
 import urllib.parse
 from typing import Any
 
+from .asking import hang_up
 from .keccak import keccak256
 from .secret_files import masked
 from .websocket import RefusedUpgradeError, converse
@@ -192,13 +192,6 @@ def prepared(address: str) -> tuple[http.client.HTTPConnection, str, dict[str, s
         headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
     path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
     return connection, urllib.parse.quote(path, safe=AS_WRITTEN), headers
-
-
-def hang_up(connection: socket.socket, late: threading.Event) -> None:
-    """End a connection that takes too long, whatever it is waiting for."""
-    late.set()
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
 
 
 def reason_of(failure: Exception, late: bool) -> str:

@@ -6,6 +6,7 @@
   const hostBox = byId("by-host");
   const textBox = byId("by-text");
   const items = all("[data-h]");
+  const parts = all("section[data-counted]");
   const words = new Map();
   const names = all("option", byId("hosts")).map((option) => option.value.toLowerCase());
   let chips = [];
@@ -23,7 +24,7 @@
   };
 
   const apply = () => {
-    const impacts = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.impact);
+    const classes = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.class);
     const host = hostBox.value.trim().toLowerCase();
     const text = textBox.value.trim().toLowerCase();
     const wanted = new Set();
@@ -32,19 +33,20 @@
       if (exact >= 0) wanted.add(exact);
       else names.forEach((name, place) => { if (name.includes(host)) wanted.add(place); });
     }
-    const count = { changes: [0, 0], files: [0, 0] };
+    const count = new Map(parts.map((part) => [part, [0, 0]]));
     for (const item of items) {
-      const classes = item.dataset.i.split(" ");
-      const fits = (impacts.length === 0 || impacts.some((impact) => classes.includes(impact)))
+      const of = item.dataset.i.split(" ");
+      const fits = (classes.length === 0 || classes.some((one) => of.includes(one)))
         && (!host || touches(item.dataset.h, wanted))
         && (!text || says(item).includes(text));
       item.hidden = !fits;
-      const part = count[item.closest("section").id];
+      const part = count.get(item.closest("section"));
       if (part) { part[1] += 1; if (fits) part[0] += 1; }
     }
-    byId("none-match").hidden = count.changes[0] > 0 || count.changes[1] === 0;
-    byId("shown").textContent = impacts.length || host || text
-      ? `Changes: ${count.changes.join(" of ")}. Groups of equal files: ${count.files.join(" of ")}.` : "";
+    const [shown, whole] = count.get(parts[0]);
+    byId("none-match").hidden = shown > 0 || whole === 0;
+    byId("shown").textContent = classes.length || host || text
+      ? parts.map((part) => `${part.dataset.counted}: ${count.get(part).join(" of ")}.`).join(" ") : "";
   };
 
   const clear = () => {
@@ -69,7 +71,7 @@
   chips = all("#tally li").map((item) => {
     const chip = document.createElement("button");
     chip.type = "button";
-    chip.dataset.impact = item.dataset.impact;
+    chip.dataset.class = item.dataset.class;
     chip.setAttribute("aria-pressed", "false");
     chip.append(...item.childNodes);
     chip.addEventListener("click", () => {

@@ -1,0 +1,232 @@
+"""`fleetc verify`: whether what runs is what was reviewed.
+
+In: a spec. Out: findings at lines of the spec, and an exit code: 1 on drift, 4 where something could not be asked.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
+
+import typer
+
+from fleetc.cli.options import HERE, USAGE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
+from fleetc.cli.output import coloured, files_failure, message
+from fleetc.cli.rolling import failures
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_sources, target_of, tell_settings
+from fleetc.messages.forms import Format, written
+
+if TYPE_CHECKING:
+    from fleetc.blueprint.blueprint import Blueprint
+    from fleetc.language.fleet import Fleet
+    from fleetc.pipeline import Compiled
+    from fleetc.rollout.verify.data import Found
+    from fleetc.rollout.verify.judge import Verdict
+    from fleetc.rollout.verify.report import Report
+    from fleetc.settings import Settings
+    from fleetc.toml.document import Source
+
+_SHORTEST = 5
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+class VerifyFormat(StrEnum):
+    """How findings are printed; prometheus is a file for the textfile collector, html a page for a browser."""
+
+    text = "text"
+    json = "json"
+    sarif = "sarif"
+    github = "github"
+    junit = "junit"
+    prometheus = "prometheus"
+    html = "html"
+
+
+class _Asked(NamedTuple):
+    """What a user asks for; `public` is whether public addresses are asked too."""
+
+    spec: Path
+    settings: Settings
+    compiled: Compiled
+    sources: list[Source]
+    limit: tuple[str, ...]
+    public: bool
+    form: VerifyFormat
+    write: Path | None
+
+
+class _Look(NamedTuple):
+    """What one look at the fleet showed; `hosts` were asked, at `seconds` of Unix time."""
+
+    hosts: tuple[str, ...]
+    verdict: Verdict
+    report: Report
+    seconds: int
+
+
+def verify(
+    spec: SpecArgument = HERE,
+    write: Annotated[
+        Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the report to.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
+    ] = None,
+    overlay: OverlayOption = None,
+    limit: LimitOption = None,
+    forks: ForksOption = None,
+    worker: WorkerOption = None,
+    form: Annotated[VerifyFormat, typer.Option("--format", help="Output format.")] = VerifyFormat.text,
+    public: Annotated[bool, typer.Option("--public/--no-public", help="Ask public addresses from here too.")] = True,
+    watch: Annotated[
+        int | None,
+        typer.Option("--watch", metavar="SECONDS", help="Look again after so many seconds, and tell what changed."),
+    ] = None,
+) -> None:
+    """Compare what runs with what was reviewed, and change nothing.
+
+    Hosts say which files, processes and settings they have; nodes, asked on their hosts, say what they run with;
+    public addresses are asked from here, as a buyer would. What cannot be asked is never reported as fine.
+
+    Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked.
+    """
+    _refuse_wrong_usage(form, write, watch)
+    settings = load_settings(spec, overlay=overlay, output=output, forks=forks, worker=worker)
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    assert compiled.tree is not None  # noqa: S101  # it compiled
+    tell_settings(spec, settings)
+    need_fresh(compiled.tree, target_of(spec, settings))
+    sources = read_sources(spec, settings, Format.text)
+    asked = _Asked(spec, settings, compiled, sources, tuple(limit or ()), public, form, write)
+    if watch is not None:
+        _watch(asked, watch)
+    look = _look(asked)
+    _write(asked, look)
+    _tell(asked, look)
+    raise typer.Exit(look.verdict.exit_code)
+
+
+def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | None) -> None:
+    """Exit where the options cannot be meant together."""
+    problem = ""
+    if watch is not None and watch < _SHORTEST:
+        problem = f"--watch takes at least {_SHORTEST} seconds"
+    elif watch is not None and write is None and form is not VerifyFormat.text:
+        problem = f"with --watch, the {form} report is written again after each look; name its file with -o"
+    elif write is None and form is VerifyFormat.html and sys.stdout.isatty():
+        problem = "the page is for a browser; name its file with -o"
+    if problem:
+        message(f"error: {problem}")
+        raise typer.Exit(USAGE)
+
+
+def _watch(asked: _Asked, seconds: int) -> NoReturn:
+    """Look again and again; tell the first look whole, and of each later one what changed. Ends by an interrupt."""
+    before: _Look | None = None
+    try:
+        while True:
+            look = _look(asked)
+            _write(asked, look)
+            if before is None:
+                _tell(asked, look)
+            else:
+                _tell_changes(asked, before, look)
+            sys.stdout.flush()
+            before = look
+            time.sleep(seconds)
+    except KeyboardInterrupt:
+        if before is None:
+            raise
+        raise typer.Exit(before.verdict.exit_code) from None
+
+
+def _look(asked: _Asked) -> _Look:
+    """One look at the fleet."""
+    from fleetc.messages.locate import locate
+    from fleetc.rollout.hosts.progress import progress
+    from fleetc.rollout.hosts.rolling import hosts_of
+    from fleetc.rollout.hosts.verify import ask_hosts
+    from fleetc.rollout.verify.diagnostics import diagnostics_of
+    from fleetc.rollout.verify.judge import judge
+    from fleetc.rollout.verify.report import report_of
+
+    compiled = asked.compiled
+    tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
+    assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
+    with failures(), progress(sys.stderr) as show:
+        hosts = hosts_of(blueprint, asked.limit)
+        answers = ask_hosts(tree, fleet, blueprint, asked.settings, hosts, show)
+    verdict = judge(fleet, blueprint, answers, _of_public(fleet, blueprint, hosts) if asked.public else ())
+    located = locate(diagnostics_of(verdict.found), asked.sources, compiled.checked.document)
+    now = int(time.time())
+    when = time.strftime(_TIME, time.gmtime(now))
+    return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
+
+
+def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Found, ...]:
+    """What is wrong with public addresses."""
+    from fleetc.online.public import ask_public
+    from fleetc.rollout.verify.public import findings, places_of
+
+    places = places_of(fleet, blueprint, hosts)
+    return tuple(findings(places, ask_public([place.url for place in places])))
+
+
+def _tell(asked: _Asked, look: _Look) -> None:
+    """Print a whole look; only its summary where the report goes to a file."""
+    from fleetc.rollout.verify.report import summary
+
+    if asked.form is not VerifyFormat.text and asked.write is None:
+        sys.stdout.write(_text(asked, look))
+        return
+    if look.report.found and asked.write is None:
+        sys.stderr.write(_text(asked, look, coloured(asked.settings, sys.stderr)))
+        sys.stderr.flush()
+    typer.echo(summary(look.report))
+
+
+def _write(asked: _Asked, look: _Look) -> None:
+    """Write the whole look to the file that was asked for, if any."""
+    from fleetc.disk.manifest import FilesError
+    from fleetc.disk.whole import need_regular, write_whole
+    from fleetc.rollout.verify.report import summary
+
+    if asked.write is None:
+        return
+    text = _text(asked, look) + (f"\n{summary(look.report)}\n" if asked.form is VerifyFormat.text else "")
+    try:
+        need_regular(asked.write, "report-not-a-file", "name a file to write; without -o, the report is printed")
+        write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+
+
+def _text(asked: _Asked, look: _Look, colour: bool = False) -> str:
+    """A whole look in the form that was asked for."""
+    compiled, report = asked.compiled, look.report
+    assert compiled.blueprint is not None  # noqa: S101  # it compiled
+    if asked.form is VerifyFormat.prometheus:
+        from fleetc.rollout.verify.textfile import textfile
+
+        return textfile(compiled.blueprint, look.hosts, look.verdict, look.seconds)
+    if asked.form is VerifyFormat.html:
+        from fleetc.disk import files
+        from fleetc.rollout.verify.html import as_html
+
+        return as_html(report, files.read_templates())
+    from fleetc.rollout.verify.report import as_data
+
+    document, more = compiled.checked.document, {"verify": as_data(report)}
+    return written(Format(asked.form), report.located, asked.sources, document, colour, more)
+
+
+def _tell_changes(asked: _Asked, before: _Look, look: _Look) -> None:
+    """Print what was found since the look before and what is gone, with the time; nothing where all is as it was."""
+    from fleetc.rollout.verify.watching import changes
+
+    for line in changes(before.report, look.report, coloured(asked.settings, sys.stdout)):
+        sys.stdout.write(line + "\n")

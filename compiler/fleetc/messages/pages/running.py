@@ -1,0 +1,166 @@
+"""What `fleetc explain` says about what `fleetc verify` finds: what runs is not what was reviewed, or does not work.
+
+In: nothing; this is a table. Out: pages by code. What hosts say of wallets and of the chain is in `hosts.py`.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.pages.page import Page
+
+RUNNING_PAGES: dict[str, Page] = {
+    "administration-exposed": Page(
+        "The administration of a node answers at the public address of its host.",
+        "whoever reaches it can change prices, withdraw the deposit and read the account, without a password. The "
+        "spec keeps it on loopback, so something on the way forwards it.",
+        "Close that port in the firewall, and find the proxy, the container or the rule that leads to it.",
+    ),
+    "changed-on-host": Page(
+        "Something that a process runs with was changed on its host by hand.",
+        "nobody reviewed it, and the next rollout undoes it without a word.",
+        "Deploy again to have what the spec says, or write the change into the spec, review it and deploy that.",
+    ),
+    "gateway-finds-nobody": Page(
+        "A gateway that looks for orchestrators by itself has found none.",
+        "every stream and job that it takes is lost, and it prints no error for that.",
+        "Look at its RPC address or webhook and at its log; raise max_price if every orchestrator asks more.",
+    ),
+    "gpu-memory-full": Page(
+        "Most of the memory of a GPU under an avatar stack is in use.",
+        "the next avatar or model that loads fails with an out-of-memory error, and takes others with it.",
+        "Give the GPU to the stack alone, or move slots or models to another one.",
+    ),
+    "gpus-missing": Page(
+        "An avatar stack sees fewer GPUs than the spec gives its host.",
+        "slots of a GPU that is not there do not start.",
+        "Look at nvidia-smi there and at the toolkit for containers, or correct gpus of the host.",
+    ),
+    "host-quarantined": Page(
+        "A host is in quarantine.",
+        "neither its new release nor the one before was well, so no rollout touches it until a person has looked.",
+        "Look at the logs of its nodes, then deploy with --clear HOST.",
+    ),
+    "node-not-in-spec": Page(
+        "A host runs a node that the spec does not have there.",
+        "it uses a wallet, ports or GPUs that nobody counts, and a node that was moved may run twice.",
+        "Deploy, which stops it there, or add it to the spec.",
+    ),
+    "node-not-running": Page(
+        "A node of the spec does not run.",
+        "it earns nothing, or whoever depends on it fails.",
+        "Look at its log (journalctl -u livepeer-NAME, or docker logs livepeer-NAME), then deploy again.",
+    ),
+    "node-unhealthy": Page(
+        "A node answers its health check with an error.",
+        "it runs and is not well, and a balancer in front of it sends its users away.",
+        "Look at its log, and restart it if that says nothing.",
+    ),
+    "not-answered": Page(
+        "Somebody did not answer a question, or answered what makes no sense.",
+        "nobody knows whether it is as reviewed, and fleetc never calls unknown fine: exit code 4.",
+        "Read the reason in the message. A node that starts may need a minute; an address out of reach from here may "
+        "be reached from elsewhere, or be left out with --no-public.",
+    ),
+    "orchestrator-inactive": Page(
+        "The chain has an orchestrator outside the active set.",
+        "gateways that search the chain do not see it; only those that name it send it work.",
+        "Add stake, or wait for the next round after its registration. If only your own gateways use it, this is fine.",
+    ),
+    "orchestrator-not-known": Page(
+        "A gateway does not know an orchestrator that the spec lists for it.",
+        "it sends that orchestrator no work: it started with another list, or cannot reach it.",
+        "Look at the way from the gateway to that address; deploy again if the list of the process differs.",
+    ),
+    "other-account": Page(
+        "A node uses another account than its wallet in the spec.",
+        "what it earns or pays goes to or from that account, and tickets of the right one are never redeemed.",
+        "Stop the node, find out whose account that is, and correct the wallet or the keystore.",
+    ),
+    "other-chain": Page(
+        "A node talks to another chain than the spec says.",
+        "its account has no funds there that count, and nobody of its network finds it.",
+        "Correct network or rpc in [fleet], or the secret that holds the RPC address.",
+    ),
+    "other-program-release": Page(
+        "A node says that it is another release than the spec says.",
+        "it may lack flags and fixes that the spec was checked for.",
+        "Deploy again; if the program under its path was replaced by hand, install the right one first.",
+    ),
+    "other-release": Page(
+        "A host has or runs another release of its files than the spec compiles to.",
+        "a rollout did not reach it, was taken back there, or somebody changed what it had.",
+        "Deploy the tree. If the spec is ahead on purpose, verify the revision that was rolled out instead.",
+    ),
+    "other-service-address": Page(
+        "The chain has another address of an orchestrator than the spec.",
+        "gateways that search the chain go to the old address.",
+        "Register the address of the spec with the node's command line, or correct service in the spec. Both cost or "
+        "change what gateways see, so fleetc does neither by itself.",
+    ),
+    "other-setting": Page(
+        "A process reads a variable of the node that nothing of its release sets.",
+        "the node takes settings from LP_ variables, so it runs with something that nobody reviewed.",
+        "Find where it comes from (systemctl show livepeer-NAME -p Environment, a drop-in, the image) and remove it, "
+        "or write the setting into the spec.",
+    ),
+    "other-stack-release": Page(
+        "An avatar stack runs with images of another release than the spec says.",
+        "its services and its files may not fit together.",
+        "Deploy again, or write the release that is to run as avatar_release.",
+    ),
+    "payments-failing": Page(
+        "A node could not make some payments since it started.",
+        "orchestrators that are not paid stop serving it.",
+        "Look at its deposit and reserve, and at its log; fleetc check --explain-prices shows who is too dear for it.",
+    ),
+    "price-above-cap-now": Page(
+        "An orchestrator asks more now than a gateway of this fleet that lists it pays now.",
+        "the gateway buys nothing there. One of the two was changed while it ran: the spec does not lead to it.",
+        "Restart the one that was changed, or write its price into the spec and deploy.",
+    ),
+    "report-not-a-file": Page(
+        "The place for a report is a directory, a link or a device.",
+        "fleetc replaces the file there as a whole, which would take the link or the device away.",
+        "Name a file to write; without -o, the report is printed.",
+    ),
+    "runner-silent": Page(
+        "The runner of a model that is to be warm does not answer.",
+        "the first job waits until the model has loaded, or fails.",
+        "Look at the container (docker ps, docker logs); restart the node if it is not there.",
+    ),
+    "runner-without-gpu": Page(
+        "A runner of an AI model sees no GPU.",
+        "it answers slowly or with errors, and the orchestrator sells that work all the same.",
+        "Look at the toolkit for containers and at gpus of the node; restart the runner.",
+    ),
+    "runtime-silent": Page(
+        "Neither systemd nor Docker of a host says whether a process runs.",
+        "nobody knows whether it does.",
+        "Look at systemd or at the Docker daemon of that host.",
+    ),
+    "service-address-silent": Page(
+        "The service address of an orchestrator does not answer as it should.",
+        "no gateway can send it work there, and it does not notice.",
+        "Correct service or public of the spec, its DNS entry, or open the port.",
+    ),
+    "set-at-run-time": Page(
+        "A node runs with another value of a setting than its release has.",
+        "somebody set it over its administration while it ran. Arguments look right, and the value is gone after the "
+        "next restart.",
+        "Restart the node to have what was reviewed, or write the value into the spec and deploy.",
+    ),
+    "slot-missing": Page(
+        "An avatar stack does not know a slot of the spec.",
+        "its avatar cannot be woken.",
+        "Deploy again, and look at the Compose project of the slot.",
+    ),
+    "switch-open": Page(
+        "A host is in the middle of a switch to another release.",
+        "it goes back by itself if nobody confirms; until then it is neither old nor new for good.",
+        "Wait for the rollout, or for the time that confirm in [rollout] gives it; then verify again.",
+    ),
+    "worker-not-connected": Page(
+        "Fewer transcoders are connected to an orchestrator than the spec has.",
+        "it sells more sessions than it can work off.",
+        "Look at the logs of those that are missing: a wrong secret and a closed port are the usual causes.",
+    ),
+}

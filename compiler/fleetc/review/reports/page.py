@@ -1,0 +1,77 @@
+"""What all pages for a browser share: the frame with its policy, the filter, and the numbers that hosts have in it.
+
+In: the shipped files of `templates/html/`, and the body of a page. Out: HTML. The style and the script are constant
+files; the page's policy admits these two by digest and nothing else, so it loads nothing whatever its texts hold.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from fleetc.emit.templates import Encoded, Templates
+from fleetc.review.reports import wording
+
+NAME = 300
+"""The most characters of a name that a page shows."""
+
+SENTENCE = 1_000
+
+
+def framed(texts: Mapping[str, str], title: str, body: str, tool: str, many: bool) -> str:
+    """A whole page. `texts` are the shipped templates, by path; of `many` parts a browser lays out those in sight."""
+    style, script = texts["html/page.css"], texts["html/page.js"]
+    view = {
+        "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        "style": Encoded(style),
+        "script": Encoded(script),
+        "title": title,
+        "many": many,
+        "tool": wording.clip(tool, NAME),
+        "body": Encoded(body),
+    }
+    return Templates(texts).render("html/page.html.j2", view)
+
+
+class HostList:
+    """The hosts that a page can be filtered by, each with its number."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = sorted(set(names))
+        self._numbers = {host: number for number, host in enumerate(self._names)}
+
+    def __contains__(self, host: str) -> bool:
+        return host in self._numbers
+
+    def ranges(self, hosts: Iterable[str]) -> str:
+        """Hosts as numbers, neighbours as one range: "0-3 7"; empty for the whole fleet."""
+        found: list[list[int]] = []
+        for number in sorted(self._numbers[host] for host in set(hosts)):
+            if found and found[-1][1] == number - 1:
+                found[-1][1] = number
+            else:
+                found.append([number, number])
+        return " ".join(f"{first}-{last}" if last > first else str(first) for first, last in found)
+
+    def form(self, templates: Templates, example: str) -> Encoded:
+        """The filter of a page; `example` says what to look for as text."""
+        view = {"hosts": [wording.clip(host, NAME) for host in self._names], "example": example}
+        return Encoded(templates.render("html/filter.html.j2", view))
+
+
+def sentence(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def first(texts: Sequence[str], limit: int, thing: str) -> list[str]:
+    """The first texts, and how many more there are."""
+    more = len(texts) - limit
+    return [*texts[:limit], *([f"and {wording.count(more, thing)}"] if more > 0 else [])]
+
+
+def _digest(text: str) -> str:
+    """A text as the source of a content security policy."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

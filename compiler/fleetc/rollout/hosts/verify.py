@@ -1,0 +1,90 @@
+"""Asks hosts what they run and their nodes what they run with, and changes nothing there.
+
+In: a compiled fleet, names of hosts, the tool's settings. Out: a `HostAnswer` for each. No secret is read here:
+what the host asks of the chain, it asks with those that its nodes have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.emit.tree import Tree
+from fleetc.language.fleet import Fleet
+from fleetc.rollout.hosts.begun import findings_in
+from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
+from fleetc.rollout.hosts.rolling import Watch
+from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
+from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Reply, Step
+from fleetc.rollout.verify.questions import questions_of
+from fleetc.settings import Settings
+from fleetc.text.encoders import ansible_unsafe
+
+VERIFY_PLAYBOOK = "verify.yml"
+TASK = "Ask the host and its nodes what they run with"
+_FORMAT = 1
+_BODY_LIMIT = 256 * 1024
+
+
+def ask_hosts(
+    tree: Tree, fleet: Fleet, blueprint: Blueprint, settings: Settings, hosts: Sequence[str], on_event: Watch
+) -> dict[str, HostAnswer]:
+    """What each of `hosts` answers; one that cannot be asked says why."""
+    questions = {host: asked for host, asked in questions_of(fleet, blueprint).items() if host in hosts}
+    variables = {"fleet_host_questions": {host: [_told(one) for one in asked] for host, asked in questions.items()}}
+    options = replace(reaching(settings, hosts), variables=variables)
+    with private_project(tree) as project:
+        try:
+            run = run_playbook(project, VERIFY_PLAYBOOK, options, {}, on_event, (TASK,))
+        except InterruptedRunError:
+            raise KeyboardInterrupt from None
+    return {host: _answer(host, run, [one.id for one in questions.get(host, ())]) for host in hosts}
+
+
+def _told(question: Question) -> dict[str, Any]:
+    texts = {"id": question.id, "where": question.where, "path": question.path}
+    return {name: ansible_unsafe(text) for name, text in texts.items()}
+
+
+def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
+    answer = as_mapping(run.answers.get(host, {}).get(TASK))
+    if answer.get("format") != _FORMAT or answer.get("ok") is not True:
+        return HostAnswer(host, unknown=reason_of(host, run) or "Ansible did not ask it")
+    state = as_mapping(answer.get("state"))
+    if not state:
+        return HostAnswer(host, unknown="its answer makes no sense")
+    return HostAnswer(
+        host,
+        known_as=(as_text(state.get("fleet")), as_text(state.get("host"))),
+        release=as_text(state.get("release")),
+        switch=bool(state.get("switch")),
+        quarantine=as_text(state.get("quarantine")),
+        processes=tuple(_process(as_mapping(one)) for one in as_list(state.get("processes"))),
+        steps=tuple(_step(as_mapping(one)) for one in as_list(answer.get("steps"))),
+        settings=tuple(_setting(as_mapping(one)) for one in as_list(answer.get("settings"))),
+        alerts=tuple(Alert(one.code, one.message, one.node, one.severity) for one in findings_in(host, answer)),
+        replies={name: _reply(as_mapping(as_mapping(answer.get("answers")).get(name))) for name in asked},
+    )
+
+
+def _process(told: Mapping[str, Any]) -> Process:
+    running = told.get("running")
+    drift = tuple(as_text(words) for words in as_list(told.get("drift")))
+    return Process(as_text(told.get("node")), running if isinstance(running, bool) else None, drift)
+
+
+def _step(told: Mapping[str, Any]) -> Step:
+    return Step(as_text(told.get("do")), as_text(told.get("node")), as_text(told.get("reason")))
+
+
+def _setting(told: Mapping[str, Any]) -> OtherSetting:
+    return OtherSetting(as_text(told.get("node")), as_text(told.get("variable")), told.get("overridden") is True)
+
+
+def _reply(told: Mapping[str, Any]) -> Reply:
+    status, body = told.get("status"), told.get("body")
+    if isinstance(status, bool) or not isinstance(status, int) or not 100 <= status <= 999:
+        return Reply(0, reason=as_text(told.get("reason")) or "no answer")
+    return Reply(status, body[:_BODY_LIMIT] if isinstance(body, str) else "")

@@ -1,0 +1,108 @@
+"""Whether a node says that it is well, of its release, and with the settings that it was started with.
+
+In: a node and its answers. Out: findings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fleetc.blueprint.rollout import LiveValue
+from fleetc.places.diagnostic import Path
+from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.upstream.live_settings import LIVE_SETTINGS
+
+_DOCUMENTED = {"maxSessions": "SessionLimit", "pricePerUnit": "PricePerUnit"}
+"""Fields of /status that the documentation of the node has and the node itself does not."""
+
+
+def healthz(seen: NodeSeen) -> Iterator[Found]:
+    """/healthz, of nodes that have it."""
+    where = seen.service.health.healthz
+    if not where:
+        return
+    status = seen.reply(where, "/healthz").status
+    if status != 200:
+        yield seen.found("drift", "node-unhealthy", f"it answers {status} to /healthz")
+
+
+def version(seen: NodeSeen) -> Iterator[Found]:
+    """The release that /status names."""
+    wanted = seen.service.health.version
+    said = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
+    if said is None:
+        raise UnknownError("/status does not say which release it is")
+    if not isinstance(said, str) or not re.fullmatch(rf"{re.escape(wanted)}(?:-[0-9a-f]{{6,40}}(?:-dirty)?)?", said):
+        message = f"it says that it is release {replies.shown(said)} instead of {wanted}"
+        yield seen.found("drift", "other-program-release", message)
+
+
+def settings(seen: NodeSeen) -> Iterator[Found]:
+    """Every setting that it says back, which may have been changed while it runs, against that of its release."""
+    unknown: list[str] = []
+    for live in seen.service.live:
+        if live.known_back:
+            try:
+                yield from _setting(seen, live)
+            except UnknownError as problem:
+                unknown.append(str(problem))
+    if unknown:
+        raise UnknownError(unknown[0])
+
+
+def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
+    flag, _, who = live.name.partition(" ")
+    path, *keys = (text.replace("{}", who) for text in LIVE_SETTINGS[flag].read)
+    said = _said(seen, flag, path, keys)
+    if _same(said, live.value):
+        return
+    what = f"{replies.shown(said) if said else 'nothing'} instead of {live.value or 'nothing'}"
+    message = f"it runs with {live.name} = {what}, although its arguments may be right"
+    advice = "somebody set it while the node runs; restart the node, or write the value into the spec and deploy"
+    place = _place(seen, live)
+    found = seen.found("drift", "set-at-run-time", message, help=advice)
+    yield found._replace(place=place)
+
+
+def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
+    """What it says that a setting is; "" for none."""
+    where = seen.service.health.status
+    documented = _DOCUMENTED.get(flag)
+    if documented:
+        status = replies.mapping(seen.reply(where, "/status"), "/status")
+        if documented in status:
+            return str(status[documented])
+    reply = seen.reply(where, path)
+    if not keys:
+        return replies.words(reply, path)
+    if path == "/metrics":
+        found = replies.metric(reply, keys[0])
+        if found is None:
+            raise UnknownError(f"/metrics has no {keys[0]}")
+        return str(found)
+    value = replies.value(reply, path)
+    for key in keys:
+        if not isinstance(value, dict):
+            raise UnknownError(f"{path} does not say {'.'.join(keys)}")
+        value = value.get(key)
+    return "" if value is None else str(value)
+
+
+def _same(said: str, wanted: str) -> bool:
+    return said == wanted or (replies.number(said) is not None and replies.number(said) == _wanted(wanted))
+
+
+def _wanted(text: str) -> Fraction | None:
+    return replies.number(text)
+
+
+def _place(seen: NodeSeen, live: LiveValue) -> Path:
+    """Where the spec has the setting: the first given origin of an argument that it sets, else the node's table."""
+    for argument in seen.service.arguments:
+        if argument.flag in live.flags and not live.file:
+            for path in argument.origin.paths:
+                return path
+    return seen.place

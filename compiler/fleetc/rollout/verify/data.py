@@ -1,0 +1,156 @@
+"""What is asked, what was answered, and what that shows, as plain values.
+
+In: nothing. Out: types. What answers say is data of others: text of any kind, never trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Path
+
+STACK = ""
+"""Where a question goes that is for the service of the avatar stack: only its host knows its port."""
+
+AVATARS = "avatars"
+"""The node of questions for an avatar stack."""
+
+
+class Question(NamedTuple):
+    """A GET that the host of a node makes: `where` such as http://127.0.0.1:7935, and a path. Nothing else is sent."""
+
+    node: str
+    where: str
+    path: str
+
+    @property
+    def id(self) -> str:
+        """What its answer is called by."""
+        return f"{self.node} {self.where}{self.path}"
+
+
+class Reply(NamedTuple):
+    """An answer: `status` is 0 where there is none, and `reason` says why then."""
+
+    status: int
+    body: str = ""
+    reason: str = ""
+
+
+class OtherSetting(NamedTuple):
+    """A variable that a process reads and its release does not have; `overridden` by an argument that sets the same."""
+
+    node: str
+    variable: str
+    overridden: bool
+
+
+class Step(NamedTuple):
+    """What a rollout would do on the host now."""
+
+    do: str
+    node: str
+    reason: str
+
+
+class Process(NamedTuple):
+    """A process that the host has; `running` is None where nobody knows, `drift` what was changed by hand."""
+
+    node: str
+    running: bool | None
+    drift: tuple[str, ...]
+
+
+class Alert(NamedTuple):
+    """Something that the program on the host found by itself, such as a wallet that is nearly empty."""
+
+    code: str
+    message: str
+    node: str
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostAnswer:
+    """What one host said. Where `unknown` says why, nobody knows anything of it.
+
+    `known_as` is which host of which fleet the machine takes itself for, ("", "") where it never had a rollout.
+    """
+
+    host: str
+    unknown: str = ""
+    known_as: tuple[str, str] = ("", "")
+    release: str = ""
+    switch: bool = False
+    quarantine: str = ""
+    processes: tuple[Process, ...] = ()
+    steps: tuple[Step, ...] = ()
+    settings: tuple[OtherSetting, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    replies: Mapping[str, Reply] = field(default_factory=dict)
+
+
+Kind = Literal["drift", "warning", "unknown"]
+"""drift: what runs is not what was reviewed, or does not work. warning: it is, and people should know something all the
+same. unknown: somebody could not be asked, or said what makes no sense."""
+
+
+class Found(NamedTuple):
+    """One finding; `node` is "" where it concerns the host, `place` where the spec says otherwise, or the node's."""
+
+    kind: Kind
+    code: str
+    host: str
+    node: str
+    message: str
+    place: Path
+    help: str = ""
+
+
+class Fact(NamedTuple):
+    """Something that was said and is shown, such as ("release", "0.9.1")."""
+
+    host: str
+    node: str
+    name: str
+    text: str
+
+
+class UnknownError(Exception):
+    """A check cannot tell; the text says why, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSeen:
+    """One node whose process runs, and what it answered."""
+
+    fleet: Fleet
+    blueprint: Blueprint
+    host: HostBlueprint
+    service: Service
+    replies: Mapping[str, Reply]
+
+    @property
+    def place(self) -> Path:
+        """Its table in the spec."""
+        return (self.service.table, self.service.name)
+
+    def reply(self, where: str, path: str) -> Reply:
+        """What it answered. Raises UnknownError where there is no answer."""
+        found = self.replies.get(Question(self.service.name, where, path).id)
+        if found is None or not found.status:
+            raise UnknownError(f"{where} does not answer: {found.reason if found else 'nobody asked it'}")
+        return found
+
+    def found(self, kind: Kind, code: str, message: str, field_name: str = "", help: str = "") -> Found:
+        """A finding about it, at its table or at a field of it."""
+        place = (*self.place, field_name) if field_name else self.place
+        return Found(kind, code, self.host.name, self.service.name, f"{self.service.name}: {message}", place, help)
+
+
+Check = Callable[[NodeSeen], Iterator[Found]]
+"""Looks at one thing of a node. Raises UnknownError where it cannot tell."""

@@ -1,0 +1,156 @@
+"""A look at a fleet as one page for a browser, in the frame and the look of the page of a review.
+
+In: a `Report` and the shipped files of `templates/html/`. Out: HTML. Everything that nodes and hosts say passes the
+encoder of its templates. A page stays usable whatever is found: long lists end with a count, and what is wrong stands
+first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from fleetc.emit.templates import Encoded, Templates
+from fleetc.review.reports import picture, wording
+from fleetc.review.reports.page import NAME, SENTENCE, HostList, framed
+from fleetc.rollout.verify.report import GRAVITY, NodeReport, Payer, Report, State, Told, summary
+from fleetc.version import __version__
+
+_FOUND = 800
+"""The most findings that are shown."""
+
+_NODES = 2_000
+_PAYERS = 500
+_MANY = 100
+"""From so many findings and nodes on, a browser lays out only what is in sight."""
+
+_NAMES = {"drift": "drift", "unknown": "unknown", "warning": "warning", "fine": "as reviewed"}
+_MEANINGS = {
+    "drift": "findings: what runs is not what was reviewed, or does not work",
+    "unknown": "findings: somebody could not be asked, or said what makes no sense",
+    "warning": "findings: as reviewed, but people should know it",
+    "fine": "nodes of which all that was asked is as reviewed",
+}
+_LEGEND = picture.Legend(
+    states={
+        "drift": picture.State("differs", "differ", "differs or does not work", "diamond"),
+        "unknown": picture.State("is unknown", "are unknown", "unknown", "square"),
+        "warning": picture.State("has a warning", "have warnings", "has a warning", "triangle"),
+        "fine": picture.State("is as reviewed", "are as reviewed", "as reviewed"),
+    },
+    link="#findings",
+    that="needs a look",
+    those="need a look",
+)
+
+
+def as_html(report: Report, templates: Mapping[str, str]) -> str:
+    """The page. `templates` are the shipped ones, by path."""
+    ready = Templates(templates)
+    hosts = HostList([*(box.host for box in report.hosts), *(one.host for one in report.found)])
+    first = _first_finding(report.found)
+    view: dict[str, object] = {
+        "fleet": wording.clip(report.fleet, NAME),
+        "time": report.time,
+        "verdict": summary(report),
+        "left_out": f"A limit left {wording.count(report.left_out, 'host')} out: nothing is said of them."
+        if report.left_out
+        else "",
+        "tallies": _tallies(report.found, report.nodes),
+        "filter": hosts.form(ready, "node, code, message"),
+        "finding_count": f"{len(report.found):,}",
+        "node_count": f"{len(report.nodes):,}",
+        "host_count": f"{len(report.hosts):,}",
+        "findings": [_finding(number, one, hosts, ready) for number, one in enumerate(report.found[:_FOUND])],
+        "more_findings": _more(len(report.found) - _FOUND, "finding"),
+        "nodes": [_node(node, hosts, first) for node in _shown(report.nodes)],
+        "more_nodes": _more(len(report.nodes) - _NODES, "node"),
+        "payers": [_payer(payer) for payer in report.payers[:_PAYERS]],
+        "more_payers": _more(len(report.payers) - _PAYERS, "node"),
+        "picture": picture.drawn(ready, _boxes(report), report.edges, _LEGEND),
+    }
+    title = f"{wording.clip(report.fleet, NAME)} at {report.time}: {summary(report)}"
+    many = len(report.found) + len(report.nodes) > _MANY
+    return framed(templates, title, ready.render("html/verify.html.j2", view), __version__, many)
+
+
+def _tallies(found: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict[str, str]]:
+    """How often each kind was found, and how many nodes are as reviewed."""
+    counts: Counter[State] = Counter(one.kind for one in found)
+    counts["fine"] = sum(node.state == "fine" for node in nodes)
+    return [
+        {"state": state, "name": _NAMES[state], "number": f"{counts[state]:,}", "means": _MEANINGS[state]}
+        for state in GRAVITY
+        if counts[state]
+    ]
+
+
+def _first_finding(found: Sequence[Told]) -> dict[tuple[str, str], int]:
+    """The number of the first finding that is shown of each node; those of hosts belong to the node ""."""
+    first: dict[tuple[str, str], int] = {}
+    for number, one in enumerate(found[:_FOUND]):
+        first.setdefault((one.host, one.node), number)
+    return first
+
+
+def _finding(number: int, one: Told, hosts: HostList, templates: Templates) -> dict[str, object]:
+    said, spot = one.located.diagnostic, one.located.primary
+    cause = {
+        "place": wording.clip(f"{spot.file}:{spot.line}:{spot.column}" if spot.line else spot.file, NAME),
+        "path": wording.clip(spot.path, NAME),
+        "line": 0 if spot.hidden else spot.line,
+        "text": wording.clip(spot.text.strip(), NAME),
+        "instead": "blank line",
+        "reason": "",
+    }
+    return {
+        "index": number,
+        "kind": one.kind,
+        "hosts": hosts.ranges([one.host] if one.host else []),
+        "code": wording.clip(said.code, NAME),
+        "message": wording.clip(said.message, SENTENCE),
+        "help": wording.clip(said.help, SENTENCE),
+        "where": wording.clip(f"on {one.host}" + (f", {one.node}" if one.node else ""), NAME),
+        "cause": Encoded(templates.render("html/causes.html.j2", {"causes": [cause], "more_causes": ""})),
+    }
+
+
+def _shown(nodes: Sequence[NodeReport]) -> Sequence[NodeReport]:
+    """The nodes of the table: all of them in their order, or those that come first by their states."""
+    if len(nodes) <= _NODES:
+        return nodes
+    return sorted(nodes, key=lambda node: GRAVITY.index(node.state))[:_NODES]
+
+
+def _node(node: NodeReport, hosts: HostList, first: Mapping[tuple[str, str], int]) -> dict[str, object]:
+    finding = first.get((node.host, node.node), first.get((node.host, "")))
+    return {
+        "hosts": hosts.ranges([node.host]),
+        "host": wording.clip(node.host, NAME),
+        "node": wording.clip(node.node or "the host", NAME),
+        "role": wording.clip(node.role, NAME),
+        "state": node.state,
+        "name": _NAMES[node.state],
+        "finding": f"#c{finding}" if finding is not None and node.state != "fine" else "",
+        "facts": [{"name": wording.clip(name, NAME), "text": wording.clip(text, NAME)} for name, text in node.facts],
+    }
+
+
+def _payer(payer: Payer) -> dict[str, object]:
+    """What nobody stated or said has a word of its own in the table, never an empty cell."""
+    said = {name: wording.clip(text, NAME) for name, text in payer._asdict().items()}
+    return {name: text or ("not stated" if name.startswith("planned") else "unknown") for name, text in said.items()}
+
+
+def _boxes(report: Report) -> list[picture.Box]:
+    """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
+    inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
+    for node in report.nodes:
+        own = node.role not in ("host", "not in the spec") and not node.role.startswith("avatar")
+        name = node.node if own else f"{node.host}/{node.node.rpartition('/')[2] or 'the host'}"
+        inside[node.host].append((name, node.state))
+    return [picture.Box(box.host, box.label, tuple(inside[box.host])) for box in report.hosts]
+
+
+def _more(number: int, thing: str) -> str:
+    return f"{wording.count(number, f'more {thing}')}: the JSON report has them all." if number > 0 else ""

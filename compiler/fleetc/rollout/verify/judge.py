@@ -1,0 +1,170 @@
+"""Judges all answers: what runs is not what was reviewed, does not work, or cannot be known.
+
+In: a fleet, its blueprint, what hosts and public addresses answered. Out: findings in the order of hosts, and facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.language.fleet import Fleet
+from fleetc.places.diagnostic import Path
+from fleetc.rollout.verify import market, replies, stack
+from fleetc.rollout.verify.checks import accounts, peers, process, runners
+from fleetc.rollout.verify.data import (
+    Check,
+    Fact,
+    Found,
+    HostAnswer,
+    Kind,
+    NodeSeen,
+    UnknownError,
+)
+
+CHECKS: tuple[Check, ...] = (
+    process.healthz,
+    process.version,
+    process.settings,
+    accounts.account,
+    accounts.deposit,
+    accounts.registration,
+    peers.orchestrators,
+    peers.workers,
+    peers.payments,
+    runners.warm_runners,
+)
+
+
+class Verdict(NamedTuple):
+    """All findings, and what is worth showing of what was said."""
+
+    found: tuple[Found, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 on drift, else 4 where something could not be asked, else 0."""
+        kinds = {one.kind for one in self.found}
+        return 1 if "drift" in kinds else 4 if "unknown" in kinds else 0
+
+
+def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer], public: Iterable[Found]) -> Verdict:
+    """What the answers of some hosts show; `public` is what their public addresses did."""
+    found: list[Found] = []
+    facts: list[Fact] = []
+    running: list[NodeSeen] = []
+    for host in blueprint.in_order:
+        if host.name not in answers:
+            continue
+        answer = answers[host.name]
+        found += _of_host(blueprint, host, answer)
+        if answer.unknown:
+            continue
+        alive = {one.node for one in answer.processes if one.running}
+        seen = [
+            NodeSeen(fleet, blueprint, host, service, answer.replies)
+            for service in host.services
+            if service.name in alive
+        ]
+        for node in seen:
+            found += _of_node(node)
+            facts += _facts(node)
+        found += stack.findings(fleet, host, answer.replies)
+        facts += stack.facts(host, answer.replies)
+        running += seen
+    return Verdict((*found, *market.findings(fleet, blueprint, running), *public), tuple(facts))
+
+
+def _of_node(seen: NodeSeen) -> Iterator[Found]:
+    """Findings of all checks; one that cannot tell says so, and the same reason is said once."""
+    reasons: dict[str, None] = {}
+    for check in CHECKS:
+        try:
+            yield from check(seen)
+        except UnknownError as problem:
+            reasons[str(problem)] = None
+    for reason in reasons:
+        yield seen.found("unknown", "not-answered", reason)
+
+
+def _facts(seen: NodeSeen) -> Iterator[Fact]:
+    """What people look for first: its release, what it asks or pays, what it can pay from."""
+    where, name = seen.service.health.status, seen.service.name
+    try:
+        status = replies.mapping(seen.reply(where, "/status"), "/status")
+    except UnknownError:
+        return
+    if "SessionLimit" in status or "PricePerUnit" in status:
+        yield Fact(seen.host.name, name, "form of /status", "as documented")
+    if "Version" in status:
+        yield Fact(seen.host.name, name, "release", replies.shown(status["Version"]))
+    prices = status.get("BroadcasterPrices")
+    if isinstance(prices, dict) and "default" in prices:
+        yield Fact(seen.host.name, name, "asks", f"{replies.shown(prices['default'])} wei a pixel")
+    try:
+        cap = replies.mapping(seen.reply(where, "/getBroadcastConfig"), "/getBroadcastConfig").get("MaxPrice")
+    except UnknownError:
+        cap = None
+    if replies.number(cap) is not None:
+        yield Fact(seen.host.name, name, "pays at most", f"{replies.shown(cap)} wei a pixel")
+    yield from accounts.amounts(seen)
+
+
+def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
+    """What the host itself says of its release and its processes."""
+    place: Path = ("hosts", host.name)
+    tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
+
+    def found(kind: Kind, code: str, message: str, node: str = "", help: str = "") -> Found:
+        at = ("avatars", host.avatar.name) if node.startswith("avatar/") and host.avatar else tables.get(node, place)
+        return Found(kind, code, host.name, node, f"{host.name}: {message}", at, help)
+
+    if answer.unknown:
+        yield found("unknown", "host-unreachable", answer.unknown)
+        return
+    own = (blueprint.fleet, host.name)
+    if answer.known_as not in (own, ("", "")):
+        fleet, name = answer.known_as
+        yield found("drift", "other-host", f"the machine at {host.address} is the host {name} of the fleet {fleet}")
+        return
+    if answer.quarantine:
+        message = f"it is in quarantine: {answer.quarantine}"
+        yield found("drift", "host-quarantined", message, help=f"look at it, then deploy with --clear {host.name}")
+    if answer.switch:
+        yield found("drift", "switch-open", "a switch of its release has not ended")
+    told: set[str] = set()
+    for one in answer.processes:
+        if one.running is None:
+            yield found("unknown", "runtime-silent", f"nobody says whether {one.node} runs", one.node)
+        for words in one.drift:
+            told.add(one.node)
+            yield found("drift", "changed-on-host", f"{one.node}: {words}", one.node, "deploy again to repair it")
+    for step in answer.steps:
+        if step.do in ("keep", "ensure") or step.node in told:
+            continue
+        code, message = _meaning(step.do, step.node, step.reason)
+        if step.node or not any(one.do not in ("keep", "copy") for one in answer.steps):
+            yield found("drift", code, message, step.node, "deploy the tree, or find out who changed it")
+    for setting in answer.settings:
+        if not setting.overridden:
+            message = (
+                f"{setting.node} also reads {setting.variable} from its environment, which nothing of its release sets"
+            )
+            yield found("drift", "other-setting", message, setting.node)
+    for alert in answer.alerts:
+        unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
+        kind: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
+        yield found(kind, alert.code, alert.message, alert.node)
+
+
+def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:
+    """Code and words for something that a rollout would do now."""
+    if do == "start":
+        return "node-not-running", f"{node} {'is not there' if reason == 'is new here' else reason}"
+    if do == "retire":
+        return "node-not-in-spec", f"{node} runs and {reason}"
+    if not node:
+        return "other-release", "it has another release than that of the spec, though its nodes run with the same files"
+    return "other-release", f"{node} runs with other files than those of the spec: {reason}"

@@ -1,0 +1,63 @@
+"""Who buys from whom now, by what nodes say of their prices and caps.
+
+In: the nodes that answered. Out: findings. Only what somebody set while a node runs is judged here: what the spec
+itself leads to is the business of `fleetc check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from fleetc.blueprint.blueprint import Blueprint
+from fleetc.language.fleet import Fleet
+from fleetc.lower.common import account
+from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+
+
+def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) -> Iterator[Found]:
+    """The gateways that pay less now than an orchestrator that they list asks of them now."""
+    seen = {node.service.name: node for node in running}
+    for edge in blueprint.edges:
+        gateway, orchestrator = seen.get(edge.source), seen.get(edge.target)
+        if edge.kind != "pays" or gateway is None or orchestrator is None:
+            continue
+        who = account(fleet, edge.source).lower()
+        cap, asked = _cap(gateway), _asked(orchestrator, who)
+        planned = (_number(gateway.service.health.max_price), _planned(orchestrator, who))
+        if cap is None or asked is None or asked <= cap or (cap, asked) == planned:
+            continue
+        message = f"it pays at most {cap} wei a pixel, and {edge.target} asks {asked} of it: it buys no video there now"
+        yield gateway.found("drift", "price-above-cap-now", message)
+
+
+def _cap(gateway: NodeSeen) -> Fraction | None:
+    try:
+        said = replies.mapping(
+            gateway.reply(gateway.service.health.status, "/getBroadcastConfig"), "/getBroadcastConfig"
+        )
+    except UnknownError:
+        return None
+    return replies.number(said.get("MaxPrice"))
+
+
+def _asked(orchestrator: NodeSeen, who: str) -> Fraction | None:
+    try:
+        status = replies.mapping(orchestrator.reply(orchestrator.service.health.status, "/status"), "/status")
+    except UnknownError:
+        return None
+    prices = status.get("BroadcasterPrices")
+    if not isinstance(prices, dict):
+        return None
+    by_account = {str(name).lower(): price for name, price in prices.items()}
+    return replies.number(by_account.get(who, by_account.get("default")))
+
+
+def _planned(orchestrator: NodeSeen, who: str) -> Fraction | None:
+    prices = dict(orchestrator.service.health.prices)
+    return _number(prices.get(who, prices.get("default", "")))
+
+
+def _number(text: str) -> Fraction | None:
+    return replies.number(text)

@@ -1,0 +1,66 @@
+"""What the host of a node asks it. Every question is a GET that changes nothing.
+
+In: a blueprint. Out: `Question` values by host. The paths are those of the node, of runners and of avatar stacks; some
+are only in the documentation of the node, and whoever serves them is understood too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.language.fleet import Fleet
+from fleetc.language.signing import talks_to_chain
+from fleetc.rollout.verify.data import AVATARS, STACK, Question
+
+LANGUAGE_MODELS = "http://127.0.0.1:11434"
+"""Where a local runtime of language models listens."""
+
+_OF_EVERY_NODE = ("/status", "/getLogLevel")
+_OF_ITS_ACCOUNT = ("/ethAddr", "/EthChainID", "/maxGasPrice", "/minGasPrice")
+_BY_ROLE = {
+    "gateway": ("/getBroadcastConfig", "/getNetworkCapabilities", "/senderInfo"),
+    "remote-signer": ("/senderInfo",),
+    "orchestrator": ("/orchestratorInfo",),
+}
+_ON_CHAIN = ("/senderInfo", "/orchestratorInfo", *_OF_ITS_ACCOUNT)
+
+
+def questions_of(fleet: Fleet, blueprint: Blueprint) -> dict[str, tuple[Question, ...]]:
+    """The questions for each host."""
+    on_chain = {node.name for node in fleet.nodes if talks_to_chain(fleet, node)}
+    return {host.name: tuple(_of_host(host, on_chain)) for host in blueprint.hosts}
+
+
+def _of_host(host: HostBlueprint, on_chain: Collection[str]) -> Iterator[Question]:
+    for service in host.services:
+        yield from _of_service(service, service.name in on_chain)
+    if host.avatar is not None:
+        for path in ("/health", "/meta", "/meta/gpu", "/meta/gpu/stats", "/cluster"):
+            yield Question(AVATARS, STACK, path)
+        for slot in host.avatar.slots:
+            yield Question(AVATARS, STACK, f"/power/projects/{slot.project}")
+
+
+def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
+    where = service.health.status
+    for path in (*_OF_EVERY_NODE, *_OF_ITS_ACCOUNT, *_BY_ROLE.get(service.role, ())):
+        if on_chain or path not in _ON_CHAIN:
+            yield Question(service.name, where, path)
+    if service.monitored:
+        yield Question(service.name, where, "/metrics")
+    if service.health.healthz:
+        yield Question(service.name, service.health.healthz, "/healthz")
+        if service.role == "gateway":
+            yield Question(service.name, service.health.healthz, "/hardware/stats")
+    for runner in runners_of(service):
+        for path in ("/health", "/hardware/stats"):
+            yield Question(service.name, runner, path)
+    if any(port.purpose == "llm runner" for port in service.ports):
+        yield Question(service.name, LANGUAGE_MODELS, "/api/version")
+
+
+def runners_of(service: Service) -> list[str]:
+    """Where the runner containers of a node listen, each once."""
+    ports = {port.port for port in service.ports if port.purpose.endswith(" runner")}
+    return [f"http://127.0.0.1:{port}" for port in sorted(ports)]

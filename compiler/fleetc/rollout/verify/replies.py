@@ -1,0 +1,75 @@
+"""Reads answers: JSON, plain text, metrics. The real node and its documentation write some of them differently.
+
+In: a `Reply`. Out: values, or `UnknownError` with what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fleetc.rollout.verify.data import Reply, UnknownError
+from fleetc.text.encoders import visible
+
+_SHOWN = 60
+_LONGEST_NUMBER = 100
+_NUMBER = re.compile(r"-?[0-9]{1,80}(?:\.[0-9]{1,40}|/[0-9]{1,80})?(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def words(reply: Reply, what: str) -> str:
+    """The plain text of an answer with status 200."""
+    if reply.status != 200:
+        raise UnknownError(f"it answers {reply.status} to {what}")
+    return reply.body.strip()
+
+
+def value(reply: Reply, what: str) -> Any:
+    """The JSON of an answer with status 200."""
+    text = words(reply, what)
+    try:
+        return json.loads(text, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError):
+        kind = "HTML" if text[:1] == "<" else "an empty body" if not text else "something that is not JSON"
+        raise UnknownError(f"it answers {kind} to {what}") from None
+
+
+def mapping(reply: Reply, what: str) -> Mapping[str, Any]:
+    """The JSON object of an answer; one with status 200 that only says an error is none."""
+    found = value(reply, what)
+    if not isinstance(found, dict):
+        raise UnknownError(f"it answers to {what} with something that is no object")
+    problem = found.get("error")
+    if problem and len(found) <= 2:
+        said = problem.get("message") if isinstance(problem, dict) else problem
+        raise UnknownError(f"it answers an error to {what}: {shown(said)}")
+    return found
+
+
+def number(said: object) -> Fraction | None:
+    """A number as programs write it: 3, "3", "3/2", 1.5; None for everything else."""
+    if isinstance(said, bool) or not isinstance(said, str | int):
+        return None
+    text = str(said).strip()
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def metric(reply: Reply, name: str) -> Fraction | None:
+    """The sum over all series of a metric; None without one."""
+    found = re.findall(
+        rf"(?m)^{re.escape(name)}(?:\{{[^\n]*\}})? ([^\s]{{1,40}})(?: [0-9]+)?$", words(reply, "/metrics")
+    )
+    known = [one for one in map(number, found) if one is not None]
+    return sum(known, Fraction(0)) if known else None
+
+
+def shown(said: object) -> str:
+    """What somebody said, short and safe to print."""
+    return visible(str(said))[:_SHOWN] or "nothing"

@@ -1,0 +1,211 @@
+"""One look at a fleet as a report: what was found, where the spec says otherwise, and how each node is.
+
+In: a verdict, its findings with their lines. Out: `Report`, which every form that is not a list of diagnostics is made
+from, and its JSON. Texts of nodes have passed `shown` and the masks of diagnostics; whoever prints them encodes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from fleetc.analysis.funds import funds
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint, Connection, HostBlueprint
+from fleetc.language.fleet import Fleet
+from fleetc.messages.locate import Located
+from fleetc.rollout.verify.data import AVATARS, Fact, Found, Kind
+from fleetc.rollout.verify.judge import Verdict
+from fleetc.text import leaks
+
+State = Literal["drift", "warning", "unknown", "fine"]
+"""The gravest kind of a node's findings, or "fine"."""
+
+GRAVITY: tuple[State, ...] = ("drift", "unknown", "warning", "fine")
+"""What comes first."""
+
+_BLIND = frozenset({"host-unreachable", "other-host"})
+"""Findings about a host after which nothing is known of its nodes."""
+
+
+class Told(NamedTuple):
+    """A finding with its line; `kind`, `host` and `node` are those of `Found`."""
+
+    kind: Kind
+    host: str
+    node: str
+    located: Located
+
+
+class NodeReport(NamedTuple):
+    """A node, the avatar stack of a host, one of its slots, or the host itself, whose name is "".
+
+    `facts` are what it says of itself.
+    """
+
+    host: str
+    node: str
+    role: str
+    state: State
+    facts: tuple[tuple[str, str], ...]
+
+
+class Payer(NamedTuple):
+    """What a node pays from: what the spec plans, and what the node says that there is; "" where nobody knows."""
+
+    host: str
+    node: str
+    wallet: str
+    deposit: str
+    reserve: str
+    planned_deposit: str
+    planned_reserve: str
+    lasts: str
+
+
+class Box(NamedTuple):
+    """A host that was asked."""
+
+    host: str
+    label: str
+
+
+class Report(NamedTuple):
+    """One look. `time` is that of its end, in UTC; `size` counts nodes and slots of the spec on the hosts that were
+    asked, and `left_out` the hosts that a limit leaves out. `located` are all diagnostics, in the order of the spec."""
+
+    fleet: str
+    time: str
+    hosts: tuple[Box, ...]
+    size: int
+    left_out: int
+    found: tuple[Told, ...]
+    located: tuple[Located, ...]
+    nodes: tuple[NodeReport, ...]
+    payers: tuple[Payer, ...]
+    edges: tuple[Connection, ...]
+    exit_code: int
+
+
+def report_of(
+    fleet: Fleet,
+    blueprint: Blueprint,
+    hosts: Collection[str],
+    verdict: Verdict,
+    located: Sequence[Located],
+    time: str,
+) -> Report:
+    """The report of a look at `hosts`; `located` are the diagnostics of the verdict."""
+    asked = [host for host in blueprint.in_order if host.name in hosts]
+    nodes = tuple(node for host in asked for node in _nodes(host, verdict))
+    ours = {service.name for host in blueprint.hosts for service in host.services}
+    seen = {node.node for node in nodes}
+    return Report(
+        fleet=blueprint.fleet,
+        time=time,
+        hosts=tuple(Box(host.name, " ".join(filter(None, (host.name, host.runtime, host.region)))) for host in asked),
+        size=sum(len(host.services) + len(host.avatar.slots if host.avatar else ()) for host in asked),
+        left_out=len(blueprint.hosts) - len(asked),
+        found=tuple(_told(verdict.found, located)),
+        located=tuple(located),
+        nodes=nodes,
+        payers=tuple(_payers(fleet, nodes)),
+        edges=tuple(edge for edge in blueprint.edges if not ({edge.source, edge.target} & ours - seen)),
+        exit_code=verdict.exit_code,
+    )
+
+
+def summary(report: Report) -> str:
+    """What was found, in a few words; nothing is called as reviewed while something is unknown."""
+    kinds = Counter(one.kind for one in report.found)
+    looked = f"{_count(len(report.hosts), 'host')} with {_count(report.size, 'node')} asked"
+    warnings = _count(kinds["warning"], "warning") if kinds["warning"] else ""
+    if not kinds["drift"] and not kinds["unknown"]:
+        return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
+    differ = f"{kinds['drift']:,} differ{'s' * (kinds['drift'] == 1)} from what was reviewed" if kinds["drift"] else ""
+    silent = f"{kinds['unknown']:,} could not be asked" if kinds["unknown"] else ""
+    return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def as_data(report: Report) -> dict[str, Any]:
+    """Plain values for JSON, beside the diagnostics."""
+    return {
+        "fleet": report.fleet,
+        "time": report.time,
+        "exit_code": report.exit_code,
+        "findings": [
+            {
+                "kind": one.kind,
+                "code": one.located.diagnostic.code,
+                "host": one.host,
+                "node": one.node,
+                "message": one.located.diagnostic.message,
+            }
+            for one in report.found
+        ],
+        "nodes": [{**node._asdict(), "facts": dict(node.facts)} for node in report.nodes],
+        "funds": [payer._asdict() for payer in report.payers],
+    }
+
+
+def _told(found: Sequence[Found], located: Sequence[Located]) -> Iterator[Told]:
+    """Findings with their lines, the gravest first; of equal ones the first."""
+    lines = {item.key[-2:]: item for item in reversed(located)}
+    for one in sorted(dict.fromkeys(found), key=lambda one: GRAVITY.index(one.kind)):
+        yield Told(one.kind, one.host, leaks.masked(one.node), lines[one.code, one.message])
+
+
+def _nodes(host: HostBlueprint, verdict: Verdict) -> Iterator[NodeReport]:
+    """The nodes of a host in their order, then those that it has and the spec has not.
+
+    Where nobody could be asked about a node, it is unknown, whatever else was found.
+    """
+    kinds: dict[str, list[Kind]] = {}
+    for one in verdict.found:
+        if one.host == host.name:
+            kinds.setdefault(one.node, []).append(one.kind)
+    facts: dict[str, list[Fact]] = {}
+    for fact in verdict.facts:
+        if fact.host == host.name:
+            facts.setdefault(fact.node, []).append(fact)
+    blind = any(one.host == host.name and one.code in _BLIND for one in verdict.found)
+    silent = "unknown" in kinds.get(AVATARS, ())
+    for node, role in _roles(host, kinds).items():
+        nothing_known = node and (blind or (silent and node.startswith(f"{AVATAR_DIRECTORY}/")))
+        state = min((*kinds.get(node, ()), "unknown" if nothing_known else "fine"), key=GRAVITY.index)
+        told = tuple((fact.name, leaks.masked(fact.text)) for fact in facts.get(node, ()))
+        yield NodeReport(host.name, leaks.masked(node), role, state, told)
+
+
+def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str, str]:
+    """What is listed of a host, each with what it is; the host itself only where something was found about it."""
+    roles = {"": "host"} if "" in kinds else {}
+    roles |= {service.name: service.role for service in host.services}
+    if host.avatar is not None:
+        roles[AVATARS] = "avatar stack"
+        roles |= {f"{AVATAR_DIRECTORY}/{slot.name}": f"avatar {slot.avatar}" for slot in host.avatar.slots}
+    for node in sorted(kinds.keys() - roles.keys()):
+        roles[node] = "avatar stack" if node.startswith(f"{AVATAR_DIRECTORY}/") else "not in the spec"
+    return roles
+
+
+def _payers(fleet: Fleet, nodes: Sequence[NodeReport]) -> Iterator[Payer]:
+    own = {one.node: one for one in funds(fleet)}
+    for node in nodes:
+        planned = own.get(node.node)
+        if planned is not None:
+            facts = dict(node.facts)
+            yield Payer(
+                host=node.host,
+                node=node.node,
+                wallet=planned.wallet,
+                deposit=facts.get("deposit", ""),
+                reserve=facts.get("reserve", ""),
+                planned_deposit="" if planned.deposit is None else str(planned.deposit),
+                planned_reserve="" if planned.reserve is None else str(planned.reserve),
+                lasts=facts.get("deposit lasts", ""),
+            )

@@ -1,0 +1,112 @@
+"""What an avatar stack says of itself: its images, its GPUs, its slots.
+
+In: a host of the blueprint and answers. Out: findings and facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarSlot, HostBlueprint, StackBlueprint
+from fleetc.language.fleet import Fleet
+from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Found, Question, Reply, UnknownError
+
+_FULL_PERCENT = 85
+"""From how much of its memory in use a GPU should serve nothing else, as the stack's operators are told."""
+
+
+def findings(fleet: Fleet, host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+    """What is wrong with the stack of a host."""
+    if host.avatar is None:
+        return
+    for check in (_meta, _gpus, _slots):
+        try:
+            yield from check(fleet, host, host.avatar, answers)
+        except UnknownError as problem:
+            yield _found(host, host.avatar, "unknown", "not-answered", str(problem))
+
+
+def facts(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
+    """The state of each slot, and who may steer the cluster."""
+    if host.avatar is None:
+        return
+    for slot in host.avatar.slots:
+        try:
+            path = f"/power/projects/{slot.project}"
+            said = replies.mapping(_reply(answers, path), path).get("state")
+            yield Fact(host.name, _slot(slot), "state", replies.shown(said))
+        except UnknownError:
+            yield Fact(host.name, _slot(slot), "state", "unknown")
+    cluster = answers.get(Question(AVATARS, STACK, "/cluster").id)
+    if cluster is not None and cluster.status:
+        yield Fact(host.name, AVATARS, "cluster control", f"answers {cluster.status} to its own host")
+
+
+def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+    """The tag of its images; its own address may not be on the list of those that it tells."""
+    said = replies.mapping(_reply(answers, "/meta"), "/meta")
+    environment = said.get("env")
+    tag = environment.get(f"{stack.prefix}_SERVICE_IMAGE_TAG") if isinstance(environment, dict) else None
+    if not isinstance(tag, str):
+        raise UnknownError("/meta does not say which images it runs with")
+    if tag != stack.image_tag:
+        message = f"it runs with images of {replies.shown(tag)} instead of {stack.image_tag}"
+        yield _found(host, stack, "drift", "other-stack-release", message)
+
+
+def _gpus(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+    said = replies.mapping(_reply(answers, "/meta/gpu"), "/meta/gpu")
+    if str(said.get("ok")).lower() == "false":
+        raise UnknownError(f"/meta/gpu says: {replies.shown(said.get('error'))}")
+    gpus = said.get("gpus")
+    if not isinstance(gpus, list):
+        raise UnknownError("/meta/gpu names no GPUs")
+    wanted = len(fleet.hosts[host.name].gpus)
+    if len(gpus) < wanted:
+        message = f"it sees {len(gpus)} of the {wanted} GPUs of the spec"
+        yield _found(host, stack, "drift", "gpus-missing", message)._replace(place=("hosts", host.name, "gpus"))
+    stats = replies.mapping(_reply(answers, "/meta/gpu/stats"), "/meta/gpu/stats").get("gpus")
+    for number, gpu in enumerate(stats if isinstance(stats, list) else ()):
+        percent = _memory(gpu)
+        if percent is not None and percent > _FULL_PERCENT:
+            message = f"GPU {number} has {percent} percent of its memory in use: give it to this stack alone"
+            yield _found(host, stack, "warning", "gpu-memory-full", message)
+
+
+def _memory(gpu: object) -> int | None:
+    """The share of the memory of a GPU that is in use, in percent."""
+    if not isinstance(gpu, dict):
+        return None
+    memory = gpu.get("memory")
+    nested = memory if isinstance(memory, dict) else {}
+    used = replies.number(nested.get("used_mib", gpu.get("memory_used_mib")))
+    total = replies.number(nested.get("total_mib", gpu.get("memory_total_mib")))
+    return None if used is None or not total else int(100 * used / total)
+
+
+def _slots(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:
+    for slot in stack.slots:
+        path = f"/power/projects/{slot.project}"
+        if _reply(answers, path).status == 404:
+            message = f"its {slot.name} ({slot.project}) is not there"
+            yield _found(host, stack, "drift", "slot-missing", message)._replace(node=_slot(slot))
+
+
+def _slot(slot: AvatarSlot) -> str:
+    """What a slot is called on its host."""
+    return f"{AVATAR_DIRECTORY}/{slot.name}"
+
+
+def _reply(answers: Mapping[str, Reply], path: str) -> Reply:
+    found = answers.get(Question(AVATARS, STACK, path).id)
+    if found is None or not found.status:
+        raise UnknownError(f"its service for {path} does not answer: {found.reason if found else 'nobody asked it'}")
+    if found.status in (401, 403):
+        raise UnknownError(f"it answers {path} only to addresses on its list, and its own host is not among them")
+    return found
+
+
+def _found(host: HostBlueprint, stack: StackBlueprint, kind: str, code: str, message: str) -> Found:
+    place = ("avatars", stack.name)
+    return Found(kind, code, host.name, AVATARS, f"avatar stack {stack.name}: {message}", place)  # type: ignore[arg-type]

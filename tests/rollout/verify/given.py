@@ -1,0 +1,40 @@
+"""Hosts whose answers are given, for tests of everything that `fleetc verify` does with them.
+
+In: findings by look. Out: a `Fleet` in whose place the command asks and judges.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from fleetc.rollout.verify.data import Fact, Found
+from fleetc.rollout.verify.judge import Verdict
+from tests.rollout.verify.looks import EVERY_DAY, FACTS
+
+
+class Fleet:
+    """What the hosts show at each look; after the last one somebody interrupts. Each look takes a minute."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.looks: list[tuple[Found, ...]] = [EVERY_DAY]
+        self.facts: tuple[Fact, ...] = FACTS
+        self.number = -1
+        monkeypatch.setattr("fleetc.rollout.hosts.verify.ask_hosts", self._ask)
+        monkeypatch.setattr("fleetc.rollout.verify.judge.judge", self._judge)
+        monkeypatch.setattr("fleetc.online.public.ask_public", lambda urls: pytest.fail("asked for public addresses"))
+        monkeypatch.setattr(time, "time", lambda: 1_795_415_400 + 60 * self.number)
+        monkeypatch.setattr(time, "sleep", self._sleep)
+
+    def _ask(self, *_: Any) -> dict[str, Any]:
+        self.number += 1
+        return {}
+
+    def _judge(self, *_: Any) -> Verdict:
+        return Verdict(self.looks[self.number], self.facts)
+
+    def _sleep(self, _: float) -> None:
+        if self.number == len(self.looks) - 1:
+            raise KeyboardInterrupt

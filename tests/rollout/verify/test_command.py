@@ -1,0 +1,261 @@
+"""`fleetc verify` as people type it: each form, files written whole, and only changes while it watches.
+
+Hosts do not answer here: what they would have said is given, and everything after that is the command's own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+from fleetc.rollout.verify.data import Found
+from tests import outside_tools
+from tests.rollout.verify.given import Fleet
+from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, PRICE, SILENT, found
+from tests.support import INVENTORIES, fleetc
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+SUMMARY = "9 hosts with 9 nodes asked: 2 differ from what was reviewed, 2 could not be asked, 1 warning"
+WELL = "9 hosts with 9 nodes asked: all of it is as reviewed"
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> Fleet:
+    return Fleet(monkeypatch)
+
+
+@pytest.fixture
+def run(fleet: Fleet) -> Iterator[Run]:
+    def verify(*options: object) -> subprocess.CompletedProcess[str]:
+        return fleetc("verify", INVENTORIES / "two-regions", "--no-public", *options)
+
+    yield verify
+
+
+# --- forms ----------------------------------------------------------------------------------------
+
+
+def test_text_has_findings_at_their_lines_and_a_summary(run: Run) -> None:
+    done = run()
+    assert done.returncode == 1
+    assert done.stdout == f"{SUMMARY}\n"
+    assert "error[set-at-run-time]: us-video-1: it runs with pricePerUnit = 900" in done.stderr
+    assert re.search(r"fleet\.toml:\d+:\d+", done.stderr)
+    assert "warning[host-unreachable]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("findings", "code"),
+    [((), 0), ((DEPOSIT,), 0), ((CUT,), 4), ((CUT, DEPOSIT), 4), ((PRICE,), 1), ((PRICE, CUT), 1)],
+)
+def test_exit_code_says_whether_all_is_as_reviewed(
+    run: Run, fleet: Fleet, findings: tuple[Found, ...], code: int
+) -> None:
+    fleet.looks = [findings]
+    for form in ("text", "json", "junit", "prometheus", "html"):
+        fleet.number = -1
+        assert run("--format", form).returncode == code, form
+
+
+def test_nothing_to_say_is_one_line(run: Run, fleet: Fleet) -> None:
+    fleet.looks = [()]
+    done = run()
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{WELL}\n", "")
+
+
+def test_json_has_kinds_states_facts_and_funds(run: Run) -> None:
+    said = json.loads(run("--format", "json").stdout)
+    assert {one["code"] for one in said["diagnostics"]} == {one.code for one in EVERY_DAY}
+    verify = said["verify"]
+    assert [(one["kind"], one["code"], one["host"], one["node"]) for one in verify["findings"]] == [
+        ("drift", "set-at-run-time", "us-gpu-1", "us-video-1"),
+        ("drift", "node-not-in-spec", "us-edge", "old-gate"),
+        ("unknown", "not-answered", "eu-gpu-1", "eu-video-1"),
+        ("unknown", "host-unreachable", "us-ai", ""),
+        ("warning", "deposit-low", "eu-edge-1", "eu-live"),
+    ]
+    nodes = {node["node"]: node for node in verify["nodes"]}
+    assert nodes["eu-live"] == {
+        "host": "eu-edge-1",
+        "node": "eu-live",
+        "role": "gateway",
+        "state": "warning",
+        "facts": {
+            "release": "0.9.1",
+            "pays at most": "1500 wei a pixel",
+            "deposit": "0.02 ETH",
+            "reserve": "0.4 ETH",
+            "deposit lasts": "3.1 h",
+        },
+    }
+    assert (nodes["us-images-1"]["state"], nodes["us-video-2"]["state"]) == ("unknown", "fine")
+    assert {payer["node"]: payer["deposit"] for payer in verify["funds"]}["eu-live"] == "0.02 ETH"
+    assert (verify["fleet"], verify["exit_code"]) == ("two-regions", 1)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", verify["time"])
+
+
+def test_junit_fails_on_drift_alone(run: Run) -> None:
+    suites = Xml.fromstring(run("--format", "junit").stdout)
+    assert (suites.get("tests"), suites.get("failures")) == ("5", "2")
+    failed = {failure.get("type") for failure in suites.iter("failure")}
+    assert failed == {"set-at-run-time", "node-not-in-spec"}
+
+
+def test_sarif_and_annotations_point_at_the_spec(run: Run, fleet: Fleet) -> None:
+    (log,) = json.loads(run("--format", "sarif").stdout)["runs"]
+    levels = {result["ruleId"]: result["level"] for result in log["results"]}
+    assert levels["set-at-run-time"] == "error"
+    assert levels["host-unreachable"] == "warning"
+    fleet.number = -1
+    lines = run("--format", "github").stdout.splitlines()
+    assert sum(line.startswith("::error file=") for line in lines) == 2
+    assert sum(line.startswith("::warning file=") for line in lines) == 3
+
+
+def test_metrics_count_findings_and_pass_promtool(run: Run, fleet: Fleet, processes: None) -> None:
+    odd = found("drift", "node-not-in-spec", "us-edge", 'a"b\\c\nd', "us-edge: an odd one runs")
+    fleet.looks = [(*EVERY_DAY, odd)]
+    text = run("--format", "prometheus").stdout
+    for line in (
+        'fleetc_verify_time_seconds{fleet="two-regions"} 1795415400',
+        'fleetc_verify_findings{fleet="two-regions",host="us-gpu-1",node="us-video-1",kind="drift"} 1',
+        'fleetc_verify_findings{fleet="two-regions",host="us-ai",node="",kind="unknown"} 1',
+        'fleetc_verify_findings{fleet="two-regions",host="us-gpu-2",node="us-video-2",kind="drift"} 0',
+    ):
+        assert line in text.splitlines()
+    assert len(text.splitlines()) == len(set(text.splitlines()))
+    promtool = outside_tools.program("promtool")
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "prometheus", "html"])
+def test_a_report_is_written_whole_and_its_summary_printed(run: Run, fleet: Fleet, form: str, tmp_path: Path) -> None:
+    target = tmp_path / "reports" / "look.out"
+    done = run("--format", form, "-o", target)
+    assert (done.returncode, done.stdout, done.stderr) == (1, f"{SUMMARY}\n", "")
+    assert [path.name for path in target.parent.iterdir()] == ["look.out"], "nothing stays beside it"
+    assert target.stat().st_mode & 0o777 == 0o644, "the collector is another user"
+    written = target.read_text(encoding="utf-8")
+    if form != "text":
+        fleet.number = -1
+        assert run("--format", form).stdout == written
+    else:
+        assert written.endswith(f"2 errors, 3 warnings\n\n{SUMMARY}\n")
+
+
+def test_readers_see_the_old_report_or_the_new(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "fleet.prom"
+    target.write_text("old\n")
+    with target.open() as reader:
+        assert run("--format", "prometheus", "-o", target).returncode == 1
+        assert reader.read() == "old\n", "who has opened it goes on reading what was there"
+    assert target.read_text().startswith("# HELP")
+
+
+def test_a_report_replaces_no_directory_link_or_device(run: Run, fleet: Fleet, tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("mine\n")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "link", tmp_path / "pipe"):
+        fleet.number = -1
+        done = run("-o", place)
+        assert "error[report-not-a-file]" in done.stderr, done.stderr
+        assert done.returncode == 1
+    assert (tmp_path / "real").read_text() == "mine\n"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_terminal_gets_no_page(processes: None) -> None:
+    ours, theirs = os.openpty()
+    try:
+        command = [sys.executable, "-I", "-m", "fleetc", "verify", str(INVENTORIES / "demo"), "--format", "html"]
+        done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+        os.set_blocking(ours, False)
+        with pytest.raises(BlockingIOError):
+            os.read(ours, 1)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
+    assert done.stderr == "error: the page is for a browser; name its file with -o\n"
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+
+def test_watching_tells_only_what_changed_with_the_time(run: Run, fleet: Fleet) -> None:
+    poorer = DEPOSIT._replace(message=DEPOSIT.message.replace("0.02 ETH", "0.01 ETH"))
+    dearer = PRICE._replace(message=PRICE.message.replace("900", "950"))
+    fleet.looks = [(DEPOSIT,), (poorer,), (poorer, PRICE), (dearer,), (dearer,), (SILENT,)]
+    done = run("--watch", 30)
+    assert done.returncode == 4, "that of the last look"
+    blocks = re.split(r"(?m)^(?=\d{4}-\d\d-\d\dT)", done.stdout)
+    assert blocks[0] == f"{WELL}; 1 warning\n"
+    assert [block.split(": ")[0] for block in blocks[1:]] == [
+        "2026-11-23T06:32:00Z",
+        "2026-11-23T06:33:00Z",
+        "2026-11-23T06:35:00Z",
+    ], "nothing is said where nothing changed, or where only the numbers of a warning moved"
+    assert "error[set-at-run-time]" in blocks[1] and "gone" not in blocks[1] and "deposit-low" not in blocks[1]
+    assert "pricePerUnit = 950" in blocks[2]
+    assert "gone: error[set-at-run-time]: us-video-1: it runs with pricePerUnit = 900" in blocks[2]
+    assert "gone: warning[deposit-low]" in blocks[2]
+    assert "warning[not-answered]" in blocks[3]
+    assert "warning[deposit-low]" in done.stderr, "the first look is told whole"
+
+
+def test_watching_writes_its_file_again_after_each_look(run: Run, fleet: Fleet, tmp_path: Path) -> None:
+    target = tmp_path / "fleet.prom"
+    fleet.looks = [EVERY_DAY, ()]
+    done = run("--watch", 30, "--format", "prometheus", "-o", target)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{SUMMARY}\n2026-11-23T")
+    assert done.stdout.count("gone: ") == len(EVERY_DAY)
+    assert f'fleetc_verify_time_seconds{{fleet="two-regions"}} {1_795_415_460}' in target.read_text()
+
+
+def test_an_interrupt_before_the_first_look_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fleetc.rollout.hosts.verify.ask_hosts", interrupted)
+    done = run("--watch", 30)
+    assert done.returncode not in (0, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--watch", 1), "--watch takes at least 5 seconds"),
+        (("--watch", 60, "--format", "json"), "the json report is written again after each look; name its file"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(run: Run, fleet: Fleet, options: tuple[object, ...], said: str) -> None:
+    done = run(*options)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert fleet.number == -1
+
+
+def test_a_tree_that_is_not_what_the_spec_compiles_to_is_refused(fleet: Fleet, tmp_path: Path) -> None:
+    shutil.copytree(INVENTORIES / "demo", tmp_path / "demo")
+    flags = tmp_path / "demo/rendered/hosts/studio/gate/launch.flags"
+    flags.write_text(flags.read_text() + "-v=6\n")
+    done = fleetc("verify", tmp_path / "demo", "--no-public")
+    assert done.returncode == 1
+    assert "recompile" in done.stderr
+    assert fleet.number == -1
