@@ -28,6 +28,7 @@ from .steps import STACK, steps
 from .switch import STOPPING_SECONDS, arm, begin_switch, disarm, keep_away, start_apart, told_of, wait_for_end
 from .switch_file import HEALTHY, OPEN, REVERTING, enter, give_room, is_confirmed, open_switch
 from .system import boot_id, locked, note, read, read_json, read_state, remove, sync_directory, write, write_json
+from .verifying import do_verify
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """A name of a node: it is part of paths, of names of units and of containers."""
@@ -283,6 +284,7 @@ REQUESTS = {
     "retire": do_retire,
     "end": do_end,
     "preflight": do_preflight,
+    "verify": do_verify,
 }
 
 

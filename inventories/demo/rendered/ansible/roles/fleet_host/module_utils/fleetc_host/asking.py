@@ -5,11 +5,14 @@ In: an address of this host and a path. Out: status and body; status 0 without a
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
 import ssl
+import threading
 import urllib.parse
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -49,9 +52,9 @@ def tell(where: str, path: str, words: dict[str, Any], seconds: float = 240) -> 
     None where it did not answer in time: it may still do what it was told.
     """
     try:
-        return _exchange(
-            where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds
-        )[0]
+        return exchange(where, "POST", path, json.dumps(words).encode(), {"Content-Type": "application/json"}, seconds)[
+            0
+        ]
     except socket.timeout:
         return None
     except FAILURES:
@@ -63,12 +66,12 @@ def _answer(
 ) -> tuple[int, bytes]:
     """Status and body of an answer; (0, b"") without one."""
     try:
-        return _exchange(where, method, path, body, headers, seconds)
+        return exchange(where, method, path, body, headers, seconds)
     except FAILURES:
         return 0, b""
 
 
-def _exchange(
+def exchange(
     where: str, method: str, path: str, body: bytes | None, headers: dict[str, str], seconds: float
 ) -> tuple[int, bytes]:
     """Status and body of an answer. Raises one of FAILURES without one.
@@ -78,18 +81,51 @@ def _exchange(
     """
     scheme, _, address = where.partition("://")
     host, _, port = address.rpartition(":")
-    host = host.strip("[]")
+    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=seconds)
+    context = None
     if scheme == "https":
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-            host, int(port), timeout=seconds, context=context
-        )
-    else:
-        connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
+    late = threading.Event()
     try:
-        connection.request(method, path, body, {"Connection": "close", **headers})
-        answer = connection.getresponse()
-        return answer.status, answer.read(BODY_LIMIT)
+        with opened(connection, context, seconds, late):
+            connection.request(method, path, body, {"Connection": "close", **headers})
+            answer = connection.getresponse()
+            content = answer.read(BODY_LIMIT)
+    except FAILURES:
+        if late.is_set():  # the end of its time looks like many failures
+            raise socket.timeout from None
+        raise
+    if late.is_set():  # who sends a byte a second never times out by itself
+        raise socket.timeout
+    return answer.status, content
+
+
+@contextlib.contextmanager
+def opened(
+    connection: http.client.HTTPConnection, context: ssl.SSLContext | None, seconds: float, late: threading.Event
+) -> Iterator[None]:
+    """A connection that is open, with TLS where there is a context, and that ends after so many seconds.
+
+    That counts from the first byte of TLS to the last of the answer. `late` is set where the time was over.
+    """
+    http.client.HTTPConnection.connect(connection)  # TLS has to be within the time too
+    handle = connection.sock.dup()  # the answer takes the socket from the connection
+    watch = threading.Timer(seconds, hang_up, (handle, late))
+    watch.daemon = True
+    watch.start()
+    try:
+        if context is not None:
+            connection.sock = context.wrap_socket(connection.sock, server_hostname=connection.host)
+        yield
     finally:
+        watch.cancel()
         connection.close()
+        handle.close()
+
+
+def hang_up(connection: socket.socket, late: threading.Event) -> None:
+    """End a connection that takes too long, whatever it is waiting for."""
+    late.set()
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

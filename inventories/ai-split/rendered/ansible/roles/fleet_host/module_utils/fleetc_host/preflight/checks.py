@@ -41,8 +41,18 @@ def do_preflight(request: Json) -> Json:
     wanted = request["wanted"]
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
     asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")), Rpcs())
-    checks: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
-    checks += [(need, CHECKS[need["need"]]) for need in request["needs"]]
+    of_host: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
+    found = carried_out([*of_host, *((need, CHECKS[need["need"]]) for need in request["needs"])], asked)
+    return {"findings": found, "changed": False, "clock": time.time()}
+
+
+def findings_of(needs: list[Json], asked: Asked) -> list[Json]:
+    """What the checks of some needs find."""
+    return carried_out([(need, CHECKS[need["need"]]) for need in needs], asked)
+
+
+def carried_out(checks: list[tuple[Json, Check]], asked: Asked) -> list[Json]:
+    """What checks find, all at once, each thing one time."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         jobs = [(need, pool.submit(found_by, check, need, asked)) for need, check in checks]
     findings: list[Json] = []
@@ -51,8 +61,7 @@ def do_preflight(request: Json) -> Json:
         for code, message in job.result():
             severity = "warning" if code in WARNINGS else "error"
             findings.append({"code": code, "message": message, "node": node, "severity": severity})
-    found = [one for at, one in enumerate(findings) if one not in findings[:at]]
-    return {"findings": found, "changed": False, "clock": time.time()}
+    return [one for at, one in enumerate(findings) if one not in findings[:at]]
 
 
 def need_nothing(request: Json) -> list[Json]:
