@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -92,20 +92,15 @@ def deploy(
     }
     settings = load_settings(spec, overlay=overlay, output=output, **options)
     if plan is None and (allowed_signers or signer):
-        message("error: --allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
-        raise typer.Exit(USAGE)
+        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     if resume and (limit or shard or check or plan):
-        message(
-            "error: --resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
+        _wrong_usage(
+            "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
         )
-        raise typer.Exit(USAGE)
     if shard and (limit or plan):
-        message(
-            "error: --shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard"
-        )
-        raise typer.Exit(USAGE)
+        _wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
     part = shard_of(shard)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
@@ -124,6 +119,11 @@ def deploy(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _wrong_usage(text: str) -> NoReturn:
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)
 
 
 def deploy_planned(
