@@ -29,6 +29,7 @@ VALUES = {
     "max_spec_mib": "1024",
     "forks": "500",
     "connect_timeout": "600",
+    "stream_apis": '["https://streams.example.net/api"]',
     "stream_requests": "100",
     "stream_seconds": "60",
 }
