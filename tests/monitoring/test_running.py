@@ -68,6 +68,8 @@ host = "front"
 receiver = "http://127.0.0.1:{prometheus}/api/v1/write"
 scrape_interval = "1s"
 labels = {{ team = "ops {{{{ .Value }}}} $HOME" }}
+verify_every = "15m"
+verify_exporter = "127.0.0.1:{verified}"
 
 [[silence]]
 code = "alerts-reach-nobody"
@@ -76,11 +78,17 @@ reason = "the test reads the alerts of Prometheus itself"
 
 
 class Node(BaseHTTPRequestHandler):
-    """Serves what a node serves, and answers probes as a blackbox exporter does: slot 1 is down."""
+    """Serves what a node serves, or a textfile, and answers probes as a blackbox exporter does: slot 1 is down."""
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
-        if address.path == "/metrics":
+        if address.path == "/metrics" and parse_qs(address.query) == {"collect[]": ["textfile"]}:
+            text = (
+                'fleetc_verify_time_seconds{fleet="loop"} 1.7e+09\n'
+                'fleetc_verify_findings{fleet="loop",host="front",node="gate",kind="drift"} 2\n'
+                'fleetc_verify_findings{fleet="loop",host="gpu",node="",kind="drift"} 0\n'
+            )
+        elif address.path == "/metrics":
             text = (
                 'livepeer_current_sessions_total{node_id="n",node_type="bctr"} 9\n'
                 'livepeer_max_sessions_total{node_id="n",node_type="bctr"} 10\nprocess_start_time_seconds 1.7e+09\n'
@@ -159,7 +167,7 @@ def waited(port: int, query: str, count: int, log: Path) -> list[dict[str, Any]]
 def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) -> None:
     program("prometheus")
     with ExitStack() as stack:
-        ports = {name: stack.enter_context(serving()) for name in ("gate", "orch", "blackbox")}
+        ports = {name: stack.enter_context(serving()) for name in ("gate", "orch", "blackbox", "verified")}
         central, agent = free_port(), free_port()
         compiled = compile_text(SPEC.format(prometheus=central, **ports))
         folder = lay_out(compiled, tmp_path / "monitoring")
@@ -206,3 +214,6 @@ def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) 
         assert pending["metric"]["alertstate"] == "pending" and pending["metric"]["slot"] == "1"
         near = waited(central, 'ALERTS{alertname="SessionsNearLimit"}', 2, log)
         assert {one["metric"]["node"] for one in near} == {"gate", "orch"}
+        (drift,) = waited(central, 'ALERTS{alertname="VerifyDrift", alertstate="firing"}', 1, log)
+        assert (drift["metric"]["host"], drift["metric"]["node"]) == ("front", "gate")
+        waited(central, 'ALERTS{alertname="VerifyStale"}', 1, log)
