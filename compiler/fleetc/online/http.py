@@ -108,10 +108,9 @@ class Client:
         return await self.pause(spread + (asked or 0))
 
     async def _once(self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None) -> Reply | Failure:
-        if self._not_before > self._clock():
-            await self.pause(self._not_before - self._clock())
+        in_time = self._not_before <= self._clock() or await self.pause(self._not_before - self._clock())
         left = self._end - self._clock()
-        if left <= 0:
+        if left <= 0 or not in_time:
             return Failure(f"the time limit of {self.limits.total_seconds:g} s for all requests is over", sent=False)
         seconds = min(left, self.limits.answer_seconds)
         headers = {"Content-Type": "application/json"} if body is not None else {}
