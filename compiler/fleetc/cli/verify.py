@@ -97,6 +97,7 @@ def verify(
     Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked.
     """
     _refuse_wrong_usage(form, write, watch)
+    _need_file(write)
     settings = load_settings(spec, overlay=overlay, output=output, forks=forks, worker=worker)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None  # noqa: S101  # it compiled
@@ -124,6 +125,18 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
     if problem:
         message(f"error: {problem}")
         raise typer.Exit(USAGE)
+
+
+def _need_file(write: Path | None) -> None:
+    """Exit where the report could not be put, before any host is asked."""
+    from fleetc.disk.manifest import FilesError
+    from fleetc.disk.whole import need_regular
+
+    try:
+        if write is not None:
+            need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
+    except FilesError as failure:
+        files_failure(failure, Format.text)
 
 
 def _watch(asked: _Asked, seconds: int) -> NoReturn:
@@ -199,14 +212,13 @@ def _tell(asked: _Asked, look: _Look) -> None:
 def _write(asked: _Asked, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
     from fleetc.disk.manifest import FilesError
-    from fleetc.disk.whole import need_regular, write_whole
+    from fleetc.disk.whole import write_whole
     from fleetc.rollout.verify.report import summary
 
     if asked.write is None:
         return
     text = _text(asked, look) + (f"\n{summary(look.report)}\n" if asked.form is VerifyFormat.text else "")
     try:
-        need_regular(asked.write, "report-not-a-file", "name a file to write; without -o, the report is printed")
         write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
     except FilesError as failure:
         files_failure(failure, Format.text)

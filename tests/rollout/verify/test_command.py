@@ -173,10 +173,10 @@ def test_a_report_replaces_no_directory_link_or_device(run: Run, fleet: Fleet, t
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path, tmp_path / "link", tmp_path / "pipe"):
-        fleet.number = -1
         done = run("-o", place)
         assert "error[report-not-a-file]" in done.stderr, done.stderr
         assert done.returncode == 1
+    assert fleet.number == -1, "no host was asked"
     assert (tmp_path / "real").read_text() == "mine\n"
     assert (tmp_path / "link").is_symlink()
 
