@@ -90,7 +90,7 @@ def ether(amount: Fraction) -> str:
 
 def amounts(seen: NodeSeen) -> Iterator[Fact]:
     """What a node that pays says of its deposit and reserve, and how long the deposit lasts; none if it is silent."""
-    own = next((one for one in funds(seen.fleet) if one.node == seen.service.name), None)
+    own = seen.funds
     if own is None:
         return
     try:
