@@ -289,8 +289,9 @@ def test_rendition_with_another_name_is_one_row() -> None:
 
 def test_lines_of_several_files_stand_under_the_names_of_their_files() -> None:
     page = as_html(edited(DUAL, ('"1200 wei / pixel"', '"1400 wei / pixel"')), shipped()[0])
-    inside = page.split("<h4>FLEET.md and 2 more files</h4>")[1].split("</article>")[0]
-    files = ["FLEET.md", "hosts/gpu/orch/launch.flags", "hosts/gpu/orch/livepeer-orch.service"]
+    inside = page.split("<h4>FLEET.md and 3 more files</h4>")[1].split("</article>")[0]
+    node = "hosts/gpu/orch"
+    files = ["FLEET.md", f"{node}/launch.flags", f"{node}/livepeer-orch.service", "monitoring/alerts.yml"]
     assert re.findall(r'<p class="path">([^<]*)</p>', inside) == files
     assert inside.index(files[1]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[2])
 

@@ -35,15 +35,16 @@ _CUT = 1000
 
 
 class Want(NamedTuple):
-    """What a node is planned to say: a text that names it, and what expressions compare with."""
+    """What a node is planned to say: a text that names it, where it comes from, and what expressions compare with."""
 
     text: str
+    paths: tuple[Path, ...]
     amounts: Mapping[str, Decimal] = {}
     words: Mapping[str, str] = {}
 
 
 class Alike(NamedTuple):
-    """The nodes of which the spec wants the same. `nodes` is the matcher of their label `node`."""
+    """The nodes of which the spec wants the same. `nodes` matches their label `node`, `paths` are where they get it."""
 
     want: Want
     nodes: PromQL
@@ -59,14 +60,15 @@ def alike(fleet: Fleet, nodes: Iterable[Node], wanted: Wanted) -> Iterator[Alike
     `nodes` are all that serve the metric in question, unless the expression rules them out by their role.
     """
     names: list[str] = []
-    groups: dict[str, tuple[Want, list[Node]]] = {}
+    groups: dict[str, list[tuple[str, Want]]] = {}
     for node in nodes:
         names.append(node.name)
         want = wanted(fleet, node)
         if want is not None:
-            groups.setdefault(want.text, (want, []))[1].append(node)
-    for _, (want, own) in sorted(groups.items()):
-        yield Alike(want, _matcher([node.name for node in own], names), tuple(node.path for node in own))
+            groups.setdefault(want.text, []).append((node.name, want))
+    for _, own in sorted(groups.items()):
+        paths = dict.fromkeys(path for _, want in own for path in want.paths)
+        yield Alike(own[0][1], _matcher([name for name, _ in own], names), tuple(paths))
 
 
 def _matcher(own: Sequence[str], names: Sequence[str]) -> PromQL:
@@ -75,9 +77,17 @@ def _matcher(own: Sequence[str], names: Sequence[str]) -> PromQL:
     return PromQL(f"node{sign}'{'|'.join(sorted(named))}'")
 
 
-def _number(text: str, amount: Fraction | int) -> Want:
-    exact = Fraction(amount)
-    return Want(text, {"planned": Decimal(exact.numerator) / Decimal(exact.denominator)})
+def _number(text: str, amount: Fraction | int, *paths: Path) -> Want:
+    return Want(text, paths, {"planned": _decimal(Fraction(amount))})
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _field(node: Node, name: str) -> Path:
+    """Where the spec has a field of a node: the node itself where it is left out."""
+    return (*node.path, name) if name in node.settings.model_fields_set else node.path
 
 
 # --- what is wanted of a node -----------------------------------------------------------------------
@@ -85,9 +95,10 @@ def _number(text: str, amount: Fraction | int) -> Want:
 
 def release(fleet: Fleet, node: Node) -> Want | None:
     """Its release, and a pattern of what a build of it calls itself: with a commit, or without."""
-    text = format_release(effective.release_of(fleet, node).value)
+    chosen = effective.release_of(fleet, node)
+    text = format_release(chosen.value)
     build = rf"{re.escape(text.removeprefix('v'))}(-[0-9a-f]{{6,40}}(-dirty)?)?"
-    return Want(text, words={"build": build})
+    return Want(text, chosen.origin.paths, words={"build": build})
 
 
 def session_limit(fleet: Fleet, node: Node) -> Want | None:
@@ -96,13 +107,17 @@ def session_limit(fleet: Fleet, node: Node) -> Want | None:
     if not isinstance(settings, Gateway | Orchestrator) or settings.max_sessions == "auto":
         return None
     limit = int(settings.max_sessions or FLAGS["maxSessions"].default)
-    return _number(str(limit), limit)
+    return _number(str(limit), limit, _field(node, "max_sessions"))
 
 
 def transcoders(fleet: Fleet, node: Node) -> Want | None:
     """How many transcoders of the fleet work for an orchestrator."""
-    count = sum(one.orchestrator == node.name for one in fleet.transcoders.values())
-    return _number(str(count), count) if node.table == "orchestrators" and count else None
+    own = [
+        ("transcoders", name, "orchestrator")
+        for name, one in fleet.transcoders.items()
+        if one.orchestrator == node.name
+    ]
+    return _number(str(len(own)), len(own), *own) if node.table == "orchestrators" and own else None
 
 
 def cap(fleet: Fleet, node: Node) -> Want | None:
@@ -111,8 +126,8 @@ def cap(fleet: Fleet, node: Node) -> Want | None:
     if not isinstance(node.settings, Buyer) or not talks_to_chain(fleet, node) or base is None:
         return None
     if base.price is None:
-        return _number("any price", 0)
-    return _number(str(base.price), _worth(base.price)) if base.price.currency == "wei" else None
+        return _number("any price", 0, base.path)
+    return _number(str(base.price), _worth(base.price), base.path) if base.price.currency == "wei" else None
 
 
 def asked(fleet: Fleet, node: Node) -> Want | None:
@@ -120,37 +135,37 @@ def asked(fleet: Fleet, node: Node) -> Want | None:
     settings = node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(fleet, node):
         return None
-    prices = [one.price for one in prices_of(fleet, node) if one.at < 0 and not one.work and one.price is not None]
+    found = [(one.price, one.path) for one in prices_of(fleet, node) if one.at < 0 and not one.work]
+    prices = sorted((price for price, _ in found if price is not None), key=_worth)
     if not prices or any(price.currency != "wei" for price in prices):
         return None
-    factor = 1 if settings.auto_adjust_price is False else _HIGHEST_OVERHEAD
-    ordered = sorted(prices, key=_worth)
-    low, high = Fraction(floor(_worth(ordered[0]) * _CUT), _CUT), _worth(ordered[-1]) * factor
-    amounts = {
-        name: Decimal(worth.numerator) / Decimal(worth.denominator) for name, worth in (("low", low), ("high", high))
-    }
-    names = " to ".join(dict.fromkeys((str(ordered[0]), str(ordered[-1]))))
-    return Want(names if factor > 1 else f"{names} without adjustment", amounts)
+    names = " to ".join(dict.fromkeys((str(prices[0]), str(prices[-1]))))
+    low, high = Fraction(floor(_worth(prices[0]) * _CUT), _CUT), _worth(prices[-1])
+    if settings.auto_adjust_price is False:
+        names += " without adjustment"
+    else:
+        high *= _HIGHEST_OVERHEAD
+    return Want(names, tuple(path for _, path in found), {"low": _decimal(low), "high": _decimal(high)})
 
 
 def lowest_gas_price(fleet: Fleet, node: Node) -> Want | None:
     """The gas price that it never goes below, in gwei."""
     if not isinstance(node.settings, ChainSettings) or not talks_to_chain(fleet, node):
         return None
-    return _gas_price(effective.min_gas_price(fleet, node.settings))
+    return _gas_price(effective.min_gas_price(fleet, node.settings), _field(node, "min_gas_price"))
 
 
 def highest_gas_price(fleet: Fleet, node: Node) -> Want | None:
     """The highest gas price that it pays, in gwei; 0 where nothing limits it, as it then says nothing."""
     if not isinstance(node.settings, ChainSettings) or not talks_to_chain(fleet, node):
         return None
-    most = node.settings.max_gas_price
-    return _gas_price(most.wei) if most is not None else _number("no limit", 0)
+    most, path = node.settings.max_gas_price, _field(node, "max_gas_price")
+    return _gas_price(most.wei, path) if most is not None else _number("no limit", 0, path)
 
 
-def _gas_price(wei: int) -> Want:
+def _gas_price(wei: int, path: Path) -> Want:
     gwei = Fraction(wei, _GWEI)
-    return _number(f"{Decimal(gwei.numerator) / Decimal(gwei.denominator):f} gwei", gwei)
+    return _number(f"{_decimal(gwei):f} gwei", gwei, path)
 
 
 def _worth(price: Price) -> Fraction:

@@ -164,7 +164,9 @@ def _settled(found: list[Delta]) -> list[Delta]:
         for edit in delta.edits:
             by_node.setdefault((delta.item.node or delta.item.host, edit), delta)
             by_edit.setdefault(edit, delta)
-    for delta in (delta for delta in found if delta.item.follows):
+    # What follows in the fleet as a whole comes last: it may follow from what follows on a node, such as an alert.
+    following = (delta for delta in found if delta.item.follows)
+    for delta in sorted(following, key=lambda delta: not (delta.item.node or delta.item.host)):
         name = delta.item.node or delta.item.host
         slot = by_slot.get(delta.item.key[:_SLOT])
         homes = (by_node.get((name, edit)) for edit in delta.edits)
