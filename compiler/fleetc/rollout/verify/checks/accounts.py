@@ -21,7 +21,7 @@ from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
 _ETHER = 10**18
-_HTTPS = 443
+_USUAL_PORTS = {"http": 80, "https": 443}
 _SHOWN_HOURS = 24 * 366
 
 
@@ -120,10 +120,11 @@ def registration(seen: NodeSeen) -> Iterator[Found]:
 
 def place_of(address: ServiceAddress) -> str:
     """Host and port of a service address, in lower case."""
-    return f"{address.host}:{address.port or _HTTPS}".lower()
+    return f"{address.host}:{address.port or _USUAL_PORTS[address.scheme]}".lower()
 
 
 def place_in(url: str) -> str:
     """Host and port in a URL that others wrote, in lower case."""
-    place = url.partition("://")[2].partition("/")[0].lower()
-    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_HTTPS}"
+    scheme, _, rest = url.lower().rpartition("://")
+    place = rest.partition("/")[0]
+    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_USUAL_PORTS.get(scheme, 443)}"

@@ -5,9 +5,7 @@ In: a node and its answers. Out: findings.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from fractions import Fraction
 
 from fleetc.blueprint.rollout import LiveValue
 from fleetc.places.diagnostic import Path
@@ -35,7 +33,7 @@ def version(seen: NodeSeen) -> Iterator[Found]:
     said = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
     if said is None:
         raise UnknownError("/status does not say which release it is")
-    if not isinstance(said, str) or not re.fullmatch(rf"{re.escape(wanted)}(?:-[0-9a-f]{{6,40}}(?:-dirty)?)?", said):
+    if not isinstance(said, str) or not (said == wanted or said.startswith(f"{wanted}-")):  # from another commit
         message = f"it says that it is release {replies.shown(said)} instead of {wanted}"
         yield seen.found("drift", "other-program-release", message)
 
@@ -44,7 +42,7 @@ def settings(seen: NodeSeen) -> Iterator[Found]:
     """Every setting that it says back, which may have been changed while it runs, against that of its release."""
     unknown: list[str] = []
     for live in seen.service.live:
-        if live.known_back:
+        if live.known_back or _is_documented(seen, live.name):
             try:
                 yield from _setting(seen, live)
             except UnknownError as problem:
@@ -57,7 +55,7 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
     flag, _, who = live.name.partition(" ")
     path, *keys = (text.replace("{}", who) for text in LIVE_SETTINGS[flag].read)
     said = _said(seen, flag, path, keys)
-    if _same(said, live.value):
+    if _same(said, live.value) or (flag == "pricePerUnit" and _same(said, _as_given(seen, flag))):
         return
     what = f"{replies.shown(said) if said else 'nothing'} instead of {live.value or 'nothing'}"
     message = f"it runs with {live.name} = {what}, although its arguments may be right"
@@ -65,6 +63,20 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
     place = _place(seen, live)
     found = seen.found("drift", "set-at-run-time", message, help=advice)
     yield found._replace(place=place)
+
+
+def _is_documented(seen: NodeSeen, name: str) -> bool:
+    """Whether /status says a limit of sessions by itself, which otherwise only nodes with metrics say back."""
+    try:
+        status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
+    except UnknownError:
+        return False
+    return name == "maxSessions" and _DOCUMENTED[name] in status
+
+
+def _as_given(seen: NodeSeen, flag: str) -> str:
+    """A price as its flag has it, for so many pixels: the documentation does not say for how many it is said back."""
+    return next((argument.value for argument in seen.service.arguments if argument.flag == flag), "")
 
 
 def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
@@ -92,11 +104,7 @@ def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
 
 
 def _same(said: str, wanted: str) -> bool:
-    return said == wanted or (replies.number(said) is not None and replies.number(said) == _wanted(wanted))
-
-
-def _wanted(text: str) -> Fraction | None:
-    return replies.number(text)
+    return said == wanted or (replies.number(said) is not None and replies.number(said) == replies.number(wanted))
 
 
 def _place(seen: NodeSeen, live: LiveValue) -> Path:
