@@ -158,7 +158,7 @@ def _summary(hosts: tuple[str, ...], compiled: Compiled, verdict: Verdict) -> li
     assert compiled.blueprint is not None  # noqa: S101  # it compiled
     nodes = sum(len(host.services) for host in compiled.blueprint.hosts if host.name in hosts)
     kinds = {kind: len({one for one in verdict.found if one.kind == kind}) for kind in ("drift", "unknown", "warning")}
-    looked = f"{count(hosts)} asked, {nodes} nodes"
+    looked = f"{count(hosts)} with {nodes} node{'' if nodes == 1 else 's'} asked"
     if not kinds["drift"] and not kinds["unknown"]:
         more = f"; {kinds['warning']} warnings" if kinds["warning"] else ""
         return [f"{looked}: all of it is as reviewed{more}"]
