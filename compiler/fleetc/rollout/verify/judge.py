@@ -168,8 +168,8 @@ def _of_host(fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: Ho
         yield found("unknown", "host-unreachable", answer.unknown)
         return
     if answer.known_as not in _own_names(blueprint, host):
-        fleet, name = answer.known_as
-        yield found("drift", "other-host", f"the machine at {host.address} is the host {name} of the fleet {fleet}")
+        other, name = answer.known_as
+        yield found("drift", "other-host", f"the machine at {host.address} is the host {name} of the fleet {other}")
         return
     if answer.quarantine:
         message = f"it is in quarantine: {answer.quarantine}"

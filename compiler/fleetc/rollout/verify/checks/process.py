@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import LiveValue
+from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.checks.accounts import node_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
@@ -99,7 +102,7 @@ def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
     for key in keys:
         if not isinstance(value, dict):
             raise UnknownError(f"{path} does not say {'.'.join(keys)}")
-        value = value.get(key)
+        value = next((one for name, one in value.items() if name.lower() == key.lower()), None)  # addresses too
     return "" if value is None else str(value)
 
 
@@ -108,7 +111,11 @@ def _same(said: str, wanted: str) -> bool:
 
 
 def _place(seen: NodeSeen, live: LiveValue) -> Path:
-    """Where the spec has the setting: the first given origin of an argument that it sets, else the node's table."""
+    """Where the spec has the setting: a price, or the first given origin of an argument, else the node's table."""
+    who = live.name.partition(" ")[2]
+    for price in prices_of(seen.fleet, node_of(seen)) if who else ():
+        if price.to and not price.work and account(seen.fleet, price.to).lower() == who:
+            return price.path
     for argument in seen.service.arguments:
         if argument.flag in live.flags and not live.file:
             for path in argument.origin.paths:

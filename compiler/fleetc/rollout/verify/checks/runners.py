@@ -41,6 +41,8 @@ def _warm(seen: NodeSeen) -> dict[str, int]:
     """How many containers the node keeps warm, by pipeline."""
     node = node_of(seen)
     warm: Counter[str] = Counter()
+    if not effective.runs_models(seen.fleet, node).value:
+        return warm
     for use in node.settings.models if isinstance(node.settings, AiSettings) else ():
         pipeline = seen.fleet.models[use.use].pipeline
         if use.warm and effective.managed(use) and pipeline in PIPELINES:
