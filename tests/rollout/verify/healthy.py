@@ -172,6 +172,8 @@ class World:
         if path == "/orchestratorInfo":
             registered = {"ServiceURI": f"https://{self.place(service.name)}", "Active": True, "Status": "Registered"}
             return 200, {"Transcoder": registered, "PriceInfo": "1200"}
+        if path == "/api/version":
+            return 0, "Connection refused"
         if path == "/health":
             return 200, {"status": "OK"}
         if path == "/hardware/stats":

@@ -353,7 +353,7 @@ PLANTED = {
     ),
     # An avatar stack.
     "other images": stage(
-        lambda w: w.change("avatars", "/meta", env={"EMBODY_SERVICE_IMAGE_TAG": "x", "AVATAR_SERVICE_IMAGE_TAG": "x"}),
+        lambda w: w.change("avatars", "/meta", env={"AVATAR_SERVICE_IMAGE_TAG": "v1.3.5"}),
         drift("other-stack-release", "avatars.front"),
     ),
     "a stack that does not say its images": stage(

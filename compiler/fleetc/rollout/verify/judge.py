@@ -140,6 +140,7 @@ def _abilities(seen: NodeSeen) -> Iterator[Fact]:
     service, name = seen.service, seen.service.name
     for where, path, keys, words in (
         (service.health.status, "/getNetworkCapabilities", ("orchestrators",), "knows the capabilities of"),
+        (service.health.healthz, "/status", ("SessionLimit",), "session limit where work is taken"),
         (service.health.healthz, "/getOrchestratorInfo", ("capabilities",), "capabilities"),
         (service.health.healthz, "/hardware/stats", ("gpu_stats", "gpus"), "GPUs that it reports"),
         (LANGUAGE_MODELS, "/api/version", ("version",), "language model runtime"),
