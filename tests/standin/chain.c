@@ -3,8 +3,8 @@
  *
  * In:  requests, the settings, and the illness of the moment. Out: a status and a body for each.
  *
- * Unlike the node: nobody is asked. The account is that of -ethAcctAddr, the chain that of -network, the address that of
- * -serviceAddr; it has 10 ETH as deposit and as reserve and is in the active set, unless a test says otherwise. Who
+ * Unlike the node: nobody is asked. The account is that of -ethAcctAddr, the chain that of -network, the address that
+ * of -serviceAddr; it has 10 ETH as deposit and as reserve and is in the active set, unless a test says otherwise. Who
  * searches the chain, or asks others, finds one orchestrator, which does not exist.
  */
 #include "node.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define NOBODY "0x0000000000000000000000000000000000000000"
+#define TEN_ETH "10000000000000000000"
 #define FOUND "https://orchestrator.example.net:8935"
 
 /* The text of an illness, or the default where the test says nothing. */
@@ -26,7 +27,8 @@ int get_account(const struct request *request, FILE *out) {
 
 int get_chain_id(const struct request *request, FILE *out) {
     const char *network = text_of("network", "");
-    const char *usual = strcmp(network, "arbitrum-one-mainnet") == 0 ? "42161" : strcmp(network, "mainnet") == 0 ? "1" : "1337";
+    int layer_one = strcmp(network, "mainnet") == 0, layer_two = strcmp(network, "arbitrum-one-mainnet") == 0;
+    const char *usual = layer_two ? "42161" : layer_one ? "1" : "1337";
     (void)request;
     fputs(said(illness_now().chain, usual), out);
     return 200;
@@ -35,8 +37,8 @@ int get_chain_id(const struct request *request, FILE *out) {
 int sender_info(const struct request *request, FILE *out) {
     struct illness ill = illness_now();
     (void)request;
-    fprintf(out, "{\"Deposit\":%s,\"WithdrawRound\":%s,\"Reserve\":{\"FundsRemaining\":%s,\"ClaimedInCurrentRound\":0}}",
-            said(ill.deposit, "10000000000000000000"), said(ill.withdraw, "0"), said(ill.reserve, "10000000000000000000"));
+    fprintf(out, "{\"Deposit\":%s,\"WithdrawRound\":%s,", said(ill.deposit, TEN_ETH), said(ill.withdraw, "0"));
+    fprintf(out, "\"Reserve\":{\"FundsRemaining\":%s,\"ClaimedInCurrentRound\":0}}", said(ill.reserve, TEN_ETH));
     return 200;
 }
 
@@ -54,9 +56,8 @@ int orchestrator_info(const struct request *request, FILE *out) {
     write_json_text(out, text_of("ethAcctAddr", NOBODY));
     fputs(",\"ServiceURI\":", out);
     write_url(out, said(ill.uri, text_of("serviceAddr", "")));
-    fprintf(out, ",\"LastRewardRound\":1,\"RewardCut\":100000,\"FeeShare\":500000,\"Active\":%s,\"Status\":\"Registered\"}",
-            ill.inactive ? "false" : "true");
-    fputs(",\"PriceInfo\":\"1\"}", out);
+    fputs(",\"LastRewardRound\":1,\"RewardCut\":100000,\"FeeShare\":500000,\"Status\":\"Registered\"", out);
+    fprintf(out, ",\"Active\":%s},\"PriceInfo\":\"1\"}", ill.inactive ? "false" : "true");
     return 200;
 }
 
