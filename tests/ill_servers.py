@@ -107,6 +107,9 @@ NEVER_ENDS = (
 )  # fmt: skip
 """Those that only a limit of time ends."""
 
+ENDLESS = ("2 GB", "2 GB in chunks", "headers without end", "a header without end")
+"""Those that a limit of size ends, if the machine is fast enough."""
+
 
 class IllServer:
     """A server on 127.0.0.1; `asked` is how often somebody connected."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.host_program.program import Program, loaded
-from tests.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, own_certificate, says, silent
+from tests.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, own_certificate, says, silent
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -59,9 +59,9 @@ def test_every_illness_ends_as_an_answer_or_as_a_reason(
     elif found["status"]:
         assert isinstance(found["body"], str) and len(found["body"]) <= 256 * 1024
     else:
-        assert found["reason"] in (
-            "its answer is no HTTP", "its answer is longer than 256 kB", "Connection reset by peer",
-        )  # fmt: skip
+        known = {"its answer is no HTTP", "its answer is longer than 256 kB", "Connection reset by peer"}
+        known |= {"no whole answer within 1 seconds"} if illness in ENDLESS else set()  # on a slow machine
+        assert found["reason"] in known
 
 
 @pytest.mark.parametrize(
