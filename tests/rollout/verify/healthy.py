@@ -27,7 +27,6 @@ from fleetc.rollout.verify.questions import questions_of
 Json = dict[str, Any]
 ETH = 10**18
 OTHERS = "https://elsewhere.example.net:8935"
-GPU = {"0": {"name": "GPU", "memory_total": 24, "memory_free": 20}}
 ELSEWHERE = "404 page not found\n"
 
 
@@ -43,7 +42,7 @@ class World:
         self.blueprint: Blueprint = compiled.blueprint
         self.documented = documented
         self.asked = questions_of(self.fleet, self.blueprint)
-        self.hosts: dict[str, Json] = {}
+        self.hosts: dict[str, Any] = {}
         self.failures: list[Event] = []
         self.answers: dict[str, tuple[int, Any]] = {}
         self.write: Callable[[Any], str] = json.dumps
@@ -112,7 +111,11 @@ class World:
             asked = [one.id for one in self.asked[name]]
             replies = {one: _reply(*self.answers[f"{name} {one}"], self.write) for one in asked}
             run = RunResult(
-                "successful", 0, {}, tuple(self.failures), answers={name: {TASK: {"answers": replies, **host}}}
+                "successful",
+                0,
+                {},
+                tuple(self.failures),
+                answers={name: {TASK: {"answers": replies, **host} if isinstance(host, dict) else host}},
             )
             answers[name] = _answer(name, run, asked)
         return judge(self.fleet, self.blueprint, answers, findings(self.places, self.public))
@@ -177,7 +180,7 @@ class World:
         if path == "/health":
             return 200, {"status": "OK"}
         if path == "/hardware/stats":
-            return 200, {"id": "x", "gpu_stats": GPU}
+            return 200, {"id": "x", "gpu_stats": _gpus()}
         raise AssertionError(f"no healthy answer to {path} is known")
 
     def _for_work(self, service: Service, path: str) -> tuple[int, Any]:
@@ -188,7 +191,7 @@ class World:
             return 404, ELSEWHERE
         if path == "/status":
             return 200, {"SessionLimit": 8, "PricePerUnit": 1200}
-        return 200, {"capabilities": ["Text to image"]} if path == "/getOrchestratorInfo" else {"gpu_stats": GPU}
+        return 200, {"capabilities": ["Text to image"]} if path == "/getOrchestratorInfo" else {"gpu_stats": _gpus()}
 
     def _status(self, service: Service, live: dict[str, str]) -> Json:
         edges = [edge for edge in self.blueprint.edges if edge.source == service.name]
@@ -234,6 +237,10 @@ def _stack(world: World, host: HostBlueprint, path: str) -> tuple[int, Any]:
     if path.startswith("/power/projects/"):
         return 200, {"state": "awake", "reason": "", "project": path.rpartition("/")[2]}
     return (200, {"status": "ok"}) if path == "/health" else (404, {"detail": "Not Found"})
+
+
+def _gpus() -> Json:
+    return {"0": {"name": "GPU", "memory_total": 24, "memory_free": 20}}
 
 
 def _reply(status: int, body: Any, write: Callable[[Any], str]) -> Json:
