@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.chain import ARBITRUM, running
 from tests.host_program.program import Program, loaded
 from tests.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, own_certificate, says, silent
 
@@ -141,3 +142,60 @@ def test_all_answers_together_have_a_limit_of_size(program: Program) -> None:
     bodies = sum(len(one.get("body", "")) for one in found["answers"].values())
     assert found["ok"] and 0 < bodies <= 1_000_000
     assert {one["status"] for one in found["answers"].values()} == {0, 200}
+
+
+# The chain.
+
+PAYER = "0x" + "Ab" * 20
+
+
+def node_with_secret(program: Program, root: Path, kind: str, address: str) -> dict[str, Any]:
+    """A node whose release, which is here, has an address of the chain among its secrets; as a release wants it."""
+    place = root / program["CURRENT"].lstrip("/") / "gate/secrets"
+    place.mkdir(parents=True)
+    (place / "secrets.env").write_text(f'LP_ETHURL="{address}"\nOTHER="x"\n')
+    secret = {"variable": "LP_ETHURL", "kind": kind, "reference": "RPC"}
+    return {"name": "gate", "digest": "b" * 64, "secrets": [secret], "exclusive": []}
+
+
+@pytest.mark.parametrize("kind", ["env", "vault"])
+def test_the_chain_is_asked_with_the_secrets_that_lie_here(kind: str, tmp_path: Path) -> None:
+    program = loaded(tmp_path)
+    with running() as chain:
+        chain.deploy()
+        chain.set_balance(PAYER, 10**16)
+        chain.set_sender(PAYER, 10**17, 0)
+        service = node_with_secret(program, Path("/"), kind, chain.url)
+        common = {"nodes": ["gate"], "chain_id": str(ARBITRUM), "kind": kind, "rpc": "RPC", "variable": "LP_ETHURL"}
+        common |= {"controller": chain.controller}
+        needs = (
+            {**common, "need": "rpc", "subject": ""},
+            {
+                **common, "need": "wallet", "subject": PAYER, "minimum": str(10**17), "sends": "", "pays": "yes",
+                "deposit": str(10**18), "deposit_low": str(10**18 // 4), "reserve": "", "reserve_low": "",
+            },
+            {"need": "docker", "nodes": ["gate"], "subject": "nobody asks this while nodes run"},
+        )  # fmt: skip
+        asked = {
+            "format": 1, "do": "verify", "needs": list(needs), "questions": [],
+            "wanted": {**wanted(service), "services": [service]},
+        }  # fmt: skip
+        found = program["answer"](asked)
+        assert found["ok"], found
+        assert {one["code"]: one["severity"] for one in found["findings"]} == {
+            "wallet-balance-low": "warning", "deposit-low": "warning", "reserve-low": "warning",
+        }  # fmt: skip
+        chain.set_balance(PAYER, 10**18)
+        chain.set_sender(PAYER, 10**18, 10**18)
+        assert program["answer"](asked)["findings"] == []
+        assert chain.url not in str(found)
+    (unanswered,) = program["answer"](asked)["findings"]
+    assert unanswered["code"] == "rpc-answers" and "does not answer" in unanswered["message"]
+
+
+def test_a_chain_that_nobody_can_ask_is_unknown(program: Program) -> None:
+    need = {"need": "rpc", "nodes": ["gate"], "subject": "", "chain_id": "1", "kind": "env", "rpc": "RPC"}
+    need |= {"variable": "LP_ETHURL", "controller": ""}
+    (found,) = request(program, [], (need,))["findings"]
+    assert (found["code"], found["node"]) == ("rpc-answers", "gate")
+    assert "no node here runs with an address in LP_ETHURL, from env RPC" in found["message"]

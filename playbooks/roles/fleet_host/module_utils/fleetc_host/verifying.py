@@ -18,6 +18,7 @@ from .asking import FAILURES, exchange
 from .looking import add_source_drift, look, wanted_state
 from .places import CURRENT, Json
 from .preflight.asked import Asked
+from .preflight.chain import rpc_of
 from .preflight.checks import findings_of
 from .processes import facts_of
 from .rpc import Rpcs
@@ -60,7 +61,8 @@ def do_verify(request: Json) -> Json:
             for one in request["questions"]
         ]
         needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
-        found = findings_of(needs, Asked(wanted, secrets_here(wanted), None, False, Rpcs()))
+        how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
+        found = findings_of(needs, how) + list(not_asked(needs, how))
         answers, room = {}, ALL_LIMIT
         for name, job in asked:
             answers[name] = job.result()
@@ -95,6 +97,15 @@ def answer_to(where: str, path: str, end: float) -> Json:
     if len(content) > SAID_LIMIT:
         return {"status": 0, "reason": "its answer is longer than %d kB" % (SAID_LIMIT // 1024)}
     return {"status": status, "body": content.decode(errors="replace")}
+
+
+def not_asked(needs: list[Json], asked: Asked) -> Iterator[Json]:
+    """What nobody asks the chain, because no release here has the address: it is unknown, and not fine."""
+    for need in needs:
+        if need["need"] == "rpc" and rpc_of(need, asked) is None:
+            message = "the chain was not asked: no node here runs with an address in %s, from %s %s"
+            told = {"code": "rpc-answers", "message": message % (need["variable"], need["kind"], need["rpc"])}
+            yield {**told, "node": need["nodes"][0] if len(need["nodes"]) == 1 else "", "severity": "error"}
 
 
 def other_settings(service: Json, runtime: str) -> Iterator[Json]:
