@@ -84,7 +84,7 @@ def test_what_was_just_rolled_out_is_as_reviewed(fleet: Verified) -> None:
 
 
 def test_exactly_what_was_changed_is_found(fleet: Verified) -> None:
-    one, two, three = fleet.hosts.values()
+    two, three = fleet.hosts["two"], fleet.hosts["three"]
     fleet.price(1300)
     two.run("sh", "-c", "echo '# by hand' >> /etc/systemd/system/livepeer-gate.service")
     addition = "/etc/systemd/system/livepeer-orch-b.service.d/by-hand.conf"
