@@ -359,7 +359,7 @@ def test_one_binary_is_all_that_an_empty_container_needs(start: Starter, tmp_pat
 
 @needs_gcc
 def test_status_has_the_fields_of_the_node(start: Starter) -> None:
-    found = start(GATEWAY).status()
+    found = start(GATEWAY, "pool=none").status()
     texts = {name: value for name, value in found.items() if isinstance(value, str)}
     assert texts == {"Version": "0.9.1-standin", "GolangRuntimeVersion": "none", "GOArch": "none", "GOOS": "linux"}
     assert {name: value for name, value in found.items() if name not in texts} == {
@@ -642,6 +642,57 @@ def test_illness_shows_in_answers(by_file: bool, start: Starter, tmp_path: Path)
     stubborn = ill(GATEWAY, "refuse")
     assert stubborn.ask("/setBroadcastConfig", CAP)[0] == stubborn.ask("/setLogLevel", {"loglevel": "1"})[0] == 500
     assert stubborn.config()[0] == "1500"
+
+
+ACCOUNT = "0x" + "Ab" * 20
+
+
+@needs_gcc
+def test_what_the_chain_has_of_an_orchestrator(start: Starter) -> None:
+    words = [*ORCHESTRATOR, f"-ethAcctAddr={ACCOUNT}", "-serviceAddr=orch.example.net:8935"]
+    told = start(words)
+    assert (told.ask("/ethAddr"), told.ask("/EthChainID")) == ((200, ACCOUNT), (200, "42161"))
+    found = json_object(told.ask("/orchestratorInfo"))["Transcoder"]
+    assert isinstance(found, dict)
+    assert (found["ServiceURI"], found["Active"]) == ("https://orch.example.net:8935", True)
+    ill = start(words, "account=0x9,chain=5,uri=http://a:1,inactive,transcoders=2")
+    assert (ill.ask("/ethAddr"), ill.ask("/EthChainID")) == ((200, "0x9"), (200, "5"))
+    found = json_object(ill.ask("/orchestratorInfo"))["Transcoder"]
+    assert isinstance(found, dict)
+    assert (found["ServiceURI"], found["Active"]) == ("http://a:1", False)
+    assert ill.status()["RegisteredTranscodersNumber"] == 2
+    off_chain = start(["-gateway"])
+    assert off_chain.ask("/senderInfo") == off_chain.ask("/ethAddr") == (500, "missing ETH client\n")
+
+
+@needs_gcc
+def test_what_a_gateway_can_pay_and_whom_it_knows(start: Starter) -> None:
+    assert start(GATEWAY).status()["OrchestratorPool"] == ["https://orchestrator.example.net:8935"]
+    assert start([*GATEWAY, "-orchAddr=a:1, https://b:2"]).status()["OrchestratorPool"] == [
+        "https://a:1",
+        "https://b:2",
+    ]
+    assert start(["-gateway"]).status()["OrchestratorPool"] == []
+    reserve = {"FundsRemaining": 10**19, "ClaimedInCurrentRound": 0}
+    paying = {"Deposit": 10**19, "WithdrawRound": 0, "Reserve": reserve}
+    assert json_object(start(GATEWAY).ask("/senderInfo")) == paying
+    poor = start([*GATEWAY, "-monitor"], "deposit=1,reserve=2,withdraw=3,unpaid=4,pool=c:3")
+    said = json_object(poor.ask("/senderInfo"))
+    assert said == {"Deposit": 1, "WithdrawRound": 3, "Reserve": {**reserve, "FundsRemaining": 2}}
+    assert poor.status()["OrchestratorPool"] == ["https://c:3"]
+    assert metric(poor, "payment_create_errors") == 4
+
+
+@needs_gcc
+def test_it_can_answer_as_the_documentation_has_it(start: Starter) -> None:
+    node = start([*ORCHESTRATOR, "-maxSessions=7"], "documented")
+    assert (node.status()["SessionLimit"], node.status()["PricePerUnit"]) == (7, "1200")
+    gateway = start(GATEWAY, "documented")
+    for path, key in (("/getOrchestratorInfo", "capabilities"), ("/hardware/stats", "gpu_stats")):
+        connection = http.client.HTTPConnection("127.0.0.1", gateway.http, timeout=5)
+        assert key in json_object(exchange(connection, "GET", path))
+        plain = http.client.HTTPConnection("127.0.0.1", start(GATEWAY).http, timeout=5)
+        assert exchange(plain, "GET", path)[0] == 404
 
 
 @needs_gcc

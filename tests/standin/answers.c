@@ -7,8 +7,8 @@
  * presets beside it are refused, presets are not trimmed, an address may be followed by anything, `auto` without remote
  * transcoders and a cap of 0 with -monitor end the connection. Everything set here is lost when the process ends.
  *
- * Unlike the node: whatever would send a transaction answers 500 and leaves a line on stderr; other questions about the
- * chain are not there (404); no orchestrator is ever discovered; forms are read from bodies that are urlencoded only.
+ * Unlike the node: whatever would send a transaction answers 500 and leaves a line on stderr; what it says of the chain
+ * is in chain.c, and other questions about it are not there (404); forms are read from bodies that are urlencoded only.
  */
 #include "node.h"
 
@@ -258,6 +258,17 @@ static void write_offers(FILE *out, const char *instead) {
     write_json_text(out, instead);
 }
 
+/* Two fields that the documentation of the node has, and the node does not. */
+static void write_documented(FILE *out) {
+    fprintf(out, "\"SessionLimit\":%ld,", most_sessions);
+    for (const struct offer *one = offers; one != NULL; one = one->next)
+        if (strcmp(one->gateway, "default") == 0) {
+            fputs("\"PricePerUnit\":", out);
+            write_json_text(out, one->price);
+            fputc(',', out);
+        }
+}
+
 /* Only a gateway has streams of its own: what an orchestrator works on is in no field here, only in its metrics. */
 static int status(const struct request *request, FILE *out) {
     struct illness ill = illness_now();
@@ -268,11 +279,15 @@ static int status(const struct request *request, FILE *out) {
     write_streams(out, "Manifests", "{\"Variants\":null,\"Args\":\"\",\"CypherVersion\":\"\"}", streams);
     fputs("\"InternalManifests\":{},", out);
     write_streams(out, "StreamInfo", "{\"SourceBytes\":0,\"TranscodedBytes\":0}", streams);
-    fputs("\"OrchestratorPool\":[],\"OrchestratorPoolInfos\":null,\"Version\":", out);
+    fputs("\"OrchestratorPool\":", out);
+    write_pool(out);
+    fputs(",\"OrchestratorPoolInfos\":null,\"Version\":", out);
     write_json_text(out, ill.version);
     fprintf(out, ",\"GolangRuntimeVersion\":\"none\",\"GOArch\":\"none\",\"GOOS\":\"linux\",");
-    fprintf(out, "\"RegisteredTranscodersNumber\":0,\"RegisteredTranscoders\":[],\"LocalTranscoding\":%s,",
+    fprintf(out, "\"RegisteredTranscodersNumber\":%s,\"RegisteredTranscoders\":[],\"LocalTranscoding\":%s,",
+            *ill.transcoders != '\0' ? ill.transcoders : "0",
             role() == ORCHESTRATOR && !is_on("transcoder") ? "false" : "true");
+    if (ill.documented) write_documented(out);
     fputs("\"BroadcasterPrices\":{", out);
     write_offers(out, role() == ORCHESTRATOR ? ill.price : "");
     fputs("}}", out);
@@ -332,6 +347,8 @@ static int metrics(const struct request *request, FILE *out) {
     snprintf(labels, sizeof labels, "node_id=\"%.100s%s%s\",node_type=\"%s\"", account, dash, host, type);
     write_metric(out, "current_sessions_total", "Number of streams currently transcoding", labels, sessions_now());
     write_metric(out, "max_sessions_total", "Max Sessions", labels, most_sessions);
+    if (*illness_now().unpaid != '\0')
+        write_metric(out, "payment_create_errors", "Payments that failed", labels, atol(illness_now().unpaid));
     snprintf(labels, sizeof labels, "livepeerversion=\"%s\",node_type=\"%s\"", illness_now().version, type);
     write_metric(out, "versions", "Version information.", labels, 1);
     return 200;
@@ -571,6 +588,10 @@ static const struct endpoint {
     {"/maxGasPrice", get_most_gas, 1, NULL},
     {"/minGasPrice", get_least_gas, 1, NULL},
     {"/metrics", metrics, 0, NULL},
+    {"/ethAddr", get_account, 1, NULL},
+    {"/EthChainID", get_chain_id, 1, NULL},
+    {"/senderInfo", sender_info, 1, NULL},
+    {"/orchestratorInfo", orchestrator_info, 1, NULL},
 
     {"/setBroadcastConfig", set_broadcast_config, 0, ""},
     {"/setMaxPriceForCapability", set_max_price_for_capability, 0,
@@ -629,11 +650,23 @@ static int answer_at(const struct endpoint *endpoint, struct request *request, F
     return result;
 }
 
+/* What only the documentation says is on the listener for work, if a test wants it there. */
+static const struct endpoint DOCUMENTED[] = {
+    {"/status", status, 0, NULL},
+    {"/getOrchestratorInfo", documented_info, 0, NULL},
+    {"/hardware/stats", documented_stats, 0, NULL},
+};
+
+static int answer_for_work(struct request *request, FILE *out) {
+    int serves = role() == GATEWAY || role() == ORCHESTRATOR || role() == SIGNER;
+    if (serves && strcmp(request->path, "/healthz") == 0) return healthz(request, out);
+    for (size_t i = 0; illness_now().documented && i < sizeof DOCUMENTED / sizeof *DOCUMENTED; i++)
+        if (strcmp(DOCUMENTED[i].path, request->path) == 0) return answer_at(&DOCUMENTED[i], request, out);
+    return not_found(out);
+}
+
 int answer(struct request *request, FILE *out) {
-    if (request->door == HTTP_DOOR) {
-        int serves = role() == GATEWAY || role() == ORCHESTRATOR || role() == SIGNER;
-        return serves && strcmp(request->path, "/healthz") == 0 ? healthz(request, out) : not_found(out);
-    }
+    if (request->door == HTTP_DOOR) return answer_for_work(request, out);
     for (size_t i = 0; i < sizeof ENDPOINTS / sizeof *ENDPOINTS; i++)
         if (strcmp(ENDPOINTS[i].path, request->path) == 0) return answer_at(&ENDPOINTS[i], request, out);
     return not_found(out);

@@ -10,7 +10,14 @@
  *   slow=SECONDS   listens only after so long       maxprice=X   what /getBroadcastConfig says
  *   nolisten       has no -cliAddr                  hang         takes connections, never answers /healthz and /status
  *   noread         setters say yes and do nothing   unwell       /healthz answers 503
- *   refuse         setters answer 500
+ *   refuse         setters answer 500               unpaid=N     payments that its metrics say it could not make
+ *   account=X      what /ethAddr says               chain=N      what /EthChainID says
+ *   deposit=WEI    what /senderInfo says, and so    reserve=WEI, withdraw=ROUND
+ *   uri=X          the address in /orchestratorInfo inactive     it is not in the active set
+ *   pool=X         an orchestrator that it knows, or none
+ *   transcoders=N  those that /status says are connected
+ *   documented     answers as its documentation has it: SessionLimit and PricePerUnit in /status, and on -httpAddr
+ *                  /status, /getOrchestratorInfo and /hardware/stats
  *
  * A word that is not here ends the process with status 3, whenever it is read: a slip must not make a test pass.
  */
@@ -33,7 +40,11 @@ static const struct {
     {"exit", 'n', PLACE(status)},     {"die", 'd', PLACE(die)},         {"slow", 'd', PLACE(slow)},
     {"version", 's', PLACE(version)}, {"price", 's', PLACE(price)},     {"maxprice", 's', PLACE(maxprice)},
     {"hang", 'w', PLACE(hang)},       {"unwell", 'w', PLACE(unwell)},   {"noread", 'w', PLACE(noread)},
-    {"refuse", 'w', PLACE(refuse)},   {"nolisten", 'w', PLACE(nolisten)},
+    {"refuse", 'w', PLACE(refuse)},   {"nolisten", 'w', PLACE(nolisten)}, {"account", 's', PLACE(account)},
+    {"chain", 's', PLACE(chain)},     {"deposit", 's', PLACE(deposit)},   {"reserve", 's', PLACE(reserve)},
+    {"withdraw", 's', PLACE(withdraw)}, {"uri", 's', PLACE(uri)},         {"pool", 's', PLACE(pool)},
+    {"transcoders", 's', PLACE(transcoders)}, {"unpaid", 's', PLACE(unpaid)}, {"inactive", 'w', PLACE(inactive)},
+    {"documented", 'w', PLACE(documented)},
 };
 
 static int take_status(struct illness *ill, const char *value) {

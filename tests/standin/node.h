@@ -24,9 +24,10 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2))); /* a li
 /* illness.c: what a test has asked it to suffer from. */
 
 struct illness {
-    int exits, status, hang, unwell, noread, refuse, nolisten;
+    int exits, status, hang, unwell, noread, refuse, nolisten, inactive, documented;
     double die, slow; /* seconds; negative: not at all */
-    char version[64], price[64], maxprice[64];
+    char version[64], price[64], maxprice[64], account[64], chain[64], deposit[64], reserve[64], withdraw[64];
+    char uri[64], pool[64], transcoders[64], unpaid[64];
 };
 
 struct illness illness_now(void); /* words of the environment, and those that are in the file at this moment */
@@ -90,5 +91,15 @@ enum { HANGS_UP = 0, NEVER_ANSWERS = -1 }; /* instead of a status */
 
 void prepare_answers(void);
 int answer(struct request *request, FILE *out); /* writes the body, returns the status */
+
+/* chain.c: what it says of its account and of others; see answers.c for what calls them. */
+
+int get_account(const struct request *request, FILE *out);
+int get_chain_id(const struct request *request, FILE *out);
+int sender_info(const struct request *request, FILE *out);
+int orchestrator_info(const struct request *request, FILE *out);
+int documented_info(const struct request *request, FILE *out);
+int documented_stats(const struct request *request, FILE *out);
+void write_pool(FILE *out);
 
 #endif

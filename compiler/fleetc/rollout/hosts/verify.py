@@ -20,7 +20,6 @@ from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_
 from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Reply, Step
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
-from fleetc.text.encoders import ansible_unsafe
 
 VERIFY_PLAYBOOK = "verify.yml"
 TASK = "Ask the host and its nodes what they run with"
@@ -44,8 +43,7 @@ def ask_hosts(
 
 
 def _told(question: Question) -> dict[str, Any]:
-    texts = {"id": question.id, "where": question.where, "path": question.path}
-    return {name: ansible_unsafe(text) for name, text in texts.items()}
+    return {"id": question.id, "where": question.where, "path": question.path}
 
 
 def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:

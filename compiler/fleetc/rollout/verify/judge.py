@@ -14,6 +14,7 @@ from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import market, replies, stack
 from fleetc.rollout.verify.checks import accounts, peers, process, runners
 from fleetc.rollout.verify.data import (
+    Alert,
     Check,
     Fact,
     Found,
@@ -22,6 +23,7 @@ from fleetc.rollout.verify.data import (
     NodeSeen,
     UnknownError,
 )
+from fleetc.rollout.verify.questions import LANGUAGE_MODELS
 
 CHECKS: tuple[Check, ...] = (
     process.healthz,
@@ -59,8 +61,8 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         if host.name not in answers:
             continue
         answer = answers[host.name]
-        found += _of_host(blueprint, host, answer)
-        if answer.unknown:
+        found += _of_host(fleet, blueprint, host, answer)
+        if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
         alive = {one.node for one in answer.processes if one.running}
         seen = [
@@ -74,7 +76,22 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         found += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
         running += seen
-    return Verdict((*found, *market.findings(fleet, blueprint, running), *public), tuple(facts))
+    return Verdict(tuple(_once((*found, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
+
+
+_OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low", "wallet-empty")
+"""What the chain has of a wallet, which each host that uses it and each of its nodes may say."""
+
+
+def _once(found: Iterable[Found]) -> Iterator[Found]:
+    """Each finding, and what several say of a wallet only once: as the first of them says it."""
+    wallets: set[tuple[str, Path]] = set()
+    for one in dict.fromkeys(found):
+        if one.code in _OF_WALLETS:
+            if (one.code, one.place) in wallets:
+                continue
+            wallets.add((one.code, one.place))
+        yield one
 
 
 def _of_node(seen: NodeSeen) -> Iterator[Found]:
@@ -96,8 +113,8 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
         status = replies.mapping(seen.reply(where, "/status"), "/status")
     except UnknownError:
         return
-    if "SessionLimit" in status or "PricePerUnit" in status:
-        yield Fact(seen.host.name, name, "form of /status", "as documented")
+    documented = "SessionLimit" in status or "PricePerUnit" in status
+    yield Fact(seen.host.name, name, "form of /status", "as documented" if documented else "as the node has it")
     if "Version" in status:
         yield Fact(seen.host.name, name, "release", replies.shown(status["Version"]))
     prices = status.get("BroadcasterPrices")
@@ -110,9 +127,31 @@ def _facts(seen: NodeSeen) -> Iterator[Fact]:
     if replies.number(cap) is not None:
         yield Fact(seen.host.name, name, "pays at most", f"{replies.shown(cap)} wei a pixel")
     yield from accounts.amounts(seen)
+    yield from _abilities(seen)
 
 
-def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
+def _abilities(seen: NodeSeen) -> Iterator[Fact]:
+    """What it says that it, or those whom it knows, can do: only shown, because no spec says how it is told."""
+    service, name = seen.service, seen.service.name
+    for where, path, keys, words in (
+        (service.health.status, "/getNetworkCapabilities", ("orchestrators",), "knows the capabilities of"),
+        (service.health.healthz, "/status", ("SessionLimit",), "session limit where work is taken"),
+        (service.health.healthz, "/getOrchestratorInfo", ("capabilities",), "capabilities"),
+        (service.health.healthz, "/hardware/stats", ("gpu_stats", "gpus"), "GPUs that it reports"),
+        (LANGUAGE_MODELS, "/api/version", ("version",), "language model runtime"),
+    ):
+        try:
+            said = replies.mapping(seen.reply(where, path), path)
+        except UnknownError:
+            continue
+        found = next((said[key] for key in keys if key in said), None)
+        if isinstance(found, list | dict):
+            yield Fact(seen.host.name, name, words, str(len(found)))
+        elif found is not None:
+            yield Fact(seen.host.name, name, words, replies.shown(found))
+
+
+def _of_host(fleet: Fleet, blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
     """What the host itself says of its release and its processes."""
     place: Path = ("hosts", host.name)
     tables: dict[str, Path] = {service.name: (service.table, service.name) for service in host.services}
@@ -124,10 +163,9 @@ def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> I
     if answer.unknown:
         yield found("unknown", "host-unreachable", answer.unknown)
         return
-    own = (blueprint.fleet, host.name)
-    if answer.known_as not in (own, ("", "")):
-        fleet, name = answer.known_as
-        yield found("drift", "other-host", f"the machine at {host.address} is the host {name} of the fleet {fleet}")
+    if answer.known_as not in _own_names(blueprint, host):
+        other, name = answer.known_as
+        yield found("drift", "other-host", f"the machine at {host.address} is the host {name} of the fleet {other}")
         return
     if answer.quarantine:
         message = f"it is in quarantine: {answer.quarantine}"
@@ -135,6 +173,8 @@ def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> I
     if answer.switch:
         yield found("drift", "switch-open", "a switch of its release has not ended")
     told: set[str] = set()
+    for node in _unmentioned(host, answer):
+        yield found("unknown", "host-silent", f"it says nothing of {node}", node)
     for one in answer.processes:
         if one.running is None:
             yield found("unknown", "runtime-silent", f"nobody says whether {one.node} runs", one.node)
@@ -156,7 +196,29 @@ def _of_host(blueprint: Blueprint, host: HostBlueprint, answer: HostAnswer) -> I
     for alert in answer.alerts:
         unknown = alert.code in ("rpc-answers", "price-feed-answers", "check-failed")
         kind: Kind = "unknown" if unknown else "warning" if alert.severity == "warning" else "drift"
-        yield found(kind, alert.code, alert.message, alert.node)
+        told_by_host = found(kind, alert.code, alert.message, alert.node)
+        yield told_by_host._replace(place=_wallet(fleet, alert) or told_by_host.place)
+
+
+def _own_names(blueprint: Blueprint, host: HostBlueprint) -> tuple[tuple[str, str], ...]:
+    """What a host may take itself for: itself, or nobody before its first rollout."""
+    return (blueprint.fleet, host.name), ("", "")
+
+
+def _unmentioned(host: HostBlueprint, answer: HostAnswer) -> Iterator[str]:
+    """What the spec has on a host and its program compared with nothing. It says "keep" of what is as it should be."""
+    told = {step.node for step in answer.steps}
+    yield from (service.name for service in host.services if service.name not in told)
+    if host.avatar is not None and not any(node.startswith("avatar/") for node in told):
+        yield "avatar/host"
+
+
+def _wallet(fleet: Fleet, alert: Alert) -> Path:
+    """The wallet that the chain says something of; () where it is about something else."""
+    if alert.code not in _OF_WALLETS:
+        return ()
+    said = alert.message.lower()
+    return next((("wallets", name) for name, one in fleet.wallets.items() if str(one.address).lower() in said), ())
 
 
 def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:

@@ -23,6 +23,8 @@ _BY_ROLE = {
     "remote-signer": ("/senderInfo",),
     "orchestrator": ("/orchestratorInfo",),
 }
+_DOCUMENTED = {"gateway": ("/hardware/stats",), "orchestrator": ("/status", "/getOrchestratorInfo")}
+"""What only the documentation of the node has on the listener for work; elsewhere it is not found."""
 _ON_CHAIN = ("/senderInfo", "/orchestratorInfo", *_OF_ITS_ACCOUNT)
 
 
@@ -51,8 +53,8 @@ def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
         yield Question(service.name, where, "/metrics")
     if service.health.healthz:
         yield Question(service.name, service.health.healthz, "/healthz")
-        if service.role == "gateway":
-            yield Question(service.name, service.health.healthz, "/hardware/stats")
+        for path in _DOCUMENTED.get(service.role, ()):
+            yield Question(service.name, service.health.healthz, path)
     for runner in runners_of(service):
         for path in ("/health", "/hardware/stats"):
             yield Question(service.name, runner, path)

@@ -64,7 +64,7 @@ def number(said: object) -> Fraction | None:
 def metric(reply: Reply, name: str) -> Fraction | None:
     """The sum over all series of a metric; None without one."""
     found = re.findall(
-        rf"(?m)^{re.escape(name)}(?:\{{[^\n]*\}})? ([^\s]{{1,40}})(?: [0-9]+)?$", words(reply, "/metrics")
+        rf"(?m)^{re.escape(name)}(?:\{{[^\n]*\}})? ([^\s]{{1,40}})(?: -?[0-9]+)?\r?$", words(reply, "/metrics")
     )
     known = [one for one in map(number, found) if one is not None]
     return sum(known, Fraction(0)) if known else None

@@ -38,9 +38,21 @@ def facts(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
             yield Fact(host.name, _slot(slot), "state", replies.shown(said))
         except UnknownError:
             yield Fact(host.name, _slot(slot), "state", "unknown")
+    yield from _report(host, answers)
     cluster = answers.get(Question(AVATARS, STACK, "/cluster").id)
     if cluster is not None and cluster.status:
         yield Fact(host.name, AVATARS, "cluster control", f"answers {cluster.status} to its own host")
+
+
+def _report(host: HostBlueprint, answers: Mapping[str, Reply]) -> Iterator[Fact]:
+    """Its own health report, which counts a slot that sleeps as down: so it is only shown."""
+    try:
+        summary = replies.mapping(_reply(answers, "/health"), "/health").get("summary")
+    except UnknownError:
+        return
+    if isinstance(summary, dict) and "services_up" in summary:
+        counts = (replies.shown(summary.get(key)) for key in ("services_up", "total_services"))
+        yield Fact(host.name, AVATARS, "services up", " of ".join(counts))
 
 
 def _meta(fleet: Fleet, host: HostBlueprint, stack: StackBlueprint, answers: Mapping[str, Reply]) -> Iterator[Found]:

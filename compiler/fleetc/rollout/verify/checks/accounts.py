@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from fleetc.analysis.funds import funds
 from fleetc.language import effective
-from fleetc.language.fleet import Node
+from fleetc.language.fleet import Fleet, Node
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
@@ -21,7 +21,7 @@ from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
 _ETHER = 10**18
-_HTTPS = 443
+_USUAL_PORTS = {"http": 80, "https": 443}
 _SHOWN_HOURS = 24 * 366
 
 
@@ -125,7 +125,8 @@ def registration(seen: NodeSeen) -> Iterator[Found]:
         raise UnknownError("/orchestratorInfo does not say how it is registered")
     address = registered.get("ServiceURI")
     wanted = effective.service_address(seen.fleet, node, settings)
-    if isinstance(address, str) and address and wanted is not None and place_in(address) != place_of(wanted.value):
+    own = _addresses(seen.fleet, settings)
+    if isinstance(address, str) and address and wanted is not None and place_in(address) not in own:
         message = f"the chain has its address as {replies.shown(address)} instead of {wanted.value.scheme}://"
         message += place_of(wanted.value)
         advice = "register the address of the spec with the node's command line, or correct the spec"
@@ -136,12 +137,28 @@ def registration(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("warning", "orchestrator-inactive", message)
 
 
+def _addresses(fleet: Fleet, settings: Orchestrator) -> set[str]:
+    """Places that an account may be registered with: it has one address, and several orchestrators may have it."""
+    found = set()
+    for name, other in fleet.orchestrators.items():
+        if _account(fleet, other) == _account(fleet, settings):
+            address = effective.service_address(fleet, Node("orchestrators", name, other), other)
+            found |= set() if address is None else {place_of(address.value)}
+    return found
+
+
+def _account(fleet: Fleet, settings: Orchestrator) -> str:
+    wallet = fleet.wallets.get(settings.wallet or "")
+    return str(settings.orchestrator_address or (wallet and wallet.address)).lower()
+
+
 def place_of(address: ServiceAddress) -> str:
     """Host and port of a service address, in lower case."""
-    return f"{address.host}:{address.port or _HTTPS}".lower()
+    return f"{address.host}:{address.port or _USUAL_PORTS[address.scheme]}".lower()
 
 
 def place_in(url: str) -> str:
     """Host and port in a URL that others wrote, in lower case."""
-    place = url.partition("://")[2].partition("/")[0].lower()
-    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_HTTPS}"
+    scheme, _, rest = url.lower().rpartition("://")
+    place = rest.partition("/")[0]
+    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_USUAL_PORTS.get(scheme, 443)}"

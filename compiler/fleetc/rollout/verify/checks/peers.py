@@ -41,9 +41,9 @@ def orchestrators(seen: NodeSeen) -> Iterator[Found]:
 def workers(seen: NodeSeen) -> Iterator[Found]:
     """Whether the transcoders of an orchestrator are connected. It does not say which AI workers are."""
     transcoders = [
-        edge.source
+        edge.target
         for edge in seen.blueprint.edges
-        if edge.target == seen.service.name and edge.kind == "serves" and edge.source in seen.fleet.transcoders
+        if edge.source == seen.service.name and edge.kind == "serves" and edge.target in seen.fleet.transcoders
     ]
     if not transcoders:
         return

@@ -5,13 +5,14 @@ In: a node and its answers. Out: findings.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from fractions import Fraction
 
+from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import LiveValue
+from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.checks.accounts import node_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
@@ -35,7 +36,7 @@ def version(seen: NodeSeen) -> Iterator[Found]:
     said = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status").get("Version")
     if said is None:
         raise UnknownError("/status does not say which release it is")
-    if not isinstance(said, str) or not re.fullmatch(rf"{re.escape(wanted)}(?:-[0-9a-f]{{6,40}}(?:-dirty)?)?", said):
+    if not isinstance(said, str) or not (said == wanted or said.startswith(f"{wanted}-")):  # from another commit
         message = f"it says that it is release {replies.shown(said)} instead of {wanted}"
         yield seen.found("drift", "other-program-release", message)
 
@@ -44,7 +45,7 @@ def settings(seen: NodeSeen) -> Iterator[Found]:
     """Every setting that it says back, which may have been changed while it runs, against that of its release."""
     unknown: list[str] = []
     for live in seen.service.live:
-        if live.known_back:
+        if live.known_back or _is_documented(seen, live.name):
             try:
                 yield from _setting(seen, live)
             except UnknownError as problem:
@@ -57,7 +58,7 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
     flag, _, who = live.name.partition(" ")
     path, *keys = (text.replace("{}", who) for text in LIVE_SETTINGS[flag].read)
     said = _said(seen, flag, path, keys)
-    if _same(said, live.value):
+    if _same(said, live.value) or (flag == "pricePerUnit" and _same(said, _as_given(seen, flag))):
         return
     what = f"{replies.shown(said) if said else 'nothing'} instead of {live.value or 'nothing'}"
     message = f"it runs with {live.name} = {what}, although its arguments may be right"
@@ -65,6 +66,20 @@ def _setting(seen: NodeSeen, live: LiveValue) -> Iterator[Found]:
     place = _place(seen, live)
     found = seen.found("drift", "set-at-run-time", message, help=advice)
     yield found._replace(place=place)
+
+
+def _is_documented(seen: NodeSeen, name: str) -> bool:
+    """Whether /status says a limit of sessions by itself, which otherwise only nodes with metrics say back."""
+    try:
+        status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
+    except UnknownError:
+        return False
+    return name == "maxSessions" and _DOCUMENTED[name] in status
+
+
+def _as_given(seen: NodeSeen, flag: str) -> str:
+    """A price as its flag has it, for so many pixels: the documentation does not say for how many it is said back."""
+    return next((argument.value for argument in seen.service.arguments if argument.flag == flag), "")
 
 
 def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
@@ -87,20 +102,20 @@ def _said(seen: NodeSeen, flag: str, path: str, keys: list[str]) -> str:
     for key in keys:
         if not isinstance(value, dict):
             raise UnknownError(f"{path} does not say {'.'.join(keys)}")
-        value = value.get(key)
+        value = next((one for name, one in value.items() if name.lower() == key.lower()), None)  # addresses too
     return "" if value is None else str(value)
 
 
 def _same(said: str, wanted: str) -> bool:
-    return said == wanted or (replies.number(said) is not None and replies.number(said) == _wanted(wanted))
-
-
-def _wanted(text: str) -> Fraction | None:
-    return replies.number(text)
+    return said == wanted or (replies.number(said) is not None and replies.number(said) == replies.number(wanted))
 
 
 def _place(seen: NodeSeen, live: LiveValue) -> Path:
-    """Where the spec has the setting: the first given origin of an argument that it sets, else the node's table."""
+    """Where the spec has the setting: a price, or the first given origin of an argument, else the node's table."""
+    who = live.name.partition(" ")[2]
+    for price in prices_of(seen.fleet, node_of(seen)) if who else ():
+        if price.to and not price.work and account(seen.fleet, price.to).lower() == who:
+            return price.path
     for argument in seen.service.arguments:
         if argument.flag in live.flags and not live.file:
             for path in argument.origin.paths:

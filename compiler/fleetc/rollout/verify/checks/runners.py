@@ -5,38 +5,63 @@ In: a node and its answers. Out: findings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
+from fleetc.language import effective
 from fleetc.language.node import AiSettings
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.checks.accounts import node_of
-from fleetc.rollout.verify.data import Found, NodeSeen
+from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import runners_of
 from fleetc.upstream import PIPELINES
 
 
 def warm_runners(seen: NodeSeen) -> Iterator[Found]:
-    """/health and /hardware/stats of runners. A cold model has a container only while it works."""
-    settings = node_of(seen).settings
-    if not isinstance(settings, AiSettings):
-        return
-    warm = {seen.fleet.models[use.use].pipeline for use in settings.models if use.warm and use.url is None}
-    prefixes = {str(PIPELINES[pipeline].port_prefix): pipeline for pipeline in warm if pipeline in PIPELINES}
-    for where in runners_of(seen.service):
-        pipeline = prefixes.get(where.rpartition(":")[2][:2])
-        reply = seen.replies.get(_id(seen, where, "/health"))
-        if pipeline is None or reply is None:
-            continue
-        if reply.status != 200:
-            said = f"answers {reply.status}" if reply.status else f"does not answer: {reply.reason}"
-            message = f"the runner of its warm {pipeline} model at {where} {said}"
+    """/health and /hardware/stats of runners. A cold model has a container only while it works.
+
+    The node chooses the GPU of a container, so a pipeline has more places than containers: it is how many answer there
+    that counts.
+    """
+    for pipeline, wanted in _warm(seen).items():
+        places = [where for where in runners_of(seen.service) if _prefix(where) == PIPELINES[pipeline].port_prefix]
+        well = [where for where in places if _status(seen, where) == 200]
+        if len(well) < wanted:
+            said = ", ".join(_told(seen, where) for where in places if where not in well)
+            message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({said})"
             yield seen.found("drift", "runner-silent", message, "models")
-            continue
-        stats = replies.mapping(seen.reply(where, "/hardware/stats"), "/hardware/stats")
-        gpus = stats.get("gpu_stats", stats.get("gpus"))
-        if not gpus:
-            yield seen.found("drift", "runner-without-gpu", f"the runner at {where} sees no GPU", "gpus")
+        if effective.gpu_ids(seen.fleet, node_of(seen)):
+            for where in well:
+                stats = replies.mapping(seen.reply(where, "/hardware/stats"), "/hardware/stats")
+                if not stats.get("gpu_stats", stats.get("gpus")):
+                    yield seen.found("drift", "runner-without-gpu", f"the runner at {where} sees no GPU", "gpus")
 
 
-def _id(seen: NodeSeen, where: str, path: str) -> str:
-    return f"{seen.service.name} {where}{path}"
+def _warm(seen: NodeSeen) -> dict[str, int]:
+    """How many containers the node keeps warm, by pipeline."""
+    node = node_of(seen)
+    warm: Counter[str] = Counter()
+    if not effective.runs_models(seen.fleet, node).value:
+        return warm
+    for use in node.settings.models if isinstance(node.settings, AiSettings) else ():
+        pipeline = seen.fleet.models[use.use].pipeline
+        if use.warm and effective.managed(use) and pipeline in PIPELINES:
+            warm[pipeline] += effective.warm_containers(seen.fleet, node, use)
+    return warm
+
+
+def _prefix(where: str) -> int:
+    return int(where.rpartition(":")[2]) // 100
+
+
+def _status(seen: NodeSeen, where: str) -> int:
+    try:
+        return seen.reply(where, "/health").status
+    except UnknownError:
+        return 0
+
+
+def _told(seen: NodeSeen, where: str) -> str:
+    """What a place says that has no runner, or one that is not well."""
+    status = _status(seen, where)
+    return f"{where} answers {status}" if status else f"{where} does not answer"

@@ -12,6 +12,7 @@ import socket
 import ssl
 import threading
 import urllib.parse
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -80,32 +81,47 @@ def exchange(
     """
     scheme, _, address = where.partition("://")
     host, _, port = address.rpartition(":")
-    host = host.strip("[]")
+    connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=seconds)
+    context = None
     if scheme == "https":
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-            host, int(port), timeout=seconds, context=context
-        )
-    else:
-        connection = http.client.HTTPConnection(host, int(port), timeout=seconds)
     late = threading.Event()
-    watch = None
     try:
-        connection.connect()
-        watch = threading.Timer(seconds, hang_up, (connection.sock, late))  # the answer takes it from the connection
-        watch.daemon = True
-        watch.start()
-        connection.request(method, path, body, {"Connection": "close", **headers})
-        answer = connection.getresponse()
-        content = answer.read(BODY_LIMIT)
-    finally:
-        if watch is not None:
-            watch.cancel()
-        connection.close()
+        with opened(connection, context, seconds, late):
+            connection.request(method, path, body, {"Connection": "close", **headers})
+            answer = connection.getresponse()
+            content = answer.read(BODY_LIMIT)
+    except FAILURES:
+        if late.is_set():  # the end of its time looks like many failures
+            raise socket.timeout from None
+        raise
     if late.is_set():  # who sends a byte a second never times out by itself
         raise socket.timeout
     return answer.status, content
+
+
+@contextlib.contextmanager
+def opened(
+    connection: http.client.HTTPConnection, context: ssl.SSLContext | None, seconds: float, late: threading.Event
+) -> Iterator[None]:
+    """A connection that is open, with TLS where there is a context, and that ends after so many seconds.
+
+    That counts from the first byte of TLS to the last of the answer. `late` is set where the time was over.
+    """
+    http.client.HTTPConnection.connect(connection)  # TLS has to be within the time too
+    handle = connection.sock.dup()  # the answer takes the socket from the connection
+    watch = threading.Timer(seconds, hang_up, (handle, late))
+    watch.daemon = True
+    watch.start()
+    try:
+        if context is not None:
+            connection.sock = context.wrap_socket(connection.sock, server_hostname=connection.host)
+        yield
+    finally:
+        watch.cancel()
+        connection.close()
+        handle.close()
 
 
 def hang_up(connection: socket.socket, late: threading.Event) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import ssl
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from .asking import FAILURES, exchange
 from .looking import add_source_drift, look, wanted_state
 from .places import CURRENT, Json
 from .preflight.asked import Asked
+from .preflight.chain import rpc_of
 from .preflight.checks import findings_of
 from .processes import facts_of
 from .rpc import Rpcs
@@ -27,6 +29,9 @@ from .system import read
 
 SECONDS = 8
 """What one answer may take, from the first packet to its last byte."""
+
+ALL_SECONDS = 40
+"""What all answers of one host may take."""
 
 SAID_LIMIT = 256 * 1024
 """Bytes of one answer that are handed on."""
@@ -49,12 +54,15 @@ def do_verify(request: Json) -> Json:
     wanted = request["wanted"]
     now = look()
     add_source_drift(now, wanted.get("stack"))
+    end = time.monotonic() + ALL_SECONDS
     with ThreadPoolExecutor(max_workers=16) as pool:
         asked = [
-            (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"])) for one in request["questions"]
+            (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"], end))
+            for one in request["questions"]
         ]
         needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
-        found = findings_of(needs, Asked(wanted, secrets_here(wanted), None, False, Rpcs()))
+        how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
+        found = findings_of(needs, how) + list(not_asked(needs, how))
         answers, room = {}, ALL_LIMIT
         for name, job in asked:
             answers[name] = job.result()
@@ -72,18 +80,32 @@ def do_verify(request: Json) -> Json:
     }
 
 
-def answer_to(where: str, path: str) -> Json:
-    """What is answered to a GET, whatever it is."""
+def answer_to(where: str, path: str, end: float) -> Json:
+    """What is answered to a GET, whatever it is. Nothing is asked after `end`, a time of the monotonic clock."""
+    seconds = min(SECONDS, end - time.monotonic())
+    if seconds <= 0:
+        return {"status": 0, "reason": "others took all the %d seconds of this host" % ALL_SECONDS}
     try:
-        status, content = exchange(where, "GET", path, None, {}, SECONDS)
+        status, content = exchange(where, "GET", path, None, {}, seconds)
     except socket.timeout:
         return {"status": 0, "reason": "no whole answer within %d seconds" % SECONDS}
+    except ssl.SSLError:
+        return {"status": 0, "reason": "it does not speak TLS as it should"}
     except FAILURES as failure:
         reason = failure.strerror if isinstance(failure, OSError) and failure.strerror else "its answer is no HTTP"
         return {"status": 0, "reason": reason}
     if len(content) > SAID_LIMIT:
         return {"status": 0, "reason": "its answer is longer than %d kB" % (SAID_LIMIT // 1024)}
     return {"status": status, "body": content.decode(errors="replace")}
+
+
+def not_asked(needs: list[Json], asked: Asked) -> Iterator[Json]:
+    """What nobody asks the chain, because no release here has the address: it is unknown, and not fine."""
+    for need in needs:
+        if need["need"] == "rpc" and rpc_of(need, asked) is None:
+            message = "the chain was not asked: no node here runs with an address in %s, from %s %s"
+            told = {"code": "rpc-answers", "message": message % (need["variable"], need["kind"], need["rpc"])}
+            yield {**told, "node": need["nodes"][0] if len(need["nodes"]) == 1 else "", "severity": "error"}
 
 
 def other_settings(service: Json, runtime: str) -> Iterator[Json]:

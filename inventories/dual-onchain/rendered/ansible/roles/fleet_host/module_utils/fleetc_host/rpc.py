@@ -16,7 +16,7 @@ import threading
 import urllib.parse
 from typing import Any
 
-from .asking import hang_up
+from .asking import opened
 from .keccak import keccak256
 from .secret_files import masked
 from .websocket import RefusedUpgradeError, converse
@@ -136,24 +136,18 @@ def number_in(said: object, what: str) -> int:
 def post(address: str, body: bytes) -> bytes:
     """The answer to some JSON, over HTTP or a WebSocket: complete, soon, and of bearable length."""
     try:
-        connection, path, headers = prepared(address)
+        connection, context, path, headers = prepared(address)
     except ValueError:
         raise UnansweredError("it is no address") from None
     late = threading.Event()
-    watch = None
     try:
-        connection.connect()
-        watch = threading.Timer(
-            ASK_SECONDS, hang_up, (connection.sock, late)
-        )  # the answer takes it from the connection
-        watch.daemon = True
-        watch.start()
-        if address.startswith("ws"):
-            status, content = 200, converse(connection, path, headers, body, ANSWER_LIMIT + 1)
-        else:
-            connection.request("POST", path, body, {**headers, **KINDS})
-            answer = connection.getresponse()
-            status, content = answer.status, answer.read(ANSWER_LIMIT + 1) if answer.status == 200 else b""
+        with opened(connection, context, ASK_SECONDS, late):
+            if address.startswith("ws"):
+                status, content = 200, converse(connection, path, headers, body, ANSWER_LIMIT + 1)
+            else:
+                connection.request("POST", path, body, {**headers, **KINDS})
+                answer = connection.getresponse()
+                status, content = answer.status, answer.read(ANSWER_LIMIT + 1) if answer.status == 200 else b""
     except RefusedUpgradeError as refusal:
         status, content = refusal.status, b""
         if status == 200:
@@ -162,10 +156,6 @@ def post(address: str, body: bytes) -> bytes:
         raise UnansweredError("its certificate is not one that this host trusts for its name") from None
     except (OSError, http.client.HTTPException, ValueError) as failure:
         raise UnansweredError(reason_of(failure, late.is_set())) from None
-    finally:
-        if watch is not None:
-            watch.cancel()
-        connection.close()
     if late.is_set():
         raise UnansweredError(reason_of(TimeoutError(), True))
     if 300 <= status < 400:
@@ -178,20 +168,27 @@ def post(address: str, body: bytes) -> bytes:
     return content
 
 
-def prepared(address: str) -> tuple[http.client.HTTPConnection, str, dict[str, str]]:
-    """A connection that is not open yet, the path to ask there, and headers. Raises ValueError."""
+def prepared(address: str) -> tuple[http.client.HTTPConnection, ssl.SSLContext | None, str, dict[str, str]]:
+    """A connection that is not open yet, its TLS if it has any, the path to ask there, and headers.
+
+    Raises ValueError.
+    """
     parts = urllib.parse.urlsplit(address)
     secure = {"http": False, "ws": False, "https": True, "wss": True}.get(parts.scheme)
     if secure is None or not re.fullmatch("[!-~]+", parts.netloc) or not parts.hostname:
         raise ValueError
-    make = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    connection = make(parts.hostname, parts.port, timeout=ASK_SECONDS)
+    context = ssl.create_default_context() if secure else None
+    connection = (
+        http.client.HTTPConnection(parts.hostname, parts.port, timeout=ASK_SECONDS)
+        if context is None
+        else http.client.HTTPSConnection(parts.hostname, parts.port, timeout=ASK_SECONDS, context=context)
+    )
     headers = {}
     if parts.username is not None:
         user = "%s:%s" % (urllib.parse.unquote(parts.username), urllib.parse.unquote(parts.password or ""))
         headers["Authorization"] = "Basic " + base64.b64encode(user.encode()).decode()
     path = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
-    return connection, urllib.parse.quote(path, safe=AS_WRITTEN), headers
+    return connection, context, urllib.parse.quote(path, safe=AS_WRITTEN), headers
 
 
 def reason_of(failure: Exception, late: bool) -> str:

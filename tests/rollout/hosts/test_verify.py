@@ -1,0 +1,162 @@
+"""`fleetc verify` from end to end, against hosts behind a real sshd: as reviewed, and then exactly what was changed.
+
+Nodes are stand-ins, and so is the chain. The tests run in their order on one fleet.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.chain import SoundChain
+from tests.rollout.hosts.loopback import CANARIES, Loopback
+from tests.sshd_host import SshdHost, needed
+
+pytestmark = pytest.mark.usefixtures("processes")
+
+ENCODED = "application/x-www-form-urlencoded"
+
+
+class Verified(Loopback):
+    """A gateway on a host, an orchestrator on another, and a chain on which everything is as it should be."""
+
+    def __init__(self, directory: Path) -> None:
+        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
+        threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
+        super().__init__(directory, 2)
+        self.change("http_ingest = false", "http_ingest = false\nmonitor = true")
+
+    @staticmethod
+    def _fill(host: SshdHost) -> None:
+        Loopback._fill(host)
+        (host.files / "etc/hosts").write_text("127.0.0.1 localhost one.example.net two.example.net\n")
+
+    def close(self) -> None:
+        super().close()
+        self.chain.shutdown()
+        self.chain.server_close()
+
+    def environment(self) -> dict[str, str]:
+        address = f"http://127.0.0.1:{self.chain.server_address[1]}/{CANARIES['rpc']}"
+        return {**super().environment(), "LOOPBACK_RPC_URL": urllib.parse.quote(address, safe=":/")}
+
+    def deploy(self) -> None:
+        with self.start() as rollout:
+            assert rollout.wait(120) == 0, self.said()
+
+    def verify(self, *options: str) -> subprocess.CompletedProcess[str]:
+        """The command, which never shows a secret."""
+        words = [sys.executable, "-I", "-m", "fleetc", "verify", str(self.directory / "fleet"), "--no-public", *options]
+        done = subprocess.run(
+            words, cwd=self.directory, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False, timeout=120,
+        )  # fmt: skip
+        assert not any(secret in done.stdout + done.stderr for secret in CANARIES.values())
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    def found(self, *options: str) -> tuple[int, list[tuple[str, str]]]:
+        """The exit code, and codes of findings with their places."""
+        done = self.verify("--format", "json", *options)
+        found = json.loads(done.stdout)["diagnostics"]
+        return done.returncode, sorted((one["code"], one["primary"]["path"]) for one in found)
+
+    def ill(self, words: str) -> None:
+        """What the gateway suffers from, from now on."""
+        (data,) = (self.host / "var-lib/livepeer").glob("gate*")
+        (data / "standin-ill").write_text(words)
+
+    def tell(self, path: str, **form: str) -> None:
+        """Set something on the gateway while it runs, as somebody with livepeer_cli does."""
+        url = f"http://127.0.0.1:{self._ports['cli']}{path}"
+        request = urllib.request.Request(url, urllib.parse.urlencode(form).encode(), {"Content-Type": ENCODED})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
+    if missing := needed():
+        pytest.skip(missing)
+    made = Verified(tmp_path_factory.mktemp("verified"))
+    try:
+        made.deploy()
+        yield made
+    finally:
+        made.close()
+
+
+def test_what_was_just_rolled_out_is_as_reviewed(fleet: Verified) -> None:
+    done = fleet.verify()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "2 hosts with 2 nodes asked: all of it is as reviewed\n"
+
+
+def test_the_form_of_the_documentation_is_understood(fleet: Verified) -> None:
+    fleet.ill("documented")
+    assert fleet.found() == (0, [])
+    fleet.ill("")
+
+
+def test_what_somebody_set_while_it_runs_is_found(fleet: Verified) -> None:
+    fleet.tell("/setBroadcastConfig", maxPricePerUnit="1400", pixelsPerUnit="1")
+    fleet.tell("/setMaxSessions", maxSessions="11")
+    found = [("set-at-run-time", "gateways.gate"), ("set-at-run-time", "gateways.gate.max_price")]
+    assert fleet.found() == (1, found)
+    fleet.tell("/setBroadcastConfig", maxPricePerUnit="3000", pixelsPerUnit="2")
+    fleet.tell("/setMaxSessions", maxSessions="10")
+    assert fleet.found() == (0, [])
+
+
+ILL: dict[str, list[tuple[str, str]]] = {
+    f"account=0x{'9' * 40},pool=none,version=0.8.0": [
+        ("gateway-finds-nobody", "gateways.gate"), ("other-account", "gateways.gate.wallet"),
+        ("other-program-release", "gateways.gate"),
+    ],
+    "chain=5,deposit=0,unpaid=3": [
+        ("deposit-low", "wallets.payer"), ("other-chain", "fleet.network"), ("payments-failing", "gateways.gate"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ILL)
+def test_what_a_node_says_of_itself_is_found(words: str, fleet: Verified) -> None:
+    fleet.ill(words)
+    assert fleet.found() == (1, ILL[words])
+    fleet.ill("")
+
+
+def test_a_node_that_hangs_is_unknown(fleet: Verified) -> None:
+    fleet.ill("hang")
+    code, found = fleet.found()
+    assert code == 4 and set(found) == {("not-answered", "gateways.gate")}
+    fleet.ill("")
+
+
+def test_files_that_were_changed_and_a_node_that_ended_are_found(fleet: Verified) -> None:
+    (unit,) = (fleet.host / "opt/fleetc/releases").glob("*/gate/*.y*ml")
+    text = unit.read_bytes()
+    unit.write_bytes(text + b"# by hand\n")
+    assert fleet.found() == (1, [("changed-on-host", "gateways.gate")])
+    unit.write_bytes(text)
+    pid = fleet.hosts["two"].node()
+    assert pid
+    subprocess.run(["kill", "-9", str(pid)], check=True)
+    assert fleet.found() == (1, [("node-not-running", "orchestrators.orch-two")])
+
+
+def test_a_host_out_of_reach_is_unknown(fleet: Verified) -> None:
+    fleet.hosts.pop("two").close()
+    done = fleet.verify()
+    assert done.returncode == 4
+    assert done.stdout == "2 hosts with 2 nodes asked: 1 could not be asked\n"
+    assert "warning[host-unreachable]: two: could not be reached: " in done.stderr

@@ -1,0 +1,438 @@
+"""Planted drifts: each change of what a healthy fleet answers is found, at its place, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from fleetc.online.public import Answer
+from fleetc.rollout.hosts.runner import Event
+from tests.rollout.verify.healthy import ETH, World
+from tests.support import compiled_example
+
+Change = Callable[[World], object]
+Expected = tuple[str, str, str]
+
+
+class Planted(NamedTuple):
+    """A change of what a fleet answers, and the kind, code and place of each finding; `forms` are how nodes answer."""
+
+    fleet: str
+    change: Change
+    expected: tuple[Expected, ...]
+    forms: tuple[bool, ...] = (False, True)
+
+
+def dual(change: Change, *expected: Expected, forms: tuple[bool, ...] = (False, True)) -> Planted:
+    return Planted("dual-onchain", change, expected, forms)
+
+
+def regions(change: Change, *expected: Expected) -> Planted:
+    return Planted("two-regions", change, expected)
+
+
+def split(change: Change, *expected: Expected) -> Planted:
+    return Planted("ai-split", change, expected)
+
+
+def stage(change: Change, *expected: Expected) -> Planted:
+    return Planted("avatar-stage", change, expected)
+
+
+def drift(code: str, place: str) -> Expected:
+    return "drift", code, place
+
+
+def warning(code: str, place: str) -> Expected:
+    return "warning", code, place
+
+
+def unknown(code: str, place: str) -> Expected:
+    return "unknown", code, place
+
+
+def both(*changes: Change) -> Change:
+    return lambda world: [change(world) for change in changes]
+
+
+def metrics(*series: str) -> str:
+    return "".join(f'livepeer_{name}{{node_id="x"}} {value}\n' for name, value in (one.split("=") for one in series))
+
+
+def finding(world: World, host: str, code: str, message: str, severity: str = "error", node: str = "") -> None:
+    world.hosts[host]["findings"].append({"code": code, "message": message, "node": node, "severity": severity})
+
+
+def unreachable(world: World, host: str) -> None:
+    world.hosts[host] = {}
+    words = "Failed to connect to the host via ssh: connect to host 203.0.113.20 port 22: No route to host"
+    world.failures.append(Event("unreachable", host, "Ask", words))
+
+
+def down(world: World, node: str) -> None:
+    world.process(node)["running"] = False
+    world.step(node, "start", "does not run")
+
+
+def drifted(world: World, node: str, words: str) -> None:
+    world.process(node)["drift"].append(words)
+    world.step(node, "restart", words)
+
+
+def registered(world: World, node: str, uri: str) -> None:
+    world.change(node, "/orchestratorInfo", Transcoder={"ServiceURI": uri, "Active": True})
+
+
+def silent(world: World, *urls: str, status: int = 0) -> None:
+    for name in (one for one in world.answers if one.endswith(urls)):
+        world.answers[name] = (status, "" if status else "Connection refused")
+
+
+def reserve(world: World, amount: object) -> None:
+    world.change("gate", "/senderInfo", Reserve={"FundsRemaining": amount})
+
+
+def public(world: World, url: str, answer: Answer) -> None:
+    assert url in world.public
+    world.public[url] = answer
+
+
+EMPTY = '{"error": {"message": "not ready"}}'
+ORCH, GATE, PAYER = "orchestrators.orch", "gateways.gate", "wallets.payer"
+EARNER = "0x2222222222222222222222222222222222222222"
+
+PLANTED = {
+    # What a node says of itself.
+    "another release": dual(
+        lambda w: w.change("gate", "/status", Version="0.9.0"), drift("other-program-release", GATE)
+    ),
+    "a release that begins as the right one": dual(
+        lambda w: w.change("orch", "/status", Version="0.9.10"), drift("other-program-release", ORCH)
+    ),
+    "no release": dual(lambda w: w.change("gate", "/status", Version=None), unknown("not-answered", GATE)),
+    "a release that is no text": dual(
+        lambda w: w.change("gate", "/status", Version=["0.9.1"]), drift("other-program-release", GATE)
+    ),
+    "unwell": dual(lambda w: w.say("orch", "/healthz", "", 503), drift("node-unhealthy", ORCH)),
+    "silent /healthz": dual(lambda w: w.say("gate", "/healthz", "timed out", 0), unknown("not-answered", GATE)),
+    "status is HTML": dual(lambda w: w.say("orch", "/status", "<html></html>"), unknown("not-answered", ORCH)),
+    "status is empty": dual(lambda w: w.say("orch", "/status", ""), unknown("not-answered", ORCH)),
+    "status is a list": dual(lambda w: w.say("orch", "/status", []), unknown("not-answered", ORCH)),
+    "status is an error that says 200": dual(lambda w: w.say("orch", "/status", EMPTY), unknown("not-answered", ORCH)),
+    "status is refused": dual(lambda w: w.say("gate", "/status", "", 500), unknown("not-answered", GATE)),
+    # What was set while it runs.
+    "sessions": dual(
+        lambda w: w.say("orch", "/metrics", metrics("max_sessions_total=11")),
+        drift("set-at-run-time", f"{ORCH}.max_sessions"), forms=(False,),
+    ),
+    "sessions as documented": dual(
+        lambda w: w.change("orch", "/status", SessionLimit=11),
+        drift("set-at-run-time", f"{ORCH}.max_sessions"), forms=(True,),
+    ),
+    "sessions of a default": dual(
+        lambda w: w.say("gate", "/metrics", metrics("max_sessions_total=11")),
+        drift("set-at-run-time", GATE), forms=(False,),
+    ),
+    "sessions that no metric has": dual(
+        lambda w: w.say("orch", "/metrics", metrics("versions=1")), unknown("not-answered", ORCH), forms=(False,)
+    ),
+    "no metrics": dual(lambda w: w.say("orch", "/metrics", "404 page not found", 404), unknown("not-answered", ORCH)),
+    "price": dual(
+        lambda w: w.change("orch", "/status", BroadcasterPrices={"default": "1300"}),
+        drift("set-at-run-time", f"{ORCH}.price"), forms=(False,),
+    ),
+    "price as documented": dual(
+        lambda w: w.change("orch", "/status", PricePerUnit=1300), drift("set-at-run-time", f"{ORCH}.price"),
+        forms=(True,),
+    ),
+    "price by a hair": dual(
+        lambda w: w.change("orch", "/status", BroadcasterPrices={"default": "2399/2"}),
+        drift("set-at-run-time", f"{ORCH}.price"), forms=(False,),
+    ),
+    "no price": dual(
+        lambda w: w.change("orch", "/status", BroadcasterPrices={}), drift("set-at-run-time", f"{ORCH}.price"),
+        forms=(False,),
+    ),
+    "prices that are none": dual(
+        lambda w: w.change("orch", "/status", BroadcasterPrices=[]), unknown("not-answered", ORCH), forms=(False,)
+    ),
+    "cap": dual(
+        lambda w: w.change("gate", "/getBroadcastConfig", MaxPrice="1400"),
+        drift("set-at-run-time", f"{GATE}.max_price"),
+    ),
+    "no cap": dual(
+        lambda w: w.change("gate", "/getBroadcastConfig", MaxPrice=None), drift("set-at-run-time", f"{GATE}.max_price")
+    ),
+    "cap where any price is right": regions(
+        lambda w: w.change("eu-images", "/getBroadcastConfig", MaxPrice="1"),
+        drift("set-at-run-time", "gateways.eu-images.max_price"),
+    ),
+    "log level": dual(lambda w: w.say("gate", "/getLogLevel", "3"), drift("set-at-run-time", f"{GATE}.verbosity")),
+    "log level of a default": dual(lambda w: w.say("orch", "/getLogLevel", "6"), drift("set-at-run-time", ORCH)),
+    "log level of a worker": split(
+        lambda w: w.say("w-1", "/getLogLevel", "6"), drift("set-at-run-time", "ai_workers.w-1")
+    ),
+    "lowest gas price": dual(lambda w: w.say("gate", "/minGasPrice", "5"), drift("set-at-run-time", GATE)),
+    "price for one gateway": regions(
+        lambda w: w.change(
+            "eu-video-1", "/status",
+            BroadcasterPrices={"default": "1200", "0x1111111111111111111111111111111111111111": "1150"},
+        ),
+        drift("set-at-run-time", "orchestrators.eu-video-1.gateway_prices.eu-live"),
+    ),
+    # Its account and the chain.
+    "another account": dual(
+        lambda w: w.say("gate", "/ethAddr", "0x" + "9" * 40), drift("other-account", f"{GATE}.wallet")
+    ),
+    "no account": dual(lambda w: w.say("orch", "/ethAddr", ""), drift("other-account", f"{ORCH}.wallet")),
+    "account is not told": dual(
+        lambda w: w.say("orch", "/ethAddr", "missing ETH client", 500), unknown("not-answered", ORCH)
+    ),
+    "another chain": dual(lambda w: w.say("orch", "/EthChainID", "1"), drift("other-chain", "fleet.network")),
+    "no deposit": dual(lambda w: w.change("gate", "/senderInfo", Deposit=0), warning("deposit-low", PAYER)),
+    "little deposit": dual(
+        lambda w: w.change("gate", "/senderInfo", Deposit=ETH // 100), warning("deposit-low", PAYER)
+    ),
+    "no reserve": dual(lambda w: reserve(w, 0), warning("reserve-low", PAYER)),
+    "a reserve that is no number": dual(lambda w: reserve(w, "much"), unknown("not-answered", GATE)),
+    "a deposit that is no number": dual(
+        lambda w: w.change("gate", "/senderInfo", Deposit=True), unknown("not-answered", GATE)
+    ),
+    "a deposit that is withdrawn": dual(
+        lambda w: w.change("gate", "/senderInfo", WithdrawRound=4321), warning("deposit-unlocking", PAYER)
+    ),
+    "another registered address": dual(
+        lambda w: registered(w, "orch", "https://203.0.113.99:8935"), drift("other-service-address", "hosts.gpu.public")
+    ),
+    "another registered port": dual(
+        lambda w: registered(w, "orch", "https://orch.example.net:8936"),
+        drift("other-service-address", "hosts.gpu.public"),
+    ),
+    "a registered address that another account has": regions(
+        lambda w: registered(w, "eu-video-1", "https://eu-ai.example.net:8935"),
+        drift("other-service-address", "hosts.eu-gpu-1.public"),
+    ),
+    "not active": dual(
+        lambda w: w.change("orch", "/orchestratorInfo", Transcoder={"ServiceURI": "", "Active": False}),
+        warning("orchestrator-inactive", ORCH),
+    ),
+    "not told how it is registered": dual(
+        lambda w: w.change("orch", "/orchestratorInfo", Transcoder=None), unknown("not-answered", ORCH)
+    ),
+    # Those it works with.
+    "finds nobody": dual(
+        lambda w: w.change("gate", "/status", OrchestratorPool=[]), drift("gateway-finds-nobody", GATE)
+    ),
+    "does not say whom it knows": dual(
+        lambda w: w.change("gate", "/status", OrchestratorPool=None), unknown("not-answered", GATE)
+    ),
+    "does not know an orchestrator": regions(
+        lambda w: w.change("eu-live", "/status", OrchestratorPool=["https://eu-gpu-1.example.net:8935", 7]),
+        drift("orchestrator-not-known", "gateways.eu-live.orchestrators"),
+        drift("orchestrator-not-known", "gateways.eu-live.orchestrators"),
+    ),
+    "pays less than is asked": regions(
+        lambda w: w.change("eu-live", "/getBroadcastConfig", MaxPrice="1250"),
+        drift("price-above-cap-now", "gateways.eu-live"),
+        drift("set-at-run-time", "gateways.eu-live.max_price"),
+    ),
+    "asks more than is paid": regions(
+        lambda w: w.change("us-video-2", "/status", BroadcasterPrices={"default": "1400.5"}, PricePerUnit="2801/2"),
+        drift("price-above-cap-now", "gateways.us-live"),
+        drift("set-at-run-time", "orchestrators.us-video-2.price"),
+    ),
+    "a transcoder is not connected": split(
+        lambda w: w.change("orch", "/status", RegisteredTranscodersNumber=1), drift("worker-not-connected", ORCH)
+    ),
+    "nobody says how many transcoders are": split(
+        lambda w: w.change("orch", "/status", RegisteredTranscodersNumber=None), unknown("not-answered", ORCH)
+    ),
+    "payments fail": dual(
+        lambda w: w.say("gate", "/metrics", metrics("max_sessions_total=10", "payment_create_errors=3")),
+        warning("payments-failing", GATE),
+    ),
+    "a warm runner is silent": dual(
+        lambda w: silent(w, ":8000/health", ":8001/health"), drift("runner-silent", f"{ORCH}.models")
+    ),
+    "a warm runner is unwell": split(
+        lambda w: silent(w, ":8600/health", status=500), drift("runner-silent", "ai_workers.w-2.models")
+    ),
+    "a runner without a GPU": dual(
+        lambda w: w.say("orch", "/hardware/stats", {"gpu_stats": {}}), drift("runner-without-gpu", f"{ORCH}.gpus")
+    ),
+    # What its host says.
+    "a node that does not run": dual(lambda w: down(w, "orch"), drift("node-not-running", ORCH)),
+    "a node that is not there": dual(
+        both(
+            lambda w: w.hosts["gpu"]["state"]["processes"].clear(),
+            lambda w: w.step("orch", "start", "is new here"),
+        ),
+        drift("node-not-running", ORCH),
+    ),
+    "nobody knows whether it runs": dual(
+        lambda w: w.process("gate").update(running=None), unknown("runtime-silent", GATE)
+    ),
+    "a changed unit": dual(lambda w: drifted(w, "orch", "its unit was changed"), drift("changed-on-host", ORCH)),
+    "an addition to a unit": dual(
+        lambda w: drifted(w, "orch", "its unit has additions: /etc/x"), drift("changed-on-host", ORCH)
+    ),
+    "two changes by hand": dual(
+        both(
+            lambda w: drifted(w, "orch", "its unit was changed"),
+            lambda w: drifted(w, "orch", "its process has other arguments"),
+        ),
+        drift("changed-on-host", ORCH), drift("changed-on-host", ORCH),
+    ),
+    "another variable": dual(
+        lambda w: w.hosts["gpu"]["settings"].append({"node": "orch", "variable": "LP_REWARD", "overridden": False}),
+        drift("other-setting", ORCH),
+    ),
+    "other files than those of the spec": dual(
+        lambda w: w.step("orch", "restart", "its files change"), drift("other-release", ORCH)
+    ),
+    "a setting of an older release": dual(
+        lambda w: w.step("orch", "live", "takes maxSessions=12 while it runs"), drift("other-release", ORCH)
+    ),
+    "another release of the host": dual(
+        lambda w: w.hosts["gpu"]["steps"].append({"do": "copy", "node": "", "reason": ""}),
+        drift("other-release", "hosts.gpu"),
+    ),
+    "a node that the spec does not have": dual(
+        lambda w: w.hosts["gpu"]["steps"].append(
+            {"do": "retire", "node": "old", "reason": "has no place here any more"}
+        ),
+        drift("node-not-in-spec", "hosts.gpu"),
+    ),
+    "a host that says nothing of a node": dual(lambda w: w.hosts["gpu"]["steps"].clear(), unknown("host-silent", ORCH)),
+    "a host that is another one": dual(
+        lambda w: w.hosts["gpu"]["state"].update(host="other"), drift("other-host", "hosts.gpu")
+    ),
+    "a host of another fleet": dual(
+        lambda w: w.hosts["gpu"]["state"].update(fleet="theirs"), drift("other-host", "hosts.gpu")
+    ),
+    "a quarantine": dual(
+        lambda w: w.hosts["gpu"]["state"].update(quarantine="orch ended"), drift("host-quarantined", "hosts.gpu")
+    ),
+    "an open switch": dual(
+        lambda w: w.hosts["gpu"]["state"].update(switch={"phase": "starting"}), drift("switch-open", "hosts.gpu")
+    ),
+    "a host out of reach": dual(lambda w: unreachable(w, "gpu"), unknown("host-unreachable", "hosts.gpu")),
+    "a host with another program": dual(
+        lambda w: w.hosts["gpu"].update(format=2), unknown("host-unreachable", "hosts.gpu")
+    ),
+    # What the chain says to the host.
+    "too little in a wallet": dual(
+        lambda w: finding(w, "gpu", "wallet-balance-low", f"{EARNER} has 0.01 ETH", "warning", "orch"),
+        warning("wallet-balance-low", "wallets.earner"),
+    ),
+    "nothing in a wallet": dual(
+        lambda w: finding(w, "gpu", "wallet-empty", f"{EARNER} has no ether"), drift("wallet-empty", "wallets.earner")
+    ),
+    "a deposit that host and node see": dual(
+        both(
+            lambda w: finding(
+                w, "edge", "deposit-low", "0x1111111111111111111111111111111111111111 has no deposit", "warning"
+            ),
+            lambda w: w.change("gate", "/senderInfo", Deposit=0),
+        ),
+        warning("deposit-low", PAYER),
+    ),
+    "a silent chain": dual(
+        lambda w: finding(w, "edge", "rpc-answers", "the RPC address does not answer", node="gate"),
+        unknown("rpc-answers", GATE),
+    ),
+    "an RPC address of another chain": dual(
+        lambda w: finding(w, "edge", "rpc-of-this-chain", "it serves chain 1", node="gate"),
+        drift("rpc-of-this-chain", GATE),
+    ),
+    "a price feed that does not answer": dual(
+        lambda w: finding(w, "edge", "price-feed-answers", "no price feed answers"),
+        unknown("price-feed-answers", "hosts.edge"),
+    ),
+    # An avatar stack.
+    "other images": stage(
+        lambda w: w.change("avatars", "/meta", env={"AVATAR_SERVICE_IMAGE_TAG": "v1.3.5"}),
+        drift("other-stack-release", "avatars.front"),
+    ),
+    "a stack that does not say its images": stage(
+        lambda w: w.say("avatars", "/meta", {"env": {}}), unknown("not-answered", "avatars.front")
+    ),
+    "a stack that tells nobody": stage(
+        lambda w: w.say("avatars", "/meta", "", 403), unknown("not-answered", "avatars.front")
+    ),
+    "a GPU less": stage(
+        lambda w: w.say("avatars", "/meta/gpu", {"ok": True, "gpus": [{}]}), drift("gpus-missing", "hosts.stage-1.gpus")
+    ),
+    "GPUs that cannot be listed": stage(
+        lambda w: w.say("avatars", "/meta/gpu", {"ok": False, "error": "no tool", "code": 1}),
+        unknown("not-answered", "avatars.front"),
+    ),
+    "a full GPU": stage(
+        lambda w: w.say(
+            "avatars", "/meta/gpu/stats", {"gpus": [{"memory": {"used_mib": 86, "total_mib": 100}}, {"memory": "?"}]}
+        ),
+        warning("gpu-memory-full", "avatars.front"),
+    ),
+    "a slot that is not there": stage(
+        lambda w: w.say("avatars", "/power/projects/vtuber-mira", {"detail": "unknown"}, 404),
+        drift("slot-missing", "avatars.front"),
+    ),
+    "a slot that says nothing": stage(
+        lambda w: w.say("avatars", "/power/projects/vtuber-vega", "Connection refused", 0),
+        unknown("not-answered", "avatars.back"),
+    ),
+    "a service of a stack that does not run": stage(
+        lambda w: w.step("avatar/slot-03", "start", "does not run"), drift("node-not-running", "avatars.back")
+    ),
+    "a checkout that is elsewhere": stage(
+        lambda w: w.hosts["stage-1"]["state"]["processes"][2]["drift"].append("its checkout is not at v1.3.6"),
+        drift("changed-on-host", "avatars.front"),
+    ),
+    # What public addresses say.
+    "a service address that is refused": dual(
+        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="it refuses", refused=True)),
+        drift("service-address-silent", "hosts.gpu.public"),
+    ),
+    "a service address of somebody else": dual(
+        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(404)),
+        drift("service-address-silent", "hosts.gpu.public"),
+    ),
+    "a service address that is not reached from here": dual(
+        lambda w: public(w, "https://orch.example.net:8935/healthz", Answer(0, reason="no way there")),
+        unknown("not-answered", "hosts.gpu.public"),
+    ),
+    "an administration that anybody reaches": dual(
+        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(200)),
+        drift("administration-exposed", GATE),
+    ),
+}  # fmt: skip
+
+CASES = [
+    pytest.param(planted, documented, id=f"{name}{' (documented)' if documented else ''}")
+    for name, planted in PLANTED.items()
+    for documented in planted.forms
+]
+
+
+@pytest.mark.parametrize(("planted", "documented"), CASES)
+def test_planted_drift_is_found_and_nothing_else(planted: Planted, documented: bool) -> None:
+    world = World(compiled_example(planted.fleet), documented)
+    planted.change(world)
+    assert world.found() == sorted(planted.expected)
+
+
+def test_there_are_enough() -> None:
+    assert sum(bool(planted.expected) for planted in PLANTED.values()) >= 60
+
+
+def test_exit_code_is_that_of_the_worst() -> None:
+    world = World(compiled_example("dual-onchain"))
+    assert world.judged().exit_code == 0
+    world.change("gate", "/senderInfo", Deposit=0)
+    assert world.judged().exit_code == 0, "a warning"
+    unreachable(world, "gpu")
+    assert world.judged().exit_code == 4
+    world.say("gate", "/getLogLevel", "3")
+    assert world.judged().exit_code == 1
