@@ -115,7 +115,7 @@ AVATARS = {
     ),
     "/power/projects/{project}": Row(
         "avatar-stage", "avatars", STACK, "/power/projects/vtuber-noor", {"state": "sleeping"},
-        fact=("slot-01", "sleeping"),
+        fact=("state", "sleeping"),
     ),
     "/cluster": Row(
         "avatar-stage", "avatars", STACK, "/cluster", [200], fact=("cluster control", "answers 200 to its own host")

@@ -39,6 +39,11 @@ RUNNING_PAGES: dict[str, Page] = {
         "neither its new release nor the one before was well, so no rollout touches it until a person has looked.",
         "Look at the logs of its nodes, then deploy with --clear HOST.",
     ),
+    "host-silent": Page(
+        "A host answered, and said nothing of a node that the spec has there.",
+        "nobody compared what that node runs with anything.",
+        "Deploy again: the program on the host may be older than the spec, or know another release.",
+    ),
     "node-not-in-spec": Page(
         "A host runs a node that the spec does not have there.",
         "it uses a wallet, ports or GPUs that nobody counts, and a node that was moved may run twice.",
