@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from .places import BOOTED, CURRENT, JOURNAL, RELEASES, STATE, SWITCH, Json, RefusedError
 
-
 GOES_ON = ("initializing", "starting", "running", "degraded", "maintenance")
 """What systemd says of a host that is not being shut down."""
 
