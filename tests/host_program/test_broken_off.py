@@ -41,7 +41,7 @@ class Machine:
         self.ill: set[bytes] = set()
         self.left: int | None = None
         self.changes = 0
-        self.stopping = False
+        self.state = "running"
         self.reborn()
 
     def reborn(self) -> None:
@@ -88,8 +88,8 @@ class Machine:
                 blocks.append(f"Id=livepeer-{name}.service\nActiveState={active}\nMainPID={pid}\nNRestarts=0\n")
             return done(0, "\n".join(blocks), "")
         if words[:2] == ("systemctl", "is-system-running"):
-            return done(int(self.stopping), "stopping\n" if self.stopping else "running\n", "")
-        if words[:2] == ("systemctl", "start") and self.stopping:
+            return done(int(self.state != "running"), self.state + "\n", "")
+        if words[:2] == ("systemctl", "start") and self.state != "running":
             return done(1, "", "Transaction is destructive.")
         for word in words[2:]:
             node = word.removesuffix(".service").removeprefix("livepeer-")
@@ -103,14 +103,15 @@ class Machine:
         name = service["name"]
         return "" if pid and not any(mark in self.running[name] for mark in self.ill) else f"{name} is ill"
 
-    def shut_down(self) -> None:
-        """Begin an orderly shutdown: nodes stop, and nothing starts any more."""
-        self.stopping = True
+    def shut_down(self, state: str) -> None:
+        """Begin an orderly shutdown: nodes stop, nothing starts any more, and systemd says a state, or nothing."""
+        Path(self.program["BOOTED"]).mkdir(parents=True)
+        self.state = state
         self.running.clear()
 
     def boot(self) -> None:
         """Start all nodes from their links, and then end what the shutdown broke off."""
-        self.stopping = False
+        self.state = "running"
         self.running = {node: self.unit(node) for node in NODES}
         self.reborn()
         self.program["boot_id"] = lambda: "another boot"
@@ -218,8 +219,11 @@ def test_two_ill_releases_are_quarantine(machine: Machine) -> None:
     assert refused["code"] == "host-quarantined" and "--clear edge" in refused["message"]
 
 
+@pytest.mark.parametrize("state", ["stopping", ""])
 @pytest.mark.parametrize("begins", ["switching", "watching", "reverting"])
-def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(machine: Machine, begins: str) -> None:
+def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(
+    machine: Machine, begins: str, state: str
+) -> None:
     """Whoever still lives, and sees nodes end and none start, must not take that for what is wrong with a release."""
     switch, program = machine.begin(2), machine.program
     machine.ill |= {b"release 2 "} if begins == "reverting" else set()
@@ -228,7 +232,7 @@ def test_host_that_is_shut_down_in_the_middle_goes_back_when_it_boots(machine: M
     def entering(switch: dict[str, Any], phase: str, **facts: Any) -> None:
         enter(switch, phase, **facts)
         if phase == begins:
-            machine.shut_down()
+            machine.shut_down(state)
 
     program["enter"] = entering
     with pytest.raises(program["RefusedError"], match="it goes back when it boots"):

@@ -43,6 +43,6 @@ def wait(until: Callable[[], bool], seconds: float, what: str) -> None:
         time.sleep(0.1)
 
 
-def in_phase(host: Host, *phases: str, seconds: float = 60) -> None:
+def in_phase(host: Host, *phases: str, seconds: float = 180) -> None:
     """Wait for a phase of the switch; "" is none that is open."""
     wait(lambda: switch_of(host).get("phase", "") in phases, seconds, f"{host.name} is not {phases}")

@@ -131,7 +131,7 @@ def test_rollout_killed_in_the_middle_of_a_move_is_gone_on_with(fleet: Moving) -
     fleet.change(GATE_MOVES)
     with fleet.sampled(GATE) as counts:
         rollout = fleet.begin()
-        wait(lambda: fleet.homes("gate") == [], 60, "gate does not leave its host")
+        wait(lambda: fleet.homes("gate") == [], 180, "gate does not leave its host")
         subprocess.run(["pkill", "-KILL", "-f", "--", f"-m fleetc deploy {fleet.directory}"], check=True)
         rollout.communicate(timeout=60)
         in_phase(fleet.hosts["one"], "", "reverted", "healthy", seconds=60)

@@ -258,7 +258,7 @@ def test_rolling_deploy_lets_orchestrators_finish_their_sessions(fleet: Regions)
     stays.write("/var/lib/livepeer/eu-images-1/standin-sessions", b"1")
     with fleet.sampled() as samples:
         rollout = fleet.begin()
-        wait(lambda: switch_of(ends).get("step", [""])[0] == "drain", 60, "nothing is drained")
+        wait(lambda: switch_of(ends).get("step", [""])[0] == "drain", 180, "nothing is drained")
         time.sleep(1.5)
         assert not _changed(fleet.sample(), number) & {"eu-gpu-1"}, "it restarted with its sessions"
         ends.write("/var/lib/livepeer/eu-video-1/standin-sessions", b"0")
@@ -318,7 +318,7 @@ def test_host_that_reboots_while_its_release_comes(fleet: Regions) -> None:
     canary.write("/run/held", b"")  # gone with the boot
     rollout = fleet.begin()
     wait(
-        lambda: canary.run("test", "-e", "/opt/fleetc/releases/.new/.wanted.json").returncode == 0, 60, "nothing comes"
+        lambda: canary.run("test", "-e", "/opt/fleetc/releases/.new/.wanted.json").returncode == 0, 180, "nothing comes"
     )
     canary.reboot()
     said = rollout.communicate(timeout=120)[0]
@@ -359,7 +359,7 @@ def test_hosts_that_reboot_in_each_phase_of_a_switch_go_back(fleet: Regions) -> 
 
 def starts(host: Host) -> None:
     """Wait until a switch is about to start a node, for which it has stopped all it had to."""
-    wait(lambda: journal_of(host)[-1].get("do") == "start", 60, f"{host.name} starts nothing")
+    wait(lambda: journal_of(host)[-1].get("do") == "start", 180, f"{host.name} starts nothing")
 
 
 def test_next_rollout_heals_and_moves_a_node_that_comes_back_with_a_rollback(fleet: Regions) -> None:

@@ -17,7 +17,10 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .places import CURRENT, JOURNAL, RELEASES, STATE, SWITCH, Json, RefusedError
+from .places import BOOTED, CURRENT, JOURNAL, RELEASES, STATE, SWITCH, Json, RefusedError
+
+GOES_ON = ("initializing", "starting", "running", "degraded", "maintenance")
+"""What systemd says of a host that is not being shut down."""
 
 
 class Done(NamedTuple):
@@ -239,8 +242,12 @@ def locked(seconds: float) -> Iterator[None]:
 
 
 def is_shutting_down() -> bool:
-    """Whether the host reboots or is being switched off: its nodes stop then, and none can be started."""
-    return run("systemctl", "is-system-running").out.strip() == "stopping"
+    """Whether the host reboots or is being switched off: its nodes stop then, and none can be started.
+
+    At the end of that systemd answers nothing any more, so only one that says that it goes on is believed.
+    """
+    said = run("systemctl", "is-system-running").out.strip()
+    return said == "stopping" or (said not in GOES_ON and os.path.isdir(BOOTED))
 
 
 def boot_id() -> str:
