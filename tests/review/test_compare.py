@@ -164,12 +164,13 @@ def test_comment_or_order_alone_is_of_class_none(name: str) -> None:
 # --- each change once -----------------------------------------------------------------------------
 
 
-def test_flag_that_shows_in_four_files_is_one_change_with_their_lines() -> None:
+def test_flag_that_shows_in_five_files_is_one_change_with_their_lines() -> None:
     found = review(DEMO, DEMO.replace("max_sessions = 4", "max_sessions = 3"))
     (change,) = found.changes
     assert (change.kind, change.what, change.old, change.new) == ("argument", "-maxSessions", "4", "3")
     shown = [line.artifact for line in change.lines]
-    assert shown == ["hosts/studio/orch/compose.yaml", "hosts/studio/orch/launch.flags"]
+    node = ["hosts/studio/orch/compose.yaml", "hosts/studio/orch/launch.flags"]
+    assert shown == [*node, *["monitoring/alerts.yml"] * 3]  # expression, label and sentence of the rule
     assert {line.change for file in found.files for line in file.lines if file.path.startswith("hosts/")} == {0}
 
 

@@ -4,7 +4,7 @@ In: the blueprint, the sources and all other artifacts. Out: `manifest.json`. `d
 tell files of fleetc from others.
 
 Changes of two people merge here whenever they merge in the files: each digest has its own line between lines that
-seldom change, and files that every change of a spec touches have no digest.
+seldom change, and files that changes of different nodes touch have no digest.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.artifacts import Member, json_line, json_members, json_string, without_hidden
 from fleetc.emit.draft import Draft, Lines
 from fleetc.emit.traced import Line, Origins
-from fleetc.emit.tree import FLEET_PAGE, MANIFEST, SPEC_FOLDER
+from fleetc.emit.tree import ALERT_RULES, FLEET_PAGE, MANIFEST, SPEC_FOLDER
 from fleetc.places.origin import derived, given
 from fleetc.toml.document import Source
 from fleetc.upstream import format_release
@@ -91,5 +91,5 @@ def entry(path: str, mode: str, origins: Iterable[str], digest: str) -> str:
 
 
 def is_shared(path: str) -> bool:
-    """Whether a file describes the whole fleet, so that any two changes of a spec conflict in it."""
-    return path == FLEET_PAGE or path.startswith(SPEC_FOLDER)
+    """Whether a file describes the whole fleet, so that changes of different nodes change it on both sides."""
+    return path in (FLEET_PAGE, ALERT_RULES) or path.startswith(SPEC_FOLDER)

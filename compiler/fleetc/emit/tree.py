@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 MANIFEST = "manifest.json"
 FLEET_PAGE = "FLEET.md"
+ALERT_RULES = "monitoring/alerts.yml"
 SPEC_FOLDER = "spec/"
 """Where a tree has the texts that it was compiled from."""
 
