@@ -117,15 +117,21 @@ def wanted(*services: dict[str, Any]) -> dict[str, Any]:
     return {"digest": "a" * 64, "runtime": "systemd", "services": list(services), "host": "h", "fleet": "f"}
 
 
-def request(program: Program, questions: list[dict[str, str]], needs: tuple[dict[str, Any], ...] = ()) -> Any:
+def request(program: Program, questions: list[dict[str, Any]], needs: tuple[dict[str, Any], ...] = ()) -> Any:
     given = {"format": 1, "do": "verify", "wanted": wanted(), "needs": list(needs), "questions": questions}
     return program["answer"](given)
+
+
+def questions_to(where: str, count: int) -> list[dict[str, Any]]:
+    return [{"id": str(number), "where": where, "path": "/status", "metrics": []} for number in range(count)]
 
 
 def test_one_host_has_one_limit_of_time(program: Program) -> None:
     program["ALL_SECONDS"] = 1.5
     with ill(silent) as server:
-        questions = [{"id": str(number), "where": server.address, "path": "/status"} for number in range(200)]
+        questions = [
+            {"id": str(number), "where": server.address, "path": "/status", "metrics": []} for number in range(200)
+        ]
         begun = time.monotonic()
         found = request(program, questions)
     assert time.monotonic() - begun < 10
@@ -137,11 +143,24 @@ def test_one_host_has_one_limit_of_time(program: Program) -> None:
 def test_all_answers_together_have_a_limit_of_size(program: Program) -> None:
     program["ALL_LIMIT"] = 1_000_000
     with ill(says(b"x" * 200_000)) as server:
-        questions = [{"id": str(number), "where": server.address, "path": "/status"} for number in range(30)]
+        questions = [
+            {"id": str(number), "where": server.address, "path": "/status", "metrics": []} for number in range(30)
+        ]
         found = request(program, questions)
     bodies = sum(len(one.get("body", "")) for one in found["answers"].values())
     assert found["ok"] and 0 < bodies <= 1_000_000
     assert {one["status"] for one in found["answers"].values()} == {0, 200}
+
+
+def test_of_metrics_only_those_that_are_named_are_handed_on(program: Program) -> None:
+    text = "# HELP a_b x\n# TYPE a_b gauge\n" + 'a_b{x="1"} 7\n' + "other 1\n" * 50_000 + "a_b_c 3"
+    with ill(says(text.encode())) as server:
+        found = program["answer_to"](server.address, "/metrics", time.monotonic() + 60, ["a_b"])
+        assert found == {"status": 200, "body": 'a_b{x="1"} 7\na_b_c 3'}
+        assert asked(program, server.address)["reason"] == "its answer is longer than 256 kB"
+    with ill(says(b"x" * 5_000_000)) as server:
+        found = program["answer_to"](server.address, "/metrics", time.monotonic() + 60, ["a_b"])
+        assert found["status"] == 0, "it was not read to the end"
 
 
 # The chain.

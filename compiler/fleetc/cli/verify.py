@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint
     from fleetc.language.fleet import Fleet
     from fleetc.pipeline import Compiled
+    from fleetc.rollout.hosts.runner import Event
     from fleetc.rollout.verify.data import Found
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report
@@ -95,6 +97,7 @@ def verify(
     Exit codes: 0 all is as reviewed, 1 drift, 4 something could not be asked.
     """
     _refuse_wrong_usage(form, write, watch)
+    _need_file(write)
     settings = load_settings(spec, overlay=overlay, output=output, forks=forks, worker=worker)
     compiled, _ = compile_or_exit(spec, settings, Format.text)
     assert compiled.tree is not None  # noqa: S101  # it compiled
@@ -124,12 +127,24 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
         raise typer.Exit(USAGE)
 
 
+def _need_file(write: Path | None) -> None:
+    """Exit where the report could not be put, before any host is asked."""
+    from fleetc.disk.manifest import FilesError
+    from fleetc.disk.whole import need_regular
+
+    try:
+        if write is not None:
+            need_regular(write, "report-not-a-file", "name a file to write; without -o, the report is printed")
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+
+
 def _watch(asked: _Asked, seconds: int) -> NoReturn:
     """Look again and again; tell the first look whole, and of each later one what changed. Ends by an interrupt."""
     before: _Look | None = None
     try:
         while True:
-            look = _look(asked)
+            look = _look(asked, told=before is None)
             _write(asked, look)
             if before is None:
                 _tell(asked, look)
@@ -144,8 +159,8 @@ def _watch(asked: _Asked, seconds: int) -> NoReturn:
         raise typer.Exit(before.verdict.exit_code) from None
 
 
-def _look(asked: _Asked) -> _Look:
-    """One look at the fleet."""
+def _look(asked: _Asked, told: bool = True) -> _Look:
+    """One look at the fleet; what Ansible does meanwhile is `told` on stderr."""
     from fleetc.messages.locate import locate
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.hosts.rolling import hosts_of
@@ -157,7 +172,8 @@ def _look(asked: _Asked) -> _Look:
     compiled = asked.compiled
     tree, blueprint, fleet = compiled.tree, compiled.blueprint, compiled.checked.fleet
     assert tree is not None and blueprint is not None and fleet is not None  # noqa: S101  # it compiled
-    with failures(), progress(sys.stderr) as show:
+    shown = progress(sys.stderr) if told else nullcontext(_ignore)
+    with failures(), shown as show:
         hosts = hosts_of(blueprint, asked.limit)
         answers = ask_hosts(tree, fleet, blueprint, asked.settings, hosts, show)
     verdict = judge(fleet, blueprint, answers, _of_public(fleet, blueprint, hosts) if asked.public else ())
@@ -165,6 +181,10 @@ def _look(asked: _Asked) -> _Look:
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
     return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
+
+
+def _ignore(_event: Event) -> None:
+    """Takes an event of Ansible, and tells nobody."""
 
 
 def _of_public(fleet: Fleet, blueprint: Blueprint, hosts: tuple[str, ...]) -> tuple[Found, ...]:
@@ -192,14 +212,13 @@ def _tell(asked: _Asked, look: _Look) -> None:
 def _write(asked: _Asked, look: _Look) -> None:
     """Write the whole look to the file that was asked for, if any."""
     from fleetc.disk.manifest import FilesError
-    from fleetc.disk.whole import need_regular, write_whole
+    from fleetc.disk.whole import write_whole
     from fleetc.rollout.verify.report import summary
 
     if asked.write is None:
         return
     text = _text(asked, look) + (f"\n{summary(look.report)}\n" if asked.form is VerifyFormat.text else "")
     try:
-        need_regular(asked.write, "report-not-a-file", "name a file to write; without -o, the report is printed")
         write_whole(asked.write, text.encode("utf-8", "backslashreplace"))
     except FilesError as failure:
         files_failure(failure, Format.text)

@@ -9,8 +9,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -171,10 +173,10 @@ def test_a_report_replaces_no_directory_link_or_device(run: Run, fleet: Fleet, t
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe")
     for place in (tmp_path, tmp_path / "link", tmp_path / "pipe"):
-        fleet.number = -1
         done = run("-o", place)
         assert "error[report-not-a-file]" in done.stderr, done.stderr
         assert done.returncode == 1
+    assert fleet.number == -1, "no host was asked"
     assert (tmp_path / "real").read_text() == "mine\n"
     assert (tmp_path / "link").is_symlink()
 
@@ -235,6 +237,38 @@ def test_an_interrupt_before_the_first_look_is_one(run: Run, monkeypatch: pytest
     monkeypatch.setattr("fleetc.rollout.hosts.verify.ask_hosts", interrupted)
     done = run("--watch", 30)
     assert done.returncode not in (0, 1, 4)
+
+
+def test_an_interrupted_watch_of_real_hosts_ends_with_the_code_of_its_last_look(
+    tmp_path: Path, processes: None
+) -> None:
+    """One host, at a port where nobody listens: each look says that it is unknown, and the second one says nothing."""
+    text = (INVENTORIES / "demo/fleet.toml").read_text(encoding="utf-8").replace("192.0.2.10", "127.0.0.9")
+    (tmp_path / "fleet.toml").write_text(text.replace('runtime = "docker"', 'runtime = "docker"\nssh_port = 1'))
+    assert fleetc("compile", cwd=tmp_path).returncode == 0
+    target = tmp_path / "look.prom"
+    command = [sys.executable, "-I", "-m", "fleetc", "verify", "--no-public", "--watch", "5", "--format", "prometheus"]
+    environment = {**os.environ, "FLEETC_CONNECT_TIMEOUT": "2"}
+    with subprocess.Popen(
+        [*command, "-o", str(target)],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as watching:
+        written: set[int] = set()
+        deadline = time.monotonic() + 120
+        while len(written) < 2 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            written |= {target.stat().st_mtime_ns} if target.exists() else set()
+        watching.send_signal(signal.SIGINT)
+        out, complaints = watching.communicate(timeout=60)
+    assert len(written) == 2, "it looked twice"
+    assert watching.returncode == 4
+    assert out == "1 host with 2 nodes asked: 1 could not be asked\n"
+    assert complaints.count("unreachable") == 1, "Ansible is heard at the first look alone"
+    assert "Traceback" not in complaints
 
 
 @pytest.mark.parametrize(

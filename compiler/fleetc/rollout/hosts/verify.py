@@ -43,7 +43,7 @@ def ask_hosts(
 
 
 def _told(question: Question) -> dict[str, Any]:
-    return {"id": question.id, "where": question.where, "path": question.path}
+    return {"id": question.id, "where": question.where, "path": question.path, "metrics": list(question.metrics)}
 
 
 def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
-from fleetc.language.fleet import Fleet
+from fleetc.analysis.funds import Funds
+from fleetc.blueprint.blueprint import Connection, HostBlueprint, Service
+from fleetc.language.fleet import Fleet, Node
 from fleetc.places.diagnostic import Path
 
 STACK = ""
@@ -21,11 +22,15 @@ AVATARS = "avatars"
 
 
 class Question(NamedTuple):
-    """A GET that the host of a node makes: `where` such as http://127.0.0.1:7935, and a path. Nothing else is sent."""
+    """A GET that the host of a node makes: `where` such as http://127.0.0.1:7935, and a path. Nothing else is sent.
+
+    Of metrics, which are many, the host only hands on the lines of those that are named in `metrics`.
+    """
 
     node: str
     where: str
     path: str
+    metrics: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -126,13 +131,18 @@ class UnknownError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NodeSeen:
-    """One node whose process runs, and what it answered."""
+    """One node whose process runs, and what it answered.
+
+    `funds` is what it pays from, None for one that pays nobody; `edges` are the connections that it begins.
+    """
 
     fleet: Fleet
-    blueprint: Blueprint
     host: HostBlueprint
     service: Service
     replies: Mapping[str, Reply]
+    node: Node
+    funds: Funds | None
+    edges: tuple[Connection, ...]
 
     @property
     def place(self) -> Path:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.analysis.funds import funds
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import market, replies, stack
@@ -57,6 +58,11 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
     found: list[Found] = []
     facts: list[Fact] = []
     running: list[NodeSeen] = []
+    nodes = {(node.table, node.name): node for node in fleet.nodes}
+    paying = {one.node: one for one in funds(fleet)}
+    edges: dict[str, list[Connection]] = {}
+    for edge in blueprint.edges:
+        edges.setdefault(edge.source, []).append(edge)
     for host in blueprint.in_order:
         if host.name not in answers:
             continue
@@ -65,17 +71,14 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
         alive = {one.node for one in answer.processes if one.running}
-        seen = [
-            NodeSeen(fleet, blueprint, host, service, answer.replies)
-            for service in host.services
-            if service.name in alive
-        ]
-        for node in seen:
-            found += _of_node(node)
-            facts += _facts(node)
+        for service in (one for one in host.services if one.name in alive):
+            node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
+            seen = NodeSeen(fleet, host, service, answer.replies, node, paying.get(service.name), own)
+            found += _of_node(seen)
+            facts += _facts(seen)
+            running.append(seen)
         found += stack.findings(fleet, host, answer.replies)
         facts += stack.facts(host, answer.replies)
-        running += seen
     return Verdict(tuple(_once((*found, *market.findings(fleet, blueprint, running), *public))), tuple(facts))
 
 

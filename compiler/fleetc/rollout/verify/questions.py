@@ -12,9 +12,14 @@ from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
 from fleetc.language.fleet import Fleet
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify.data import AVATARS, STACK, Question
+from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 LANGUAGE_MODELS = "http://127.0.0.1:11434"
 """Where a local runtime of language models listens."""
+
+PAYMENTS_FAILED = "livepeer_payment_create_errors"
+METRICS = tuple(sorted({s.read[1] for s in LIVE_SETTINGS.values() if s.read[:1] == ("/metrics",)} | {PAYMENTS_FAILED}))
+"""The metrics that checks look at."""
 
 _OF_EVERY_NODE = ("/status", "/getLogLevel")
 _OF_ITS_ACCOUNT = ("/ethAddr", "/EthChainID", "/maxGasPrice", "/minGasPrice")
@@ -50,7 +55,7 @@ def _of_service(service: Service, on_chain: bool) -> Iterator[Question]:
         if on_chain or path not in _ON_CHAIN:
             yield Question(service.name, where, path)
     if service.monitored:
-        yield Question(service.name, where, "/metrics")
+        yield Question(service.name, where, "/metrics", METRICS)
     if service.health.healthz:
         yield Question(service.name, service.health.healthz, "/healthz")
         for path in _DOCUMENTED.get(service.role, ()):

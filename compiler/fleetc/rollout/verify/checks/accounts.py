@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fleetc.analysis.funds import funds
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.monitoring import Monitoring
@@ -25,14 +24,9 @@ _USUAL_PORTS = {"http": 80, "https": 443}
 _SHOWN_HOURS = 24 * 366
 
 
-def node_of(seen: NodeSeen) -> Node:
-    """The node of the spec."""
-    return next(node for node in seen.fleet.nodes if (node.table, node.name) == seen.place)
-
-
 def account(seen: NodeSeen) -> Iterator[Found]:
     """Its account, and the chain that it talks to."""
-    node = node_of(seen)
+    node = seen.node
     if not talks_to_chain(seen.fleet, node) or not isinstance(node.settings, ChainSettings):
         return
     where = seen.service.health.status
@@ -51,8 +45,7 @@ def account(seen: NodeSeen) -> Iterator[Found]:
 
 def deposit(seen: NodeSeen) -> Iterator[Found]:
     """What a node that pays says of its deposit and reserve."""
-    node = node_of(seen)
-    own = next((one for one in funds(seen.fleet) if one.node == node.name), None)
+    own = seen.funds
     if own is None or seen.service.role not in ("gateway", "remote-signer"):
         return
     said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
@@ -97,7 +90,7 @@ def ether(amount: Fraction) -> str:
 
 def amounts(seen: NodeSeen) -> Iterator[Fact]:
     """What a node that pays says of its deposit and reserve, and how long the deposit lasts; none if it is silent."""
-    own = next((one for one in funds(seen.fleet) if one.node == seen.service.name), None)
+    own = seen.funds
     if own is None:
         return
     try:
@@ -115,7 +108,7 @@ def amounts(seen: NodeSeen) -> Iterator[Fact]:
 
 def registration(seen: NodeSeen) -> Iterator[Found]:
     """What the chain has of an orchestrator, as the node says it: whether it is active, and its address."""
-    node = node_of(seen)
+    node = seen.node
     settings = node.settings
     if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
         return

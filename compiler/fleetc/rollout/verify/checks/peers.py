@@ -12,15 +12,15 @@ from fleetc.language.fleet import Node
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.checks.accounts import place_in, place_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
+from fleetc.rollout.verify.questions import PAYMENTS_FAILED
 
 
 def orchestrators(seen: NodeSeen) -> Iterator[Found]:
     """Whether a gateway has the orchestrators that it lists, or finds any at all."""
     if seen.service.role != "gateway":
         return
-    kinds = {edge.kind: edge for edge in seen.blueprint.edges if edge.source == seen.service.name}
-    listed = [edge.target for edge in seen.blueprint.edges if edge.source == seen.service.name and edge.kind == "pays"]
-    if not listed and "finds" not in kinds:
+    listed = [edge.target for edge in seen.edges if edge.kind == "pays"]
+    if not listed and not any(edge.kind == "finds" for edge in seen.edges):
         return
     status = replies.mapping(seen.reply(seen.service.health.status, "/status"), "/status")
     pool = status.get("OrchestratorPool")
@@ -41,9 +41,7 @@ def orchestrators(seen: NodeSeen) -> Iterator[Found]:
 def workers(seen: NodeSeen) -> Iterator[Found]:
     """Whether the transcoders of an orchestrator are connected. It does not say which AI workers are."""
     transcoders = [
-        edge.target
-        for edge in seen.blueprint.edges
-        if edge.source == seen.service.name and edge.kind == "serves" and edge.target in seen.fleet.transcoders
+        edge.target for edge in seen.edges if edge.kind == "serves" and edge.target in seen.fleet.transcoders
     ]
     if not transcoders:
         return
@@ -60,7 +58,7 @@ def payments(seen: NodeSeen) -> Iterator[Found]:
     """Payments that could not be made since the node started, as its metrics count them."""
     if not seen.service.monitored:
         return
-    failed = replies.metric(seen.reply(seen.service.health.status, "/metrics"), "livepeer_payment_create_errors")
+    failed = replies.metric(seen.reply(seen.service.health.status, "/metrics"), PAYMENTS_FAILED)
     if failed:
         message = f"it could not make {failed} payments since it started: look at its deposit and at its log"
         yield seen.found("warning", "payments-failing", message)

@@ -12,7 +12,6 @@ from fleetc.blueprint.rollout import LiveValue
 from fleetc.lower.common import account
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.checks.accounts import node_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.upstream.live_settings import LIVE_SETTINGS
 
@@ -113,7 +112,7 @@ def _same(said: str, wanted: str) -> bool:
 def _place(seen: NodeSeen, live: LiveValue) -> Path:
     """Where the spec has the setting: a price, or the first given origin of an argument, else the node's table."""
     who = live.name.partition(" ")[2]
-    for price in prices_of(seen.fleet, node_of(seen)) if who else ():
+    for price in prices_of(seen.fleet, seen.node) if who else ():
         if price.to and not price.work and account(seen.fleet, price.to).lower() == who:
             return price.path
     for argument in seen.service.arguments:

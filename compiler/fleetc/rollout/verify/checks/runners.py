@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.node import AiSettings
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.checks.accounts import node_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import runners_of
 from fleetc.upstream import PIPELINES
@@ -30,7 +29,7 @@ def warm_runners(seen: NodeSeen) -> Iterator[Found]:
             said = ", ".join(_told(seen, where) for where in places if where not in well)
             message = f"{len(well)} of its {wanted} warm {pipeline} runners answer ({said})"
             yield seen.found("drift", "runner-silent", message, "models")
-        if effective.gpu_ids(seen.fleet, node_of(seen)):
+        if effective.gpu_ids(seen.fleet, seen.node):
             for where in well:
                 stats = replies.mapping(seen.reply(where, "/hardware/stats"), "/hardware/stats")
                 if not stats.get("gpu_stats", stats.get("gpus")):
@@ -39,7 +38,7 @@ def warm_runners(seen: NodeSeen) -> Iterator[Found]:
 
 def _warm(seen: NodeSeen) -> dict[str, int]:
     """How many containers the node keeps warm, by pipeline."""
-    node = node_of(seen)
+    node = seen.node
     warm: Counter[str] = Counter()
     if not effective.runs_models(seen.fleet, node).value:
         return warm

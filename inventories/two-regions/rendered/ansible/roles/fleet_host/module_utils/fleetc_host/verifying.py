@@ -11,10 +11,10 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from .asking import FAILURES, exchange
+from .asking import BODY_LIMIT, FAILURES, exchange
 from .looking import add_source_drift, look, wanted_state
 from .places import CURRENT, Json
 from .preflight.asked import Asked
@@ -48,8 +48,8 @@ READ_BY_NODES = re.compile(r"LP_[A-Z0-9_]{1,60}")
 def do_verify(request: Json) -> Json:
     """State, answers to questions, other settings of processes, and what the chain says, by the secrets that are here.
 
-    A question has an id, an address ("" for the service of the avatar stack) and a path. An answer has a status and a
-    body, or a reason where there is none.
+    A question has an id, an address ("" for the service of the avatar stack), a path, and names of metrics. An answer
+    has a status and a body, or a reason where there is none.
     """
     wanted = request["wanted"]
     now = look()
@@ -57,7 +57,7 @@ def do_verify(request: Json) -> Json:
     end = time.monotonic() + ALL_SECONDS
     with ThreadPoolExecutor(max_workers=16) as pool:
         asked = [
-            (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"], end))
+            (one["id"], pool.submit(answer_to, one["where"] or steering(), one["path"], end, one["metrics"]))
             for one in request["questions"]
         ]
         needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
@@ -80,8 +80,11 @@ def do_verify(request: Json) -> Json:
     }
 
 
-def answer_to(where: str, path: str, end: float) -> Json:
-    """What is answered to a GET, whatever it is. Nothing is asked after `end`, a time of the monotonic clock."""
+def answer_to(where: str, path: str, end: float, metrics: Sequence[str] = ()) -> Json:
+    """What is answered to a GET, whatever it is. Nothing is asked after `end`, a time of the monotonic clock.
+
+    Of an answer with metrics, only the lines of those that are named in `metrics`, if any are.
+    """
     seconds = min(SECONDS, end - time.monotonic())
     if seconds <= 0:
         return {"status": 0, "reason": "others took all the %d seconds of this host" % ALL_SECONDS}
@@ -94,6 +97,9 @@ def answer_to(where: str, path: str, end: float) -> Json:
     except FAILURES as failure:
         reason = failure.strerror if isinstance(failure, OSError) and failure.strerror else "its answer is no HTTP"
         return {"status": 0, "reason": reason}
+    if metrics and len(content) < BODY_LIMIT:
+        names = tuple(name.encode() for name in metrics)
+        content = b"\n".join(line for line in content.splitlines() if line.startswith(names))
     if len(content) > SAID_LIMIT:
         return {"status": 0, "reason": "its answer is longer than %d kB" % (SAID_LIMIT // 1024)}
     return {"status": status, "body": content.decode(errors="replace")}
