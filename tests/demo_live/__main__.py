@@ -74,10 +74,7 @@ def main(words: list[str]) -> int:
         signal.signal(number, _interrupted)
     try:
         with tempfile.TemporaryDirectory(prefix="fleetc-demo-live-") as work:
-            print(
-                "Starting on this machine: two hosts with sshd, a chain and a stream API. The nodes are stand-ins.",
-                flush=True,
-            )
+            _say("Starting on this machine: two hosts with sshd, a chain and a stream API. The nodes are stand-ins.")
             with standing(directory, Path(work)) as stage:
                 _show(Shell(directory, stage))
     except KeyboardInterrupt:
@@ -103,9 +100,7 @@ def _show(shell: Shell) -> None:
     shell.run("fleetc streams", 1)
     shell.run("fleetc streams --apply", 0)
     shell.run("fleetc streams", 0)
-    _say(
-        "The gateway fails streams. Its log says why; stand-ins write no such lines, so the demo put them on the host."
-    )
+    _say("The gateway fails streams, and its log says why. (A stand-in writes no such log: the demo put it there.)")
     write_log(shell.stage.hosts["edge"], LOG)
     shell.run("fleetc diagnose edge/gate", 1)
 
