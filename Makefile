@@ -8,7 +8,7 @@ QUICK := tests/rules tests/emit tests/test_golden.py tests/test_tidy.py tests/te
   tests/test_signers.py tests/test_live_runners.py tests/test_language_codes.py tests/test_quantities.py tests/test_references.py \
   tests/test_addresses.py tests/test_unit_errors.py tests/test_streams.py tests/test_avatar_language.py tests/test_avatar_lowering.py
 
-.PHONY: help demo quick test test-hosts test-all lint format render bench lock clean
+.PHONY: help demo demo-live quick test test-hosts test-all lint format render bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,10 @@ demo: $(INSTALLED) ## Install into .venv, compile the demo fleet, show what was 
 	@echo "The flags for reviewers: demo/hosts/studio/gate/launch.flags"
 	@echo "The page for people:     demo/FLEET.md"
 	@echo "To see an error message: change a port or misspell a key in inventories/demo/fleet.toml and run make demo again"
+
+demo-live: $(INSTALLED) ## Watch a fleet on this machine with verify, streams and diagnose (root; sshd, unshare, gcc, libssl-dev)
+	@rm -rf demo-live
+	@$(BIN)/python -m tests.demo_live demo-live
 
 quick: $(INSTALLED) ## Rules, language, lowering, formats and tidiness, without tests that start programs
 	$(BIN)/lint-imports --no-cache --no-logo
@@ -72,4 +76,4 @@ lock: ## Update requirements.lock, and from it the packages that workflows insta
 	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file starter/requirements.txt
 
 clean: ## Remove what these targets created
-	rm -rf $(VENV) demo dist
+	rm -rf $(VENV) demo demo-live dist

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.farm_system import FarmError
 from tests.standin import can_build
 from tests.support import ROOT
 
@@ -72,7 +73,10 @@ class SshdHost:
         self._node = Path()
 
     def start(self, node: Path, host_key: Path, public_key: Path) -> None:
-        """Start sshd; containers are processes of the program `node`, and the owner of `public_key` may log in."""
+        """Start sshd; containers are processes of the program `node`, and the owner of `public_key` may log in.
+
+        Raises FarmError with the words of sshd, or of what makes its directories.
+        """
         programs, self._node = self.files / "bin", node
         shutil.copy(_DOCKER, programs / "docker")
         for name in ("systemctl", "systemd-run"):
@@ -91,13 +95,16 @@ class SshdHost:
         script = _ENTER.format(binds=binds, sshd=shutil.which("sshd", path=PROGRAMS), config=config)
         command = ["unshare", "--mount", "sh", "-c", script]
         with (self.files / "sshd.log").open("wb") as log:
-            self._sshd = subprocess.Popen(command, cwd=self.files, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._sshd = subprocess.Popen(
+                command, cwd=self.files, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,  # Ctrl-C ends who started the host, which then ends the host and its nodes
+            )  # fmt: skip
         for _ in range(200):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.05)
-        raise AssertionError((self.files / "sshd.log").read_text())
+        raise FarmError(f"sshd does not start: {(self.files / 'sshd.log').read_text()}")
 
     def inside(self, *command: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run a command with the directories of the host, and with its docker."""

@@ -14,7 +14,7 @@ import pytest
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE
 from fleetc.toml.document import Source
-from tests.bench import fleetgen, measure, observe, review
+from tests.bench import diagnose, fleetgen, measure, observe, review, verify
 from tests.bench.counted import Waits
 from tests.bench.deploy import TASKS
 from tests.bench.hosts import SKIP, Hosts, compiled, spec_text
@@ -90,22 +90,35 @@ def test_review_is_measured_beside_a_compile() -> None:
     assert 5 < report.lines[1].value < 2 * review.MARKDOWN_LINES  # of a small review more is shown
 
 
-def test_logs_are_measured_in_two_sizes_and_two_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observe, "SMALL_MB", 1)
-    report = observe.observe_report(2, 1)
+def test_observation_is_measured_in_one_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagnose, "SMALL_MB", 1)
+    report = observe.observe_report(("streams", "diagnose"), 1, megabytes=2, hosts=0, streams=20)
     assert [line.name for line in report.lines] == [
         "diagnose, 2 MB of glog",
         "diagnose, 1 MB of json-file",
         "peak memory, large log / small log",
         "peak memory of the large log",
+        "fleetc streams / bare httpx loop, time of all answers",
+        "the same, processor time",
+        "answers a second",
     ]
     assert 0.5 < report.lines[2].value < 2
-    assert "nodes" not in report.as_table()
+    assert all(line.value > 0 for line in report.lines)
+    assert report.files == 3 and "nodes" not in report.as_table()
+
+
+def test_verify_is_measured_on_hosts_that_run_as_reviewed(tmp_path: Path) -> None:
+    if missing := needed():
+        pytest.skip(missing)
+    report = measure.new_report(0, 1, tmp_path)
+    (line,) = verify.verify_lines(report, tmp_path, 1, 2)
+    assert line.name == "fleetc verify, 2 nodes on 1 hosts"
+    assert 0 < line.value < 60
 
 
 def test_log_that_is_measured_holds_lines_that_are_known(tmp_path: Path) -> None:
-    observe.write_log(tmp_path / "a.log", 1)
-    observe.write_log(tmp_path / "b.log", 1)
+    diagnose.write_log(tmp_path / "a.log", 1)
+    diagnose.write_log(tmp_path / "b.log", 1)
     content = (tmp_path / "a.log").read_bytes()
     assert content == (tmp_path / "b.log").read_bytes()
     assert 0.01 < content.count(b"OrchestratorCapped") / content.count(b"\n") < 0.1

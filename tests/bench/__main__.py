@@ -1,5 +1,5 @@
 """The command line of the benchmarks: `python -m tests.bench compile --nodes 10000`, `check`, `review`, `deploy`,
-`observe`, and `streams`.
+and `observe`.
 
 In: arguments. Out: Markdown on stdout and, if asked for, JSON in a file; exit code 1 when an aim is missed.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.bench import measure
 from tests.bench.deploy import deploy_report
-from tests.bench.observe import observe_report
+from tests.bench.observe import PARTS, observe_report
 from tests.bench.review import review_report
 
 
@@ -34,14 +34,13 @@ def main() -> int:
     deploying.add_argument("--hosts", type=int, default=20, help="size of the fleet, at least 4")
     deploying.add_argument("--rounds", type=int, default=2, help="how often each is run; the best one counts")
     deploying.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
-    observing = commands.add_parser("observe", help="measure fleetc diagnose on logs as nodes write them")
-    observing.add_argument("--megabytes", type=int, default=1000, help="size of the large log")
+    observing = commands.add_parser("observe", help="measure fleetc diagnose, verify (root, sshd) and streams")
+    observing.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="which of them; by default all")
+    observing.add_argument("--megabytes", type=int, default=1000, help="size of the large log for diagnose")
+    observing.add_argument("--hosts", type=int, default=20, help="hosts for verify, of 25 nodes each")
+    observing.add_argument("--streams", type=int, default=1000, help="how many streams to ask about")
     observing.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
     observing.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
-    streaming = commands.add_parser("streams", help="measure fleetc streams beside a bare httpx loop")
-    streaming.add_argument("--streams", type=int, default=1000, help="how many streams to ask about")
-    streaming.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
-    streaming.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
@@ -60,11 +59,13 @@ def main() -> int:
     elif arguments.command == "deploy":
         report = deploy_report(arguments.hosts, arguments.rounds)
     elif arguments.command == "observe":
-        report = observe_report(arguments.megabytes, arguments.rounds)
-    elif arguments.command == "streams":
-        from tests.bench.streams import streams_report  # others need no httpx
-
-        report = streams_report(arguments.streams, arguments.rounds)
+        report = observe_report(
+            arguments.parts,
+            arguments.rounds,
+            megabytes=arguments.megabytes,
+            hosts=arguments.hosts,
+            streams=arguments.streams,
+        )
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:

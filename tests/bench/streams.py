@@ -1,14 +1,15 @@
 """Measures how fast `fleetc streams` asks about many streams, beside a loop that only sends the same requests by httpx.
 
-In: a number of streams and of rounds. Out: a `Report`. Both ask one stand-in for the API on this machine, in a process
-of its own, with the same number of requests at once. The loop reads the answers as JSON and looks at nothing in them.
+In: a `Report` and a number of streams. Out: lines of the report. Both ask one stand-in for the API on this machine,
+in a process of its own, with the same number of requests at once. The loop reads the answers as JSON and looks at
+nothing in them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 
 import httpx
@@ -18,7 +19,7 @@ from fleetc.online.asking import ask_all
 from fleetc.online.http import Limits, Service, connected
 from fleetc.stream_api.data import IN_SYNC
 from fleetc.stream_api.ids import Known
-from tests.bench.measure import Cost, Line, Report, memory_directory, new_report
+from tests.bench.measure import Cost, Line, Report
 from tests.online.support import TOKEN, Api, running
 from tests.stream_api.support import planned
 
@@ -31,11 +32,10 @@ _LADDER = [
 ]
 
 
-def streams_report(count: int, rounds: int) -> Report:
+def streams_lines(report: Report, count: int) -> Iterator[Line]:
     """Ask about `count` streams in turn with the bare loop; the best round of each counts."""
     plan = planned({"profiles": _LADDER, "userTags": {"seats": 1}})
-    with memory_directory() as work, running() as api:
-        report = new_report(count, rounds, work)
+    with running() as api:
         for start in range(0, count, 200):
             api.put(*(_stored(number) for number in range(start, min(start + 200, count))))
         asking, bare = f"fleetc asks about {count} streams", f"bare httpx loop, {count} requests"
@@ -43,17 +43,14 @@ def streams_report(count: int, rounds: int) -> Report:
             asking: lambda: _ask(api, plan, count),
             bare: lambda: _bare(api, count),
         }
-        for _ in range(rounds):
+        for _ in range(report.rounds):
             for name, way in ways.items():
                 cost = _cost(way)
                 report.costs[name] = report.costs[name].best(cost) if name in report.costs else cost
     took, least = report.costs[asking], report.costs[bare]
-    report.lines = [
-        Line("fleetc streams / bare httpx loop, time of all answers", took.wall_s / least.wall_s, "", SLOWER),
-        Line("the same, processor time", took.processor_s / least.processor_s, "", SLOWER),
-        Line("answers a second", count / took.wall_s, ""),
-    ]
-    return report
+    yield Line("fleetc streams / bare httpx loop, time of all answers", took.wall_s / least.wall_s, "", SLOWER)
+    yield Line("the same, processor time", took.processor_s / least.processor_s, "", SLOWER)
+    yield Line("answers a second", count / took.wall_s, "")
 
 
 def _stored(number: int) -> dict[str, object]:
