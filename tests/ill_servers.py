@@ -96,9 +96,9 @@ ILLNESSES: dict[str, Speaks] = {
     "a byte at a time": dripping(b""),
     "headers a byte at a time": dripping(OK + b"X: "),
     "a body a byte at a time": dripping(OK + b"Content-Length: 1000000\r\n\r\n"),
-    "headers without end": repeated(OK, b"X: y\r\n"),
+    "headers without end": repeated(OK, b"X: y\r\n" * 1000),
     "a header without end": repeated(OK + b"X: ", b"y" * 10_000),
-    "nothing final": repeated(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "nothing final": repeated(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
 }
 """By name. What each server does once somebody is connected, after TLS where it has some."""
 
