@@ -55,9 +55,10 @@ Wanted = Callable[[Fleet, Node], Want | None]
 
 
 def alike(fleet: Fleet, nodes: Iterable[Node], wanted: Wanted) -> Iterator[Alike]:
-    """The nodes of each wanted value, sorted by its text; those of which nothing is wanted are in none.
+    """The nodes of each wanted value; those of which nothing is wanted are in none.
 
-    `nodes` are all that serve the metric in question, unless the expression rules them out by their role.
+    `nodes` are all that serve the metric in question, unless the expression rules them out by their role. Values are in
+    the order of their first node, so another value of one node leaves the others where they are.
     """
     names: list[str] = []
     groups: dict[str, list[tuple[str, Want]]] = {}
@@ -66,7 +67,7 @@ def alike(fleet: Fleet, nodes: Iterable[Node], wanted: Wanted) -> Iterator[Alike
         want = wanted(fleet, node)
         if want is not None:
             groups.setdefault(want.text, []).append((node.name, want))
-    for _, own in sorted(groups.items()):
+    for own in groups.values():
         paths = dict.fromkeys(path for _, want in own for path in want.paths)
         yield Alike(own[0][1], _matcher([name for name, _ in own], names), tuple(paths))
 
