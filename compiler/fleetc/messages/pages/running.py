@@ -65,11 +65,6 @@ RUNNING_PAGES: dict[str, Page] = {
         "Read the reason in the message. A node that starts may need a minute; an address out of reach from here may "
         "be reached from elsewhere, or be left out with --no-public.",
     ),
-    "orchestrator-inactive": Page(
-        "The chain has an orchestrator outside the active set.",
-        "gateways that search the chain do not see it; only those that name it send it work.",
-        "Add stake, or wait for the next round after its registration. If only your own gateways use it, this is fine.",
-    ),
     "orchestrator-not-known": Page(
         "A gateway does not know an orchestrator that the spec lists for it.",
         "it sends that orchestrator no work: it started with another list, or cannot reach it.",
