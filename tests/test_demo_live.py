@@ -78,6 +78,7 @@ def test_demo_shows_the_commands_and_leaves_nothing_but_the_fleet(tmp_path: Path
     assert list(left(work)) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_a_rollout_ends_all_of_it(tmp_path: Path, work: Path) -> None:
     with started(tmp_path / "fleet", work) as demo_live:
         assert demo_live.stdout is not None

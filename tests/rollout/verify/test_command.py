@@ -27,7 +27,7 @@ from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, PRICE, SILENT, f
 from tests.support import INVENTORIES, fleetc
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-SUMMARY = "9 hosts with 9 nodes asked: 2 differ from what was reviewed, 2 could not be asked, 1 warning"
+SUMMARY = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 could not be asked, 1 warning"
 WELL = "9 hosts with 9 nodes asked: all of it is as reviewed"
 
 

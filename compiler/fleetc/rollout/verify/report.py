@@ -122,7 +122,7 @@ def summary(report: Report) -> str:
     warnings = _count(kinds["warning"], "warning") if kinds["warning"] else ""
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
-    differ = f"{kinds['drift']:,} differ{'s' * (kinds['drift'] == 1)} from what was reviewed" if kinds["drift"] else ""
+    differ = f"{_count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
     silent = f"{kinds['unknown']:,} could not be asked" if kinds["unknown"] else ""
     return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
 
