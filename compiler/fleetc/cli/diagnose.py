@@ -118,10 +118,12 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
     """What HOST/NODE asks for."""
     from fleetc.language.quantities import QuantityError, parse_bytes, parse_duration
     from fleetc.rollout.hosts.logs import LIMIT, LONGEST, Asked
+    from fleetc.text.suggestions import did_you_mean
 
     host, _, node = name.partition("/")
     if host not in spec.fleet.hosts:
-        _wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"')
+        guess = did_you_mean(host, spec.fleet.hosts)
+        _wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"; {guess}')
     _need_node(spec.fleet, node)
     home = spec.fleet.nodes_by_name[node].settings.host
     if host != home:

@@ -158,5 +158,5 @@ def test_a_host_out_of_reach_is_unknown(fleet: Verified) -> None:
     fleet.hosts.pop("two").close()
     done = fleet.verify()
     assert done.returncode == 4
-    assert done.stdout == "2 hosts with 2 nodes asked: 1 could not be asked\n"
+    assert done.stdout == "2 hosts with 2 nodes asked: 1 unknown\n"
     assert "warning[host-unreachable]: two: could not be reached: " in done.stderr

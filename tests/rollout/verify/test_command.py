@@ -27,7 +27,7 @@ from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, PRICE, SILENT, f
 from tests.support import INVENTORIES, fleetc
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-SUMMARY = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 could not be asked, 1 warning"
+SUMMARY = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 unknown, 1 warning"
 WELL = "9 hosts with 9 nodes asked: all of it is as reviewed"
 
 
@@ -266,7 +266,7 @@ def test_an_interrupted_watch_of_real_hosts_ends_with_the_code_of_its_last_look(
         out, complaints = watching.communicate(timeout=60)
     assert len(written) == 2, "it looked twice"
     assert watching.returncode == 4
-    assert out == "1 host with 2 nodes asked: 1 could not be asked\n"
+    assert out == "1 host with 2 nodes asked: 1 unknown\n"
     assert complaints.count("unreachable") == 1, "Ansible is heard at the first look alone"
     assert "Traceback" not in complaints
 

@@ -117,8 +117,8 @@ def test_a_limit_shows_its_hosts_alone_and_says_so() -> None:
 def test_summary_never_calls_unknown_fine() -> None:
     assert summary(looks.look()) == "9 hosts with 9 nodes asked: all of it is as reviewed"
     assert summary(looks.look((looks.DEPOSIT,))) == "9 hosts with 9 nodes asked: all of it is as reviewed; 1 warning"
-    assert summary(looks.look((looks.CUT,))) == "9 hosts with 9 nodes asked: 1 could not be asked"
-    said = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 could not be asked, 1 warning"
+    assert summary(looks.look((looks.CUT,))) == "9 hosts with 9 nodes asked: 1 unknown"
+    said = "9 hosts with 9 nodes asked: 2 differences from what was reviewed, 2 unknown, 1 warning"
     assert summary(looks.every_day()) == said
 
 

@@ -123,7 +123,7 @@ def summary(report: Report) -> str:
     if not kinds["drift"] and not kinds["unknown"]:
         return f"{looked}: all of it is as reviewed{'; ' + warnings if warnings else ''}"
     differ = f"{_count(kinds['drift'], 'difference')} from what was reviewed" if kinds["drift"] else ""
-    silent = f"{kinds['unknown']:,} could not be asked" if kinds["unknown"] else ""
+    silent = f"{kinds['unknown']:,} unknown" if kinds["unknown"] else ""
     return f"{looked}: {', '.join(filter(None, (differ, silent, warnings)))}"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, AvatarSlot, HostBlueprint, StackBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Found, Question, Reply, UnknownError
+from fleetc.rollout.verify.data import AVATARS, STACK, Fact, Found, Kind, Question, Reply, UnknownError
 
 _FULL_PERCENT = 85
 """From how much of its memory in use a GPU should serve nothing else, as the stack's operators are told."""
@@ -119,6 +119,6 @@ def _reply(answers: Mapping[str, Reply], path: str) -> Reply:
     return found
 
 
-def _found(host: HostBlueprint, stack: StackBlueprint, kind: str, code: str, message: str) -> Found:
+def _found(host: HostBlueprint, stack: StackBlueprint, kind: Kind, code: str, message: str) -> Found:
     place = ("avatars", stack.name)
-    return Found(kind, code, host.name, AVATARS, f"avatar stack {stack.name}: {message}", place)  # type: ignore[arg-type]
+    return Found(kind, code, host.name, AVATARS, f"avatar stack {stack.name}: {message}", place)
