@@ -7,6 +7,7 @@ counts them, and ends with its block.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import ssl
 import subprocess
@@ -20,7 +21,7 @@ ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e"
 PAUSE = 0.1
 """Seconds between the bytes of those that send one at a time: less than any limit for one packet."""
 
-Speaks = Callable[[socket.socket], None]
+Speaks = Callable[[socket.socket], object]
 
 
 def says(body: bytes, status: str = "200 OK", *headers: str) -> Speaks:
@@ -91,6 +92,7 @@ ILLNESSES: dict[str, Speaks] = {
     "a refusal": says(b"no", "500 Internal Server Error"),
     "no HTTP": lambda peer: peer.sendall(b"SSH-2.0-OpenSSH_9.2\r\n"),
     "nothing": lambda peer: None,
+    "a record that nobody can decrypt": lambda peer: os.write(peer.fileno(), b"\x17\x03\x03\x00\x20" + b"x" * 32),
     "a status that is none": lambda peer: peer.sendall(b"HTTP/1.1 \xff\xfe\r\n\r\n"),
     "silence": silent,
     "a byte at a time": dripping(b""),

@@ -11,12 +11,11 @@ import typer
 
 from fleetc.cli.options import (
     HERE,
-    USAGE,
     OverlayOption,
     ReportOption,
     SpecArgument,
 )
-from fleetc.cli.output import files_failure, message
+from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.working import (
     compile_or_exit,
     load_settings,
@@ -53,8 +52,7 @@ def affects(
     except files.FilesError as failure:
         files_failure(failure, form)
     except affects.UnknownPlaceError as problem:
-        message(f"error: {problem}")
-        raise typer.Exit(USAGE) from None
+        wrong_usage(str(problem))
     asked_for = paths[: affects.VALUES_LIMIT]
     found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
     typer.echo(affects.as_json(found) if form is Format.json else affects.as_text(found), nl=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, USAGE, FormatOption, OverlayOption, SpecArgument
-from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument
+from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
 
@@ -38,8 +38,7 @@ def check(
     from fleetc.pipeline import check_spec
 
     if explain_prices and form is not Format.text:
-        message("error: --explain-prices prints tables for people; remove --format")
-        raise typer.Exit(USAGE)
+        wrong_usage("--explain-prices prints tables for people; remove --format")
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form)
     if fix:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fleetc.cli.options import (
     HERE,
-    USAGE,
     AssumeDeadOption,
     ClearOption,
     ForksOption,
@@ -31,7 +30,7 @@ from fleetc.cli.options import (
     TakeOverOption,
     WorkerOption,
 )
-from fleetc.cli.output import files_failure, message, plain
+from fleetc.cli.output import files_failure, message, plain, wrong_usage
 from fleetc.cli.planned import around, count, refusals, shard_of
 from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
@@ -92,15 +91,15 @@ def deploy(
     }
     settings = load_settings(spec, overlay=overlay, output=output, **options)
     if plan is None and (allowed_signers or signer):
-        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
+        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
     if resume and (limit or shard or check or plan):
-        _wrong_usage(
+        wrong_usage(
             "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
         )
     if shard and (limit or plan):
-        _wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
+        wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
     part = shard_of(shard)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
@@ -119,11 +118,6 @@ def deploy(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
     tell(outcome, About(spec, settings, blueprint, form))
-
-
-def _wrong_usage(text: str) -> NoReturn:
-    message(f"error: {text}")
-    raise typer.Exit(USAGE)
 
 
 def deploy_planned(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, USAGE, FormatOption, OverlayOption
-from fleetc.cli.output import coloured, message, plain
+from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption
+from fleetc.cli.output import coloured, message, plain, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format, written
@@ -93,7 +93,7 @@ def _spec(path: Path | None, name: str | None, settings: Settings, form: Format)
 
     if path is None:
         if name is not None:
-            _wrong_usage("--node names a node of a spec; name the spec with --spec")
+            wrong_usage("--node names a node of a spec; name the spec with --spec")
         return None
     sources = read_sources(path, settings, form)
     checked = quietly(check_spec, sources)
@@ -111,7 +111,7 @@ def _need_node(fleet: Fleet, name: str) -> None:
     from fleetc.text.suggestions import did_you_mean
 
     if name not in fleet.nodes_by_name:
-        _wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
+        wrong_usage(f'there is no node "{plain(name)}"; {did_you_mean(name, fleet.nodes_by_name)}')
 
 
 def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
@@ -123,25 +123,20 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
     host, _, node = name.partition("/")
     if host not in spec.fleet.hosts:
         guess = did_you_mean(host, spec.fleet.hosts)
-        _wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"; {guess}')
+        wrong_usage(f'there is no file "{plain(name)}", and the spec has no host "{plain(host)}"; {guess}')
     _need_node(spec.fleet, node)
     home = spec.fleet.nodes_by_name[node].settings.host
     if host != home:
-        _wrong_usage(
+        wrong_usage(
             f'there is no file "{plain(name)}", and {plain(node)} is on host {home}: write {home}/{plain(node)}'
         )
     try:
         seconds, limit = parse_duration(since).microseconds // 1_000_000, parse_bytes(size).count
     except QuantityError as problem:
-        _wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
+        wrong_usage(f"--since and --size: {problem.message}; {problem.help}")
     if not (1 <= seconds <= LONGEST and 1 <= limit <= LIMIT):
-        _wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
+        wrong_usage("--since and --size: a log is read for a second to a year, and 64 MiB of it at most")
     return Asked(host, node, seconds, limit)
-
-
-def _wrong_usage(text: str) -> NoReturn:
-    message(f"error: {text}")
-    raise typer.Exit(USAGE)
 
 
 def _fetch(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
+from fleetc.cli.options import USAGE
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -118,3 +119,9 @@ def plain(text: str) -> str:
 def message(text: str) -> None:
     """Print a line of text for people on stderr."""
     sys.stderr.write(plain(text) + "\n")
+
+
+def wrong_usage(text: str) -> NoReturn:
+    """Print what is wrong with the options of a command, and exit."""
+    message(f"error: {text}")
+    raise typer.Exit(USAGE)

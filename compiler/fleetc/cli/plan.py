@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import USAGE, LimitOption, ShardOption, SignerOption, SignersOption
-from fleetc.cli.output import files_failure, message
+from fleetc.cli.options import LimitOption, ShardOption, SignerOption, SignersOption
+from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
 
@@ -87,15 +87,15 @@ def plan(
     settings = load_settings(spec, overlay=overlay, output=output, allowed_signers=allowed_signers, signer=signer)
     if verify is not None:
         if any(option is not None for option in (write, sign, against, expires, shard)):
-            _wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires and --shard")
+            wrong_usage("--verify makes no plan; remove -o, --sign, --against, --expires and --shard")
         _verify(spec, settings, verify, tuple(limit or ()), observe)
         return
     if allowed_signers is not None or signer is not None:
-        _wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
+        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
     if sign is not None and write is None:
-        _wrong_usage("the signature is written beside the plan's file; name that file with -o")
+        wrong_usage("the signature is written beside the plan's file; name that file with -o")
     if shard and limit:
-        _wrong_usage("--shard chooses the hosts, so it takes no --limit")
+        wrong_usage("--shard chooses the hosts, so it takes no --limit")
     _make(spec, settings, tuple(limit or ()), shard_of(shard), against, observe, lifetime, write, sign)
 
 
@@ -192,7 +192,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard
     known = [host.name for host in compiled.blueprint.hosts]
     for name in limit:
         if name not in known:
-            _wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
+            wrong_usage(f'there is no host "{name}"; {did_you_mean(name, known)}')
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
     try:
@@ -210,12 +210,7 @@ def _lifetime(text: str) -> timedelta:
     try:
         lifetime = timedelta(microseconds=parse_duration(text).microseconds)
     except QuantityError as problem:
-        _wrong_usage(f"--expires: {problem.message}; {problem.help}")
+        wrong_usage(f"--expires: {problem.message}; {problem.help}")
     if not _SHORTEST <= lifetime <= LONGEST:
-        _wrong_usage(f"--expires: a plan is valid for at least a second and at most {LONGEST.days} days")
+        wrong_usage(f"--expires: a plan is valid for at least a second and at most {LONGEST.days} days")
     return lifetime
-
-
-def _wrong_usage(text: str) -> NoReturn:
-    message(f"error: {text}")
-    raise typer.Exit(USAGE)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fleetc.cli.options import USAGE
-from fleetc.cli.output import files_failure, message, plain
+from fleetc.cli.output import files_failure, message, plain, wrong_usage
 from fleetc.cli.working import read_sources, target_of
 from fleetc.messages.forms import Format
 
@@ -50,8 +49,7 @@ def shard_of(text: str | None) -> Shard | None:
     try:
         return read_shard(text)
     except ValueError as problem:
-        message(f"error: --shard {plain(text)}: {problem}")
-        raise typer.Exit(USAGE) from None
+        wrong_usage(f"--shard {plain(text)}: {problem}")
 
 
 @contextmanager

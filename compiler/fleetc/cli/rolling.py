@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from fleetc.cli.options import USAGE
-from fleetc.cli.output import files_failure, message, plain, report
+from fleetc.cli.output import files_failure, message, plain, report, wrong_usage
 from fleetc.cli.working import read_sources
 from fleetc.messages.forms import Format, RolloutFormat
 
@@ -112,10 +111,8 @@ def skipped(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for text in given:
         code, _, reason = text.partition("=")
         if not reason.strip():
-            message(f"error: --skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
-            raise typer.Exit(USAGE)
+            wrong_usage(f"--skip takes a code and a reason: --skip {plain(code)}='why this is fine here'")
         if code not in PAGES:
-            message(f'error: no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
-            raise typer.Exit(USAGE)
+            wrong_usage(f'no finding has the code "{plain(code)}"; {did_you_mean(code, PAGES)}')
         found.append((code, reason.strip()))
     return tuple(found)

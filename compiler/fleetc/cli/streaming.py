@@ -51,14 +51,14 @@ def talk(
 
     Raises FilesError, DeployError where nothing can be asked.
     """
-    from fleetc.disk.ids_file import locked_spec
+    from fleetc.disk.ids_file import locked_streams
     from fleetc.lower.streams import lower_stream_api
 
     api = _trusted(lower_stream_api(fleet), settings, spec)
     talking = _Talk(spec, api, chosen, set(fleet.streams), settings)
     if not apply:
         return asyncio.run(talking.ask())
-    with locked_spec(spec):
+    with locked_streams(spec):
         return asyncio.run(talking.apply(form))
 
 
@@ -172,7 +172,7 @@ class _Talk:
     def _keep(self, name: str, known: Known | None) -> None:
         """Write down what is known of a stream now."""
         from fleetc.disk.files import FilesError
-        from fleetc.disk.ids_file import write_ids_file
+        from fleetc.disk.whole import write_whole
         from fleetc.stream_api.ids import ids_text
 
         streams = self._ids.setdefault(self._service.base_url, {})
@@ -180,7 +180,7 @@ class _Talk:
         if known is not None:
             streams[name] = known
         try:
-            write_ids_file(self._path, ids_text(self._ids))
+            write_whole(self._path, ids_text(self._ids).encode())
         except FilesError as problem:
             if known is not None and known.id is not None:
                 text = f"{problem.message}; {name} has the id {known.id}: write that down"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, USAGE, OverlayOption, ReportOption, SpecArgument
-from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, ReportOption, SpecArgument
+from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.streaming import Told, talk
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
@@ -111,14 +111,11 @@ def _need_one_way(
 ) -> None:
     """Exit where options do not go together."""
     if observed is None and (status is not None or bindings is not None):
-        message("error: --status and --bindings belong to an answer in a file; name the file with --observed")
-        raise typer.Exit(USAGE)
+        wrong_usage("--status and --bindings belong to an answer in a file; name the file with --observed")
     if observed is not None and apply:
-        message("error: --observed talks to nobody, so it takes no --apply")
-        raise typer.Exit(USAGE)
+        wrong_usage("--observed talks to nobody, so it takes no --apply")
     if observed is not None and len(stream or ()) != 1:
-        message("error: --observed has the answer about one stream; name it with --stream")
-        raise typer.Exit(USAGE)
+        wrong_usage("--observed has the answer about one stream; name it with --stream")
 
 
 def _chosen(checked: Checked, names: list[str] | None) -> list[StreamBlueprint]:
@@ -131,8 +128,7 @@ def _chosen(checked: Checked, names: list[str] | None) -> list[StreamBlueprint]:
     for name in names or ():
         if name not in plans:
             advice = did_you_mean(name, plans, "" if plans else "the spec declares none")
-            message(f'there is no stream "{name}"; {advice}')
-            raise typer.Exit(USAGE)
+            wrong_usage(f'there is no stream "{name}"; {advice}')
     return [plan for name, plan in plans.items() if not names or name in names]
 
 

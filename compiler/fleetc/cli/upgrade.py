@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, USAGE, OverlayOption, SpecArgument
-from fleetc.cli.output import coloured, message, plain, report
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.output import coloured, plain, report, wrong_usage
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -39,8 +39,7 @@ def upgrade(
     target = read_release(to)
     if target is None:
         known = {format_release(release): release for release in RELEASES}
-        message(f'fleetc knows no release "{plain(to)}"; {_known_releases(to, known)}')
-        raise typer.Exit(USAGE)
+        wrong_usage(f'fleetc knows no release "{plain(to)}"; {_known_releases(to, known)}')
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format(form))
     checked = quietly(check_spec, sources)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
 import typer
 
-from fleetc.cli.options import HERE, USAGE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
-from fleetc.cli.output import coloured, files_failure, message
+from fleetc.cli.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
+from fleetc.cli.output import coloured, files_failure, wrong_usage
 from fleetc.cli.rolling import failures
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_sources, target_of, tell_settings
 from fleetc.messages.forms import Format, written
@@ -123,8 +123,7 @@ def _refuse_wrong_usage(form: VerifyFormat, write: Path | None, watch: int | Non
     elif write is None and form is VerifyFormat.html and sys.stdout.isatty():
         problem = "the page is for a browser; name its file with -o"
     if problem:
-        message(f"error: {problem}")
-        raise typer.Exit(USAGE)
+        wrong_usage(problem)
 
 
 def _need_file(write: Path | None) -> None:

@@ -14,11 +14,10 @@ import typer
 from fleetc.cli.options import (
     HERE,
     PROBLEMS,
-    USAGE,
     OverlayOption,
     ReportOption,
 )
-from fleetc.cli.output import coloured, files_failure, message, report
+from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
 from fleetc.cli.working import (
     load_settings,
     quietly,
@@ -57,8 +56,7 @@ def why(
 
     name, _, number = line.rpartition(":")
     if flag is None and not (name and number.isascii() and number.isdigit() and len(number) < 10):
-        message("error: write FILE:LINE, such as rendered/FLEET.md:12, or a node and one of its flags")
-        raise typer.Exit(USAGE)
+        wrong_usage("write FILE:LINE, such as rendered/FLEET.md:12, or a node and one of its flags")
     form, settings = Format(asked), load_settings(spec, overlay=overlay)
     root = None if flag is not None else files.tree_around(Path(name)) or files.tree_around(Path(name).absolute())
     try:
@@ -77,8 +75,7 @@ def why(
     except provenance.UnknownLineError as problem:
         if flag is None and root is None and not Path(name).exists():
             message(f"error: there is no file {name} and no compiled tree around it: run fleetc compile first")
-        message(f"error: {problem}; {problem.help}")
-        raise typer.Exit(USAGE) from None
+        wrong_usage(f"{problem}; {problem.help}")
     if root is not None and not files.has_line(root / artifact, place, found.text):
         message(f"note: {artifact} was edited, or made by another version of fleetc; this is the line as compiled")
     if form is Format.json:

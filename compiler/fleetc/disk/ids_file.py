@@ -1,6 +1,6 @@
-"""The file with the ids of streams, beside the spec: read, held while streams change, and written whole or not at all.
+"""The file with the ids of streams, beside the spec: read, and held while streams change.
 
-In: the path of a spec, and text. Out: text. What the text means is in `stream_api/ids.py`.
+In: the path of a spec. Out: text. What the text means is in `stream_api/ids.py`; `whole.py` writes it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from fleetc.disk.manifest import REGULAR, FilesError, failure, read_opened, shown
@@ -42,47 +41,26 @@ def read_ids_file(path: Path) -> str | None:
 
 
 @contextmanager
-def locked_spec(spec: Path) -> Iterator[None]:
-    """Hold the spec while streams change, without waiting. Raises `FilesError`: streams-busy."""
+def locked_streams(spec: Path) -> Iterator[None]:
+    """Hold the streams of a spec while they change, without waiting. Raises `FilesError`: streams-busy.
+
+    The lock is on the directory of the spec: editors replace the spec itself.
+    """
+    place = spec.absolute().parent
     try:
-        descriptor = os.open(spec, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise failure(error, str(spec), "open") from error
+        raise failure(error, str(place), "open") from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            message = f"another fleetc changes streams of a spec in {shown(str(place))}"
+            advice = "wait for its end, then run this again"
+            raise FilesError("streams-busy", message, path=str(spec), advice=advice) from error
         yield
-    except BlockingIOError as error:
-        message = f"another fleetc changes the streams of {shown(str(spec))}"
-        advice = "wait for its end, then run this again"
-        raise FilesError("streams-busy", message, path=str(spec), advice=advice) from error
     finally:
         os.close(descriptor)
-
-
-def write_ids_file(path: Path, text: str) -> None:
-    """Write the file; a reader or a crash finds the old text or the new one. Raises `FilesError`."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        inside = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
-        try:
-            if path.exists():
-                os.fchmod(inside, stat.S_IMODE(path.stat().st_mode))
-            rest = text.encode()
-            while rest:
-                rest = rest[os.write(inside, rest) :]
-            os.fsync(inside)
-        finally:
-            os.close(inside)
-        beside.replace(path)
-        parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(parent)
-        finally:
-            os.close(parent)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise failure(error, str(path), "write") from error
 
 
 def _why(error: OSError) -> str:

@@ -1,6 +1,7 @@
 """Puts a single file in place whole: readers see the old content or the new, whatever dies when.
 
-In: a path and bytes. Out: a file of mode 0644. For plans, and reports that others may be reading.
+In: a path and bytes. Out: a file, of mode 0644 if it is new. For plans, ids of streams, and reports that others may be
+reading.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ def need_regular(path: Path, code: str, advice: str) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write beside the place, then rename; makes the directory. Raises FilesError."""
+    """Write beside the place, then rename; makes the directory, and keeps the mode of a file. Raises FilesError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                os.fchmod(descriptor, 0o644)
+                os.fchmod(descriptor, mode)
                 file.write(content)
                 file.flush()
                 os.fsync(descriptor)
@@ -44,5 +46,15 @@ def write_whole(path: Path, content: bytes) -> None:
         except BaseException:
             Path(name).unlink()
             raise
+        _sync(path.parent)
     except OSError as problem:
         raise failure(problem, str(path), "write") from problem
+
+
+def _sync(directory: Path) -> None:
+    """Have a rename in a directory survive a loss of power."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

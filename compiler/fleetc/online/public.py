@@ -9,25 +9,26 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import NamedTuple
 
 import httpx
 
 _AT_ONCE = 32
 _CONNECT_SECONDS, _ANSWER_SECONDS = 5.0, 10.0
-_BODY_LIMIT = 64 * 1024
 
 
 class Answer(NamedTuple):
-    """What a URL answers: `status` is 0 without an answer, and `reason` says why.
+    """What a URL answers: `status` is 0 without one, and `reason` says why. Nobody reads the body.
 
-    `refused` is whether its machine itself turned the connection down, so that it is no matter of the way there.
+    `refused` is whether the machine itself turned the request down, so that the way there is not the cause. `connected`
+    is whether anything took the connection.
     """
 
     status: int
-    body: str = ""
     reason: str = ""
     refused: bool = False
+    connected: bool = False
 
 
 def ask_public(urls: Sequence[str], total_seconds: float = 60.0) -> dict[str, Answer]:
@@ -40,15 +41,20 @@ async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, Answer]:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
     turns = asyncio.Semaphore(_AT_ONCE)
-    async with httpx.AsyncClient(verify=context, timeout=timeout, follow_redirects=False, trust_env=False) as client:
+    cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))  # keeps none
+    begun: set[str] = set()
+    async with httpx.AsyncClient(
+        verify=context, timeout=timeout, follow_redirects=False, trust_env=False, cookies=cookies
+    ) as client:
 
         async def one(url: str) -> Answer:
             async with turns:
+                begun.add(url)
                 try:
                     async with asyncio.timeout(_ANSWER_SECONDS):
                         return await _ask(client, url)
                 except TimeoutError:
-                    return Answer(0, reason=f"no whole answer within {_ANSWER_SECONDS:.0f} seconds")
+                    return Answer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
 
         jobs = {url: asyncio.create_task(one(url)) for url in urls}
         if jobs:
@@ -56,35 +62,40 @@ async def _ask_all(urls: Sequence[str], seconds: float) -> dict[str, Answer]:
             for job in late:
                 job.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-    silent = Answer(0, reason=f"nobody came to ask it within {seconds:.0f} seconds")
-    return {url: silent if job.cancelled() else job.result() for url, job in jobs.items()}
+    late_answer = Answer(0, f"it had not answered when the {seconds:.0f} seconds for all addresses were over")
+    not_asked = Answer(0, f"the {seconds:.0f} seconds for all addresses were over before its turn came")
+    return {
+        url: job.result() if not job.cancelled() else late_answer if url in begun else not_asked
+        for url, job in jobs.items()
+    }
 
 
 async def _ask(client: httpx.AsyncClient, url: str) -> Answer:
     try:
         async with client.stream("GET", url) as reply:
-            body = b""
-            async for piece in reply.aiter_raw():
-                body += piece
-                if len(body) > _BODY_LIMIT:
-                    return Answer(0, reason=f"its answer is longer than {_BODY_LIMIT // 1024} kB")
-            return Answer(reply.status_code, body.decode(errors="replace"))
+            return Answer(reply.status_code, connected=True)
     except httpx.ConnectError as failure:
         return _not_connected(failure)
+    except httpx.ConnectTimeout:
+        return Answer(0, f"no connection within {_CONNECT_SECONDS:.0f} seconds")
     except httpx.TimeoutException:
-        return Answer(0, reason=f"nothing within {_CONNECT_SECONDS:.0f} seconds")
+        return Answer(0, f"no answer within {_ANSWER_SECONDS:.0f} seconds", connected=True)
+    except httpx.RemoteProtocolError:
+        return Answer(0, "its answer is not HTTP", refused=True, connected=True)
+    except (httpx.NetworkError, OSError):  # as a bad TLS record, which httpx lets through
+        return Answer(0, "the connection broke off", connected=True)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
-        return Answer(0, reason="its answer is no HTTP", refused=True)
+        return Answer(0, "it is not an address that can be asked")
 
 
 def _not_connected(failure: httpx.ConnectError) -> Answer:
-    """Why there is no connection: what its machine says is another thing than no way there."""
+    """Why there is no connection: what the machine says is not the same as no way there."""
     causes: list[BaseException] = [failure]
     for cause in causes:  # which grows
         if isinstance(cause, ConnectionRefusedError):
-            return Answer(0, reason="it refuses the connection", refused=True)
+            return Answer(0, "it refuses the connection", refused=True)
         if isinstance(cause, ssl.SSLError):
-            return Answer(0, reason="it does not speak TLS as it should", refused=True)
+            return Answer(0, "it does not speak TLS as it should", refused=True, connected=True)
         causes += cause.exceptions if isinstance(cause, BaseExceptionGroup) else ()
         causes += [one for one in (cause.__cause__ or cause.__context__,) if one is not None]
-    return Answer(0, reason="no way there, or no such name")
+    return Answer(0, "no way there, or no such name")

@@ -60,6 +60,11 @@ def test_plain_file(vault: Path) -> None:
         ("other: 1\n", b"x", "does not define fleet_vault"),
         ("- {\n", b"x", "cannot be decrypted or read"),
         ("", b"x", "does not define fleet_vault"),
+        (
+            "fleet_vault: {one: text, two: [0123456789], three: null}\n",
+            b"x",
+            "else than a text in fleet_vault: three, two",
+        ),
     ],
 )
 def test_file_that_cannot_be_used(vault: Path, content: str | None, password: bytes | None, said: str) -> None:

@@ -130,9 +130,10 @@ def test_a_host_that_answers_nonsense_is_unknown(what: str) -> None:
 def test_public_answers_are_shown_as_they_may_be() -> None:
     compiled = compiled_example("dual-onchain")
     world = World(compiled)
-    for place in world.places:
-        world.public[place.url] = Answer(999, ESCAPES, ESCAPES)
-    assert shown("dual-onchain", compiled, world).exit_code == 1
+    for answer, code in ((Answer(999), 1), (Answer(0, ESCAPES), 4), (Answer(0, ESCAPES, refused=True), 1)):
+        for place in world.places:
+            world.public[place.url] = answer
+        assert shown("dual-onchain", compiled, world).exit_code == code
 
 
 def test_the_body_of_an_answer_is_read_to_a_limit() -> None:

@@ -407,6 +407,10 @@ PLANTED = {
         lambda w: public(w, "http://gateway.example.net:5935/status", Answer(200)),
         drift("administration-exposed", GATE),
     ),
+    "something at the place of an administration": dual(
+        lambda w: public(w, "http://gateway.example.net:5935/status", Answer(0, "silent", connected=True)),
+        unknown("administration-exposed", GATE),
+    ),
 }  # fmt: skip
 
 CASES = [

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fleetc.rollout.hosts.secrets import DeployError, absolute, vault_password
@@ -23,39 +25,52 @@ def vault_values(vault_file: Path | None, password_file: Path | None) -> dict[st
     try:
         if password_path is not None:
             password = password_path.read_bytes().strip(b"\r\n")
-        found = _loaded(file, password)
+        table = _loaded(file, password)
     except OSError as problem:
         raise DeployError(f"the vault cannot be read: {problem.strerror}: {problem.filename}", 1) from None
-    table = found.get("fleet_vault") if isinstance(found, dict) else None
     if not isinstance(table, dict):
         raise DeployError(f"{file} does not define fleet_vault, a mapping of keys to secrets", 1)
-    return {str(key): str(value) for key, value in table.items()}
+    odd = sorted(str(key) for key, value in table.items() if not isinstance(value, str))
+    if odd:
+        raise DeployError(f"{file} has something else than a text in fleet_vault: {', '.join(odd)}", 1)
+    return {str(key): value for key, value in table.items()}
 
 
 def _loaded(file: Path, password: bytes | None) -> object:
-    """The variables of a vault file, encrypted whole or value by value."""
-    with tempfile.TemporaryDirectory(prefix="fleetc-") as place:
-        config = Path(place, "ansible.cfg")
-        config.touch()
-        before = os.environ.get("ANSIBLE_CONFIG")
-        os.environ["ANSIBLE_CONFIG"] = str(config)  # else Ansible reads an ansible.cfg of the working directory
+    """What a vault file, encrypted whole or value by value, has as `fleet_vault`; its mappings are plain ones."""
+    with tempfile.TemporaryDirectory(prefix="fleetc-") as place, _ansible_config(Path(place, "ansible.cfg")):
         from ansible.errors import AnsibleError
         from ansible.parsing.dataloader import DataLoader
         from ansible.parsing.vault import VaultSecret
-    del os.environ["ANSIBLE_CONFIG"]
-    if before is not None:
-        os.environ["ANSIBLE_CONFIG"] = before
     loader = DataLoader()
     if password is not None:
         loader.set_vault_secrets([("default", VaultSecret(password))])
     try:
         found = loader.load_from_file(str(file))
         table = found.get("fleet_vault") if isinstance(found, dict) else None
-        plain = {str(key): str(value) for key, value in table.items()} if isinstance(table, dict) else table
+        return {key: _plain(value) for key, value in table.items()} if isinstance(table, dict) else table
     except (AnsibleError, ValueError) as problem:
         if not file.exists():
             raise DeployError(f"there is no vault file {file}", 1) from None
         kind = type(problem).__name__
         message = f"{file} cannot be decrypted or read ({kind}): is FLEETC_VAULT_PASSWORD_FILE right?"
         raise DeployError(message, 1) from None
-    return {"fleet_vault": plain}
+
+
+def _plain(value: object) -> object:
+    """A value that is decrypted here, so that what is wrong with it shows up; lists and the like as they are."""
+    return value if value is None or isinstance(value, list | dict) else str(value)
+
+
+@contextmanager
+def _ansible_config(empty: Path) -> Iterator[None]:
+    """While Ansible is imported, which would read an ansible.cfg of the working directory, let it read an empty one."""
+    empty.touch()
+    before = os.environ.get("ANSIBLE_CONFIG")
+    os.environ["ANSIBLE_CONFIG"] = str(empty)
+    try:
+        yield
+    finally:
+        del os.environ["ANSIBLE_CONFIG"]
+        if before is not None:
+            os.environ["ANSIBLE_CONFIG"] = before

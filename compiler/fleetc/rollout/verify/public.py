@@ -57,6 +57,11 @@ def findings(places: tuple[Place, ...], answers: Mapping[str, Answer]) -> Iterat
                 message = f"{place.node}: its administration answers at {place.url}, where anybody can steer it"
                 advice = "close that port in the firewall, and find out what forwards it"
                 yield Found("drift", "administration-exposed", place.host, place.node, message, place.path, advice)
+            elif answer.connected:
+                message = f"{place.node}: something takes connections at {place.url}, where its administration must not"
+                message += f" be, but does not say what it is: {answer.reason}"
+                advice = "find out what listens there; if it is the node, close that port in the firewall"
+                yield Found("unknown", "administration-exposed", place.host, place.node, message, place.path, advice)
         elif answer.status != 200:
             said = f"answers {answer.status}" if answer.status else f"does not answer: {answer.reason}"
             message = f"{place.node}: {place.url} {said}"
