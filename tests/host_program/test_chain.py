@@ -270,9 +270,9 @@ ILL: dict[str, tuple[Answer, str]] = {
     "a list": (body(b"[1, 2]"), "has no result"),
     "no result": (body(b"{}"), "has no result"),
     "null": (result(None), "has no result"),
-    "a number of the wrong type": (result(42161), "is no number"),
-    "a number that is none": (result("0xZZ"), "is no number"),
-    "a very long number": (result("0x" + "f" * 100_000), "is no number"),
+    "a number of the wrong type": (result(42161), "is not a number"),
+    "a number that is none": (result("0xZZ"), "is not a number"),
+    "a very long number": (result("0x" + "f" * 100_000), "is not a number"),
     "an error object": (
         error(f"project of {KEY}\x1b[2J is suspended"),
         "it says to eth_chainId: project of *** [2J is",
@@ -353,8 +353,8 @@ def test_chain_is_asked_for_its_id_once_a_host(host: Host, chain: Chain) -> None
 ADDRESSES = {
     "closed": ("http://127.0.0.1:1/", "refused"),
     "no name": ("http://rpc.invalid./", "its name has no address"),
-    "a space": ("http://127.0.0 .1/", "it is no address"),
-    "no port": ("http://127.0.0.1:99999/", "it is no address"),
+    "a space": ("http://127.0.0 .1/", "it is not an address"),
+    "no port": ("http://127.0.0.1:99999/", "it is not an address"),
 }
 
 
@@ -429,7 +429,7 @@ def test_ill_websocket(case: str, host: Host) -> None:
 
 
 def test_server_without_websockets(host: Host) -> None:
-    for status, words in ((200, "it speaks no WebSocket"), (403, "it refuses the key"), (301, "leads elsewhere")):
+    for status, words in ((200, "it does not speak WebSocket"), (403, "it refuses the key"), (301, "leads elsewhere")):
         with standin(body(b"", status)) as address:
             (found,) = host.asks(rpc(), values=values(address.replace("http:", "ws:")))
         assert found["code"] == "rpc-answers" and words in found["message"]

@@ -90,14 +90,21 @@ def test_secrets_and_paths_of_addresses_stay_on_the_host(host: Program, tmp_path
     secrets = Path(host["CURRENT"]) / "orch" / "secrets"
     secrets.mkdir(parents=True)
     (secrets / "secrets.env").write_text('LP_ETHURL="https://arb.example.net/v2/kkkk1111"\nLP_ORCHSECRET="hunter22"\n')
+    older = Path(host["RELEASES"]) / "0123.0" / "orch" / "secrets"
+    older.mkdir(parents=True)
+    (older / "secrets.env").write_text('LP_ORCHSECRET="hunter11"\n')
     (tmp_path / "journalctl.log").write_text(
         "ethUrl https://arb.example.net/v2/kkkk1111 secret hunter22\n"
         "dial https://user:pass@rpc.example.net/key?token=abc: refused\n"
+        'dial https://user:pa/ss@rpc.example.net and "wss://key@rpc.example.net:8546", http://rpc.example.net:1\n'
+        "of the release before: hunter11\n"
         "Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; set it\n"
     )
     assert text_of(ask(host)) == (
         "ethUrl *** secret ***\n"
         "dial https://rpc.example.net/*** refused\n"
+        'dial https://rpc.example.net and "wss://rpc.example.net:8546", http://rpc.example.net:1\n'
+        "of the release before: ***\n"
         "Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; set it\n"
     )
 
@@ -106,7 +113,7 @@ def test_secrets_and_paths_of_addresses_stay_on_the_host(host: Program, tmp_path
     ("change", "code", "words"),
     [
         ({"node": "other"}, "log-missing", "other has never run on this host"),
-        ({"node": "../../etc"}, "node-name", "no name of a node"),
+        ({"node": "../../etc"}, "node-name", "not the name of a node"),
         ({"seconds": 0}, "log-bounds", "at most"),
         ({"seconds": 10**9}, "log-bounds", "at most"),
         ({"size": 10**12}, "log-bounds", "at most"),
@@ -120,10 +127,14 @@ def test_refused(change: dict[str, Any], code: str, words: str, host: Program) -
 
 def test_program_that_fails_is_quoted(host: Program, tmp_path: Path) -> None:
     (tmp_path / "status").write_text("1")
-    (tmp_path / "docker.log").write_text("Error response from daemon: No such container: x\n")
+    secrets = Path(host["CURRENT"]) / "gate" / "secrets"
+    secrets.mkdir(parents=True)
+    (secrets / "secrets.env").write_text('LP_ORCHSECRET="hunter22"\n')
+    (tmp_path / "docker.log").write_text("secret hunter22\nError response from daemon: No such container: x\n")
     answer = ask(host, "gate")
     assert answer["code"] == "log-unreadable"
     assert "No such container" in answer["message"]
+    assert "secret ***" in answer["message"]
 
 
 def test_program_that_hangs_is_ended(host: Program, tmp_path: Path) -> None:

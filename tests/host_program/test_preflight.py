@@ -230,7 +230,7 @@ RUNNERS = {
     ),
     "another address": (
         '{"runners": [{"label": "a", "runner_url": "ftp://a", "health_url": "/h", "app": "x"}]}',
-        "runner_url of a is no http",
+        "runner_url of a is not an http",
     ),
 }
 

@@ -169,7 +169,7 @@ def test_program_that_is_too_large(host: Program, server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"no archive", "is no archive"), (packed(b"", "other"), f"holds no file {MEMBER}")]
+    ("content", "words"), [(b"no archive", "is not an archive"), (packed(b"", "other"), f"holds no file {MEMBER}")]
 )
 def test_archive_without_the_program(content: bytes, words: str, host: Program, server: Server) -> None:
     server.pages["/livepeer"] = content

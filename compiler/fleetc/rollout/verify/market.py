@@ -25,7 +25,7 @@ def findings(fleet: Fleet, blueprint: Blueprint, running: Sequence[NodeSeen]) ->
             continue
         who = account(fleet, edge.source).lower()
         cap, asked = _cap(gateway), _asked(orchestrator, who)
-        planned = (_number(gateway.service.health.max_price), _planned(orchestrator, who))
+        planned = (replies.number(gateway.service.health.max_price), _planned(orchestrator, who))
         if cap is None or asked is None or asked <= cap or (cap, asked) == planned:
             continue
         message = f"it pays at most {cap} wei a pixel, and {edge.target} asks {asked} of it: it buys no video there now"
@@ -56,8 +56,4 @@ def _asked(orchestrator: NodeSeen, who: str) -> Fraction | None:
 
 def _planned(orchestrator: NodeSeen, who: str) -> Fraction | None:
     prices = dict(orchestrator.service.health.prices)
-    return _number(prices.get(who, prices.get("default", "")))
-
-
-def _number(text: str) -> Fraction | None:
-    return replies.number(text)
+    return replies.number(prices.get(who, prices.get("default", "")))

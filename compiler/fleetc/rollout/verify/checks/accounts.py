@@ -5,21 +5,21 @@ In: a node and its answers. Out: findings. Amounts are in wei.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
-from fleetc.language.quantities import Wei
+from fleetc.language.quantities import QuantityError, Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
-_ETHER = 10**18
 _USUAL_PORTS = {"http": 80, "https": 443}
 _SHOWN_HOURS = 24 * 366
 
@@ -48,25 +48,20 @@ def deposit(seen: NodeSeen) -> Iterator[Found]:
     own = seen.funds
     if own is None or seen.service.role not in ("gateway", "remote-signer"):
         return
-    said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
-    reserve = said.get("Reserve")
-    amounts = {
-        "deposit": replies.number(said.get("Deposit")),
-        "reserve": replies.number(reserve.get("FundsRemaining") if isinstance(reserve, dict) else reserve),
-    }
+    said, held = _sender(seen)
     shares = seen.fleet.monitoring or Monitoring()
     planned: dict[str, tuple[Wei | None, str]] = {
         "deposit": (own.deposit, shares.deposit_low),
         "reserve": (own.reserve, shares.reserve_low),
     }
-    for what, amount in amounts.items():
+    for what, amount in held.items():
         if amount is None:
             raise UnknownError(f"/senderInfo does not say its {what}")
         wish, share = planned[what]
         low = 0 if wish is None else wish.wei * int(share.removesuffix("%")) // 100
-        if not amount or amount < low:
+        if not amount.wei or amount.wei < low:
             hours = lasting(own.cost, amount) if what == "deposit" else ""
-            message = f"its {what} is {ether(amount)}{f' of the {wish} that the spec plans' if wish else ''}{hours}"
+            message = f"its {what} is {amount}{f' of the {wish} that the spec plans' if wish else ''}{hours}"
             found = seen.found("warning", f"{what}-low", message)
             yield found._replace(place=("wallets", own.wallet))
     withdrawn = replies.number(said.get("WithdrawRound"))
@@ -75,17 +70,31 @@ def deposit(seen: NodeSeen) -> Iterator[Found]:
         yield seen.found("warning", "deposit-unlocking", message)._replace(place=("wallets", own.wallet))
 
 
-def lasting(cost: Fraction | None, amount: Fraction) -> str:
+def _sender(seen: NodeSeen) -> tuple[Mapping[str, Any], dict[str, Wei | None]]:
+    """What /senderInfo says, and its deposit and reserve; None for one that it does not say."""
+    said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
+    reserve = said.get("Reserve")
+    return said, {
+        "deposit": _wei(said.get("Deposit")),
+        "reserve": _wei(reserve.get("FundsRemaining") if isinstance(reserve, dict) else reserve),
+    }
+
+
+def _wei(said: object) -> Wei | None:
+    """An amount of whole wei that somebody says; None for what no chain can have."""
+    amount = replies.number(said)
+    try:
+        return None if amount is None else Wei(int(amount))
+    except QuantityError:
+        return None
+
+
+def lasting(cost: Fraction | None, amount: Wei) -> str:
     """How long a deposit lasts at a cost in wei an hour, as the end of a sentence."""
-    if not cost or not amount:
+    if not cost or not amount.wei:
         return ""
-    hours = amount / cost
+    hours = amount.wei / cost
     return "" if hours > _SHOWN_HOURS else f", which lasts {float(hours):.1f} h at the stated load"
-
-
-def ether(amount: Fraction) -> str:
-    """An amount for people."""
-    return f"{float(amount / _ETHER):.6g} ETH"
 
 
 def amounts(seen: NodeSeen) -> Iterator[Fact]:
@@ -94,16 +103,15 @@ def amounts(seen: NodeSeen) -> Iterator[Fact]:
     if own is None:
         return
     try:
-        said = replies.mapping(seen.reply(seen.service.health.status, "/senderInfo"), "/senderInfo")
+        _, held = _sender(seen)
     except UnknownError:
         return
-    held, reserve = replies.number(said.get("Deposit")), said.get("Reserve")
-    backing = replies.number(reserve.get("FundsRemaining") if isinstance(reserve, dict) else reserve)
-    for what, amount in (("deposit", held), ("reserve", backing)):
+    for what, amount in held.items():
         if amount is not None:
-            yield Fact(seen.host.name, seen.service.name, what, ether(amount))
-    if held is not None and own.cost:
-        yield Fact(seen.host.name, seen.service.name, "deposit lasts", f"{float(held / own.cost):,.1f} h")
+            yield Fact(seen.host.name, seen.service.name, what, str(amount))
+    if held["deposit"] is not None and own.cost:
+        lasts = f"{float(held['deposit'].wei / own.cost):,.1f} h"
+        yield Fact(seen.host.name, seen.service.name, "deposit lasts", lasts)
 
 
 def registration(seen: NodeSeen) -> Iterator[Found]:

@@ -44,7 +44,7 @@ def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:
     own = any(path.startswith(service["data_dir"] + "/") for service in asked.wanted["services"])
     if not os.path.isdir(path):
         if os.path.lexists(path) or not own:
-            yield "models-dir-writable", "there is no directory %s for models" % path
+            yield "models-dir-writable", "there is not a directory %s for models" % path
     elif not can(asked.reader, "w", path) or is_read_only(path):
         yield "models-dir-writable", "%s cannot be written to by %s, as which nodes run here" % (path, owner_of(asked))
 
@@ -54,7 +54,7 @@ def check_data_directory(need: Json, asked: Asked) -> Iterator[Finding]:
     path = need["subject"]
     there = nearest(path)
     if not os.path.isdir(there) or is_read_only(there):
-        what = "is on a file system that is read-only" if os.path.isdir(there) else "is no directory"
+        what = "is on a file system that is read-only" if os.path.isdir(there) else "is not a directory"
         yield "data-dir-writable", "%s %s, and %s must be writable" % (there, what, path)
     database = "%s/%s" % (path, CHAIN_DATABASE)
     if not os.path.exists(database):
@@ -108,7 +108,7 @@ def check_live_runner_config(need: Json, asked: Asked) -> Iterator[Finding]:
         yield code, "%s has a runner without an app" % path
     for label, runner_url, health_url in addresses:
         if not has_scheme(runner_url, "http https"):
-            yield code, "%s: runner_url of %s is no http or https address" % (path, label)
+            yield code, "%s: runner_url of %s is not an http or https address" % (path, label)
         if not health_url.startswith("/") and not has_scheme(health_url, "http https"):
             yield code, "%s: health_url of %s is neither a path nor an http or https address" % (path, label)
 

@@ -86,7 +86,7 @@ class Rpc:
         except RevertedError:
             return b""
         if not isinstance(found, str) or not re.fullmatch("0x([0-9a-fA-F]{2})*", found):
-            raise UnansweredError("its answer to %s is no bytes" % signature)
+            raise UnansweredError("its answer to %s is not bytes" % signature)
         return bytes.fromhex(found[2:])
 
     def chain_id(self) -> int:
@@ -129,7 +129,7 @@ def selector(signature: str) -> bytes:
 def number_in(said: object, what: str) -> int:
     """A number as JSON-RPC writes it, such as 0xa4b1."""
     if not isinstance(said, str) or not re.fullmatch("0x[0-9a-fA-F]{1,64}", said):
-        raise UnansweredError("its answer to %s is no number" % what)
+        raise UnansweredError("its answer to %s is not a number" % what)
     return int(said, 16)
 
 
@@ -138,7 +138,7 @@ def post(address: str, body: bytes) -> bytes:
     try:
         connection, context, path, headers = prepared(address)
     except ValueError:
-        raise UnansweredError("it is no address") from None
+        raise UnansweredError("it is not an address") from None
     late = threading.Event()
     try:
         with opened(connection, context, ASK_SECONDS, late):
@@ -151,7 +151,7 @@ def post(address: str, body: bytes) -> bytes:
     except RefusedUpgradeError as refusal:
         status, content = refusal.status, b""
         if status == 200:
-            raise UnansweredError("it speaks no WebSocket") from None
+            raise UnansweredError("it does not speak WebSocket") from None
     except ssl.SSLCertVerificationError:
         raise UnansweredError("its certificate is not one that this host trusts for its name") from None
     except (OSError, http.client.HTTPException, ValueError) as failure:

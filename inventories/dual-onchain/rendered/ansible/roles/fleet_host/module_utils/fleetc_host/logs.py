@@ -13,17 +13,16 @@ import threading
 import zlib
 
 from .nodes import is_here
-from .places import CURRENT, Json, RefusedError
+from .places import Json, RefusedError
 from .releases import runtime_here, unit_of
-from .secret_files import variables_in
-from .system import read
+from .secret_files import known_secrets, longest_first
 
 LOG_BYTES = 64 * 1024 * 1024
 """The most bytes of a log that anybody gets at once."""
 
 READ_SECONDS = 120
 _PIECE = 1 << 16
-_ADDRESS = re.compile(rb'([A-Za-z][A-Za-z0-9+.-]{0,20}://)(?:[^\s"/@]*@)?([^\s"/?#;,\\]+)[/?#][^\s"\\]*')
+_ADDRESS = re.compile(rb'([A-Za-z][A-Za-z0-9+.-]{0,20}://)(?:[^\s",;\\]*@)?([^\s"/?#;,\\]*)([/?#][^\s"\\]*)?')
 
 
 def newest_log(node: str, seconds: int, limit: int) -> Json:
@@ -33,7 +32,11 @@ def newest_log(node: str, seconds: int, limit: int) -> Json:
     runtime = runtime_here(node)
     if not is_here(node, runtime):
         raise RefusedError("log-missing", "%s has never run on this host" % node)
-    found, cut = tail(command(node, runtime, seconds), limit)
+    try:
+        found, cut = tail(command(node, runtime, seconds), limit)
+    except RefusedError as refusal:
+        plain = without_secrets(str(refusal).encode(errors="replace"), node, runtime)  # the program may quote the log
+        raise RefusedError(refusal.code, plain.decode()) from None
     packed = base64.b64encode(zlib.compress(without_secrets(found, node, runtime)))
     return {"changed": False, "log": packed.decode("ascii"), "bytes": len(found), "cut": cut}
 
@@ -83,9 +86,13 @@ def tail(argv: list[str], limit: int) -> tuple[bytes, bool]:
 
 
 def without_secrets(text: bytes, node: str, runtime: str) -> bytes:
-    """A log without the secrets of its node, and without what stands behind the host in addresses."""
-    content = read("%s/%s/secrets/secrets.env" % (CURRENT, node)) or b""
-    secrets = [value.encode() for value in variables_in(content, runtime).values() if len(value) > 3]
-    for value in sorted(secrets, key=len, reverse=True):
-        text = text.replace(value, b"***")
-    return _ADDRESS.sub(rb"\1\2/***", text)
+    """A log without the secrets of its node, and of addresses only the scheme and the host."""
+    for value in longest_first(known_secrets(node, runtime)):
+        text = text.replace(value.encode(), b"***")
+    return _ADDRESS.sub(shortened, text)
+
+
+def shortened(address: re.Match[bytes]) -> bytes:
+    """An address without its account, and without what stands behind its host."""
+    scheme, host, rest = address.groups()
+    return scheme + host + (b"/***" if rest else b"")

@@ -120,7 +120,7 @@ def take_out(came: str, member: str, new: str, source: str) -> None:
             try:
                 copy_member(came, member, target, source)
             except (tarfile.TarError, EOFError, ValueError, zlib.error, lzma.LZMAError) as failure:
-                raise RefusedError("program-unreadable", "%s is no archive: %s" % (source, failure)) from None
+                raise RefusedError("program-unreadable", "%s is not an archive: %s" % (source, failure)) from None
         else:
             with open(came, "rb") as whole:
                 shutil.copyfileobj(whole, target, 1024 * 1024)

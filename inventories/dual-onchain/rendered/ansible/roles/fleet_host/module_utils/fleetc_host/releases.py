@@ -96,7 +96,7 @@ def unpack(archive: bytes, directory: str) -> None:
                 continue
             if not member.isfile() or member.name.startswith("/") or ".." in parts or any(part == "" for part in parts):
                 raise RefusedError(
-                    "release-damaged", "the archive of the release holds %r, which is no plain file" % member.name
+                    "release-damaged", "the archive of the release holds %r, which is not a plain file" % member.name
                 )
             source = tar.extractfile(member)
             assert source is not None

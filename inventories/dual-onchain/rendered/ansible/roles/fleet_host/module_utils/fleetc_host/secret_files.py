@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .places import Json, RefusedError
+from .places import CURRENT, RELEASES, Json, RefusedError
 from .steps import STACK
 from .system import hexdigest, names_in, read
 
@@ -89,8 +89,22 @@ def variables_in(content: bytes, runtime: str) -> dict[str, str]:
     return found
 
 
+def known_secrets(node: str, runtime: str) -> list[str]:
+    """The secrets of a node in all releases that are here: its log may be of an older one."""
+    found: dict[str, None] = {}
+    for directory in (CURRENT, *("%s/%s" % (RELEASES, name) for name in names_in(RELEASES))):
+        content = read("%s/%s/secrets/secrets.env" % (directory, node)) or b""
+        found.update(dict.fromkeys(variables_in(content, runtime).values()))
+    return list(found)
+
+
 def masked(text: str, secrets: Iterable[str]) -> str:
     """Text of a node without secrets, and without addresses but for their scheme: they may have keys in them."""
-    for value in sorted((value for value in secrets if len(value) > 3), key=len, reverse=True):
+    for value in longest_first(secrets):
         text = text.replace(value, "***")
     return re.sub(r'([A-Za-z][A-Za-z0-9+.-]*://)[^\s"]+', r"\1***", text)
+
+
+def longest_first(secrets: Iterable[str]) -> list[str]:
+    """Secrets in the order in which they are hidden. Without those too short to be one: they are in other words too."""
+    return sorted((value for value in secrets if len(value) > 3), key=len, reverse=True)

@@ -168,10 +168,10 @@ def back(switch: Json, reasons: list[str], words: Iterable[str] = ()) -> None:
     """Bring the host back to where a switch began, and ask the same health. The caller holds the lock.
 
     Where that breaks off, as on a disk that takes no writes, a new timer tries it again. While the host is being shut
-    down nothing can be started, so it goes back when it boots.
+    down nothing can be started, so it goes back when it boots; the timer is for a host that only seemed to.
     """
-    need_power()
     try:
+        need_power()
         go_back(switch, reasons, words)
     except Exception:
         start_timer("%s-%s-%s" % (TIMER, switch["id"], os.urandom(4).hex()), AGAIN_SECONDS)

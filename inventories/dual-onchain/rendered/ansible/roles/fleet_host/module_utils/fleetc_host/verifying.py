@@ -95,7 +95,7 @@ def answer_to(where: str, path: str, end: float, metrics: Sequence[str] = ()) ->
     except ssl.SSLError:
         return {"status": 0, "reason": "it does not speak TLS as it should"}
     except FAILURES as failure:
-        reason = failure.strerror if isinstance(failure, OSError) and failure.strerror else "its answer is no HTTP"
+        reason = failure.strerror if isinstance(failure, OSError) and failure.strerror else "its answer is not HTTP"
         return {"status": 0, "reason": reason}
     if metrics and len(content) < BODY_LIMIT:
         names = tuple(name.encode() for name in metrics)

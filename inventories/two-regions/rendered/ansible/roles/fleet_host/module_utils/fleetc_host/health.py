@@ -16,7 +16,7 @@ from .places import CURRENT, Json
 from .processes import facts_of
 from .programs import is_version
 from .releases import unit_of
-from .secret_files import masked, variables_in
+from .secret_files import known_secrets, masked
 from .stack.health import watch_stack
 from .system import read, run
 
@@ -158,7 +158,6 @@ def last_words(wanted: Json, since: float) -> list[str]:
         else:
             words = ("--no-pager", "--output=cat", "--since=@" + begun, "--lines=%d" % LOG_LINES)
             done = run("journalctl", *words, "--unit=%s.service" % unit_of(node))
-        content = read("%s/%s/secrets/secrets.env" % (CURRENT, node)) or b""
-        text = masked(done.out + done.err, variables_in(content, wanted["runtime"]).values())
+        text = masked(done.out + done.err, known_secrets(node, wanted["runtime"]))
         found += ["%s: %s" % (node, line) for line in text.splitlines()[-LOG_LINES:] if line.strip()]
     return found[-4 * LOG_LINES :]

@@ -50,7 +50,7 @@ def need_names(request: Json) -> None:
     services = (request.get("wanted") or {}).get("services", [])
     for name in (*request.get("nodes", []), *(service["name"] for service in services)):
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            message = "%r is no name of a node: take letters, digits, - and _, and begin with a letter or a digit"
+            message = "%r is not the name of a node: take letters, digits, - and _, and begin with a letter or a digit"
             raise RefusedError("node-name", message % (name,))
 
 

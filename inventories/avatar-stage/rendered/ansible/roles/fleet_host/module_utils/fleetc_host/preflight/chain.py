@@ -163,7 +163,7 @@ def text_in(data: bytes) -> str:
     """A text that a contract returned."""
     start, length = words(data, 2, "description")
     if start != WORD or length > 200:
-        raise UnansweredError("its description is no text")
+        raise UnansweredError("its description is not text")
     return data[2 * WORD : 2 * WORD + length].decode(errors="replace")
 
 

@@ -27,7 +27,7 @@ def check_secret(need: Json, asked: Asked) -> Iterator[Finding]:
     whose = ", ".join(need["nodes"]) or "the host"
     value = secret_value({"kind": kind, "reference": reference, "variable": need["variable"]}, asked.values, whose)
     if need["schemes"] and not has_scheme(value, need["schemes"]):
-        message = "%s of %s, from %s %s, is no address with %s"
+        message = "%s of %s, from %s %s, is not an address with %s"
         kinds = " or ".join(need["schemes"].split())
         yield "secret-addresses-well-formed", message % (need["variable"], whose, kind, reference, kinds)
     elif need["check"]:
@@ -81,4 +81,4 @@ def not_reached(address: str) -> str:
     except OSError as failure:
         return failure.strerror or "its name has no address"
     except ValueError:
-        return "it is no address"
+        return "it is not an address"

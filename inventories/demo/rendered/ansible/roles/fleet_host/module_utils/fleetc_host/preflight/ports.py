@@ -32,7 +32,7 @@ def check_port(need: Json, asked: Asked) -> Iterator[Finding]:
         if pid in own or (name == "docker-proxy" and names_in(STACK_MARKERS)):
             continue
         who = "%s (process %d)" % (name, pid) if pid else "a process that cannot be seen"
-        message = "port %d (%s) at %s, for the %s, is held by %s, which is no node of fleetc"
+        message = "port %d (%s) at %s, for the %s, is held by %s, which is not a node of fleetc"
         yield "ports-free", message % (number, protocol, address, need["subject"], who)
 
 
