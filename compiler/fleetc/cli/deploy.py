@@ -111,7 +111,7 @@ def deploy(
     need_fresh(compiled.tree, target_of(spec, settings))
     tree, blueprint = compiled.tree, compiled.blueprint
     if part is not None and not hosts_of(blueprint, (), part):
-        message(f"note: the fleet cannot be divided so far: {part} has no hosts, and nothing is to be done")
+        message(f"note: part {part} has no hosts, so there is nothing to do: take fewer parts")
         return
     with failures(), opened_journal(spec, settings, blueprint.fleet, check, form) as own:
         hosts, part = resumed(own, tree) if resume else (tuple(limit or ()), part)

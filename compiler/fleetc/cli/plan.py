@@ -116,7 +116,7 @@ def _make(
 
     inputs, compiled = _inputs(spec, settings, limit, shard)
     if not inputs.hosts:
-        message(f"note: the fleet cannot be divided so far: {shard} has no hosts, so there is nothing to plan")
+        message(f"note: part {shard} has no hosts, so there is nothing to plan: take fewer parts")
         return
     with refusals(Path(against or spec)):
         before = _before(spec, settings, against)

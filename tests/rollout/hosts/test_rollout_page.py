@@ -143,7 +143,7 @@ def test_fleet_of_one_host_has_no_parts(world: World) -> None:
     world.new_price()
     assert world.blocks("From several machines") == []
     done = world.shell("fleetc deploy --shard 2/2", world.directory / "fleet")
-    assert done.returncode == 0 and "2/2 has no hosts, and nothing is to be done" in said_by(done)
+    assert done.returncode == 0 and "2/2 has no hosts, so there is nothing to do" in said_by(done)
 
 
 def test_worker_of_fleetc(world: World) -> None:

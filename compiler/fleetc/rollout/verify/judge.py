@@ -231,5 +231,5 @@ def _meaning(do: str, node: str, reason: str) -> tuple[str, str]:
     if do == "retire":
         return "node-not-in-spec", f"{node} runs and {reason}"
     if not node:
-        return "other-release", "it has another release than that of the spec, though its nodes run with the same files"
+        return "other-release", "its release is not the one of the spec, but its nodes run the same files"
     return "other-release", f"{node} runs with other files than those of the spec: {reason}"

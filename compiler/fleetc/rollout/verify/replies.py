@@ -20,14 +20,14 @@ _NUMBER = re.compile(r"-?[0-9]{1,80}(?:\.[0-9]{1,40}|/[0-9]{1,80})?(?:[eE][+-]?[
 
 
 def words(reply: Reply, what: str) -> str:
-    """The plain text of an answer with status 200."""
+    """The plain text of an answer with status 200, without space around it. Raises UnknownError."""
     if reply.status != 200:
         raise UnknownError(f"it answers {reply.status} to {what}")
     return reply.body.strip()
 
 
 def value(reply: Reply, what: str) -> Any:
-    """The JSON of an answer with status 200."""
+    """The JSON of an answer with status 200; its numbers are texts. Raises UnknownError."""
     text = words(reply, what)
     try:
         return json.loads(text, parse_float=str, parse_int=str)
@@ -40,7 +40,7 @@ def mapping(reply: Reply, what: str) -> Mapping[str, Any]:
     """The JSON object of an answer; one with status 200 that only says an error is none."""
     found = value(reply, what)
     if not isinstance(found, dict):
-        raise UnknownError(f"it answers to {what} with something that is no object")
+        raise UnknownError(f"it answers to {what} with something that is not an object")
     problem = found.get("error")
     if problem and len(found) <= 2:
         said = problem.get("message") if isinstance(problem, dict) else problem

@@ -194,6 +194,7 @@ def _roles(host: HostBlueprint, kinds: Mapping[str, Sequence[Kind]]) -> dict[str
 
 
 def _payers(fleet: Fleet, nodes: Sequence[NodeReport]) -> Iterator[Payer]:
+    """The nodes that pay somebody, in the order of the report, with what they have."""
     own = {one.node: one for one in funds(fleet)}
     for node in nodes:
         planned = own.get(node.node)

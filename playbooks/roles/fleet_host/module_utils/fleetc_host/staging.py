@@ -176,7 +176,7 @@ def new_name(digest: str) -> str:
 
 
 def ran_until(release: str, record: Json) -> list[str]:
-    """The releases on the disk that were confirmed here, by when; the last is the one that is confirmed now.
+    """The releases on the disk that were confirmed here, the oldest first. The last is the one confirmed now.
 
     A record that an older program wrote knows only one of them.
     """
