@@ -1,4 +1,4 @@
-"""What a host asks the chain before a rollout, by what the spec says."""
+"""What a host asks the chain, by what the spec says."""
 
 from __future__ import annotations
 
@@ -50,6 +50,18 @@ mode = "video"
 wallet = "earner"
 price = "1000 wei / pixel"
 max_sessions = 4
+"""
+
+
+SECOND = """
+[orchestrators.orch-2]
+host = "edge"
+mode = "video"
+wallet = "earner"
+price = "1000 wei / pixel"
+max_sessions = 4
+service = "edge.example.net:9035"
+cli = "127.0.0.1:7936"
 """
 
 
@@ -119,6 +131,26 @@ def test_prices_in_another_currency_need_their_feed() -> None:
     assert need.subject == own
 
 
+def test_registration_is_asked_of_the_account_that_counts() -> None:
+    (need,) = needs(SPEC)["registration"]
+    assert (need.subject, need.nodes, need.words) == ("0x" + "2" * 40, ("orch",), "")
+    found = facts(need)
+    assert (found["controller"], found["registry"]) == (NETWORKS["arbitrum-one-mainnet"].controller, "")
+    assert (found["chain_id"], found["rpc"]) == ("42161", "RPC")
+    other = "0x" + "55" * 20
+    named = SPEC.replace("max_sessions = 4", f'max_sessions = 4\norchestrator_address = "{other}"')
+    (need,) = needs(named)["registration"]
+    assert need.subject == other
+    (need,) = needs(SPEC.replace("max_sessions = 4", "max_sessions = 4\nai_registry = true"))["registration"]
+    assert facts(need)["registry"] == "0x04C0b249740175999E5BF5c9ac1dA92431EF34C5"
+
+
+def test_registration_of_one_account_is_asked_once_a_host_and_registry() -> None:
+    (need,) = needs(SPEC + SECOND)["registration"]
+    assert need.nodes == ("orch", "orch-2")
+    assert len(needs(SPEC + SECOND + "ai_registry = true\n")["registration"]) == 2
+
+
 def test_orchestrator_asks_itself_unless_it_is_told_not_to() -> None:
     (need,) = needs(SPEC)["service-address"]
     assert (need.subject, facts(need)["port"]) == ("edge.example.net:8935", "8935")
@@ -132,7 +164,8 @@ def test_nodes_that_never_talk_to_a_chain_ask_nothing_of_it(name: str) -> None:
     plan = compiled_example(name).blueprint
     assert plan is not None
     for host in plan.hosts:
-        asked = {node for need in host.needs if need.kind in ("rpc", "wallet", "price-feed") for node in need.nodes}
+        kinds = ("rpc", "wallet", "price-feed", "registration")
+        asked = {node for need in host.needs if need.kind in kinds for node in need.nodes}
         on_chain = {
             one.name
             for one in host.services

@@ -429,6 +429,7 @@ def needs_of(spec: Table, host: Table) -> list[Table]:
 
 
 CONTROLLER = "0xD8E8328501E9645d16Cf49539efC04f734606ee4"
+AI_REGISTRY = "0x04C0b249740175999E5BF5c9ac1dA92431EF34C5"
 PRICE_FEED = "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612"
 
 
@@ -455,6 +456,11 @@ def needs_of_chain(spec: Table, nodes: list[Table], need: Any) -> None:
         need("wallet", wallet["address"], words, [node["name"] for node in users], **facts, **own)
     if converted:
         need("price-feed", PRICE_FEED, "", converted, **feed)
+    for node in nodes:
+        if node["table"] == "orchestrators":
+            registry = AI_REGISTRY if node["mode"] == "ai" else ""
+            account = spec["wallets"][node["wallet"]]["address"]
+            need("registration", account, "", [node["name"]], **facts, registry=registry)
 
 
 def wei_of(text: str) -> str:

@@ -9,11 +9,11 @@ import json
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fleetc.text.keccak import keccak256
 from tests.outside_tools import node_package
@@ -32,7 +32,7 @@ class Chain:
     def __init__(self, port: int, number: int) -> None:
         self.url, self.id = f"http://127.0.0.1:{port}", number
         self.funder = ""
-        self.controller = self.broker = self.feed = ""
+        self.controller = self.broker = self.feed = self.manager = self.registry = ""
 
     def ask(self, method: str, *params: object) -> Any:
         """The result of a call."""
@@ -54,11 +54,17 @@ class Chain:
         return receipt
 
     def deploy(self) -> None:
-        """Put the contracts there, and tell the controller of the broker."""
+        """Put the contracts there, and tell the controller of those that it knows."""
         self.funder = self.ask("eth_accounts")[0]
         made = {name: self.send(bytes.fromhex(code))["contractAddress"] for name, code in CONTRACTS.items()}
         self.controller, self.broker, self.feed = made["Controller"], made["TicketBroker"], made["PriceFeed"]
-        self.send(call("setContract(bytes32,address)", keccak256(b"TicketBroker"), self.broker), self.controller)
+        self.manager, self.registry = made["BondingManager"], made["ServiceRegistry"]
+        for name in ("TicketBroker", "BondingManager", "ServiceRegistry"):
+            self.set_contract(name, made[name])
+
+    def set_contract(self, name: str, address: str) -> None:
+        """Which contract the controller knows by a name."""
+        self.send(call("setContract(bytes32,address)", keccak256(name.encode()), address), self.controller)
 
     def set_balance(self, account: str, wei: int) -> None:
         """Give an account exactly this much."""
@@ -70,15 +76,27 @@ class Chain:
             call("setSender(address,uint256,uint256,uint256)", account, deposit, withdraw_round, reserve), self.broker
         )
 
+    def set_registration(self, account: str, active: bool, address: str) -> None:
+        """Whether the account of an orchestrator is in the active set, and its service address; "" for none."""
+        self.send(call("setActive(address,bool)", account, int(active)), self.manager)
+        self.set_address(self.registry, account, address)
+
+    def set_address(self, registry: str, account: str, address: str) -> None:
+        """The service address of an account, in one of the registries."""
+        self.send(call("setServiceURI(address,string)", account, 64) + _text(address), registry)
+
     def set_feed(self, pair: str, price: int) -> None:
-        """What the price feed says: a pair such as "ETH / USD", of at most 32 letters, and a price."""
-        text = pair.encode()
-        tail = len(text).to_bytes(32, "big") + text.ljust(32, b"\0")
-        self.send(call("set(string,int256)", 64, price % 2**256) + tail, self.feed)
+        """What the price feed says: a pair such as "ETH / USD", and a price."""
+        self.send(call("set(string,int256)", 64, price % 2**256) + _text(pair), self.feed)
 
 
 class SoundChain(BaseHTTPRequestHandler):
-    """A stand-in for an RPC server of Arbitrum One on which everything is as it should be."""
+    """A stand-in for an RPC server of Arbitrum One on which everything is as it should be.
+
+    Every account is active; `addresses` are the service addresses that are registered, by account in lower case.
+    """
+
+    addresses: ClassVar[Mapping[str, str]] = {}
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -87,7 +105,7 @@ class SoundChain(BaseHTTPRequestHandler):
             "eth_gasPrice": hex(10**8),
             "eth_getBlockByNumber": {"timestamp": hex(int(time.time()))},
             "eth_getBalance": hex(10**21),
-            "eth_call": "0x" + (10**21).to_bytes(32, "big").hex() + "00" * 32 + (10**21).to_bytes(32, "big").hex() * 2,
+            "eth_call": self._returned(*asked["params"]),
         }[asked["method"]]
         content = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}).encode()
         self.send_response(200)
@@ -95,8 +113,28 @@ class SoundChain(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def _returned(self, asked: object = None, *_: object) -> str:
+        """What a contract returns to a call: a service address, a contract, yes, or what a sender has."""
+        data = str(asked["data"]) if isinstance(asked, dict) else ""
+        if data.startswith("0x" + call("getServiceURI(address)").hex()):
+            found = _word(32) + _text(self.addresses.get("0x" + data[-40:], ""))
+        elif data.startswith("0x" + call("isActiveTranscoder(address)").hex()):
+            found = _word(1)
+        else:
+            found = _word(10**21) + _word(0) + _word(10**21) * 2
+        return "0x" + found.hex()
+
     def log_message(self, *_: object) -> None:
         pass
+
+
+def sound_chain(registered: Mapping[str, str]) -> type[SoundChain]:
+    """A stand-in with these service addresses by account, as they are at the time when it is asked."""
+
+    class Registered(SoundChain):
+        addresses = registered
+
+    return Registered
 
 
 def call(signature: str, *arguments: Argument) -> bytes:
@@ -108,6 +146,12 @@ def _word(argument: Argument) -> bytes:
     if isinstance(argument, int):
         return argument.to_bytes(32, "big")
     return (bytes.fromhex(argument[2:]) if isinstance(argument, str) else argument).rjust(32, b"\0")
+
+
+def _text(text: str) -> bytes:
+    """A text at the end of the data of a call, or of an answer."""
+    content = text.encode()
+    return len(content).to_bytes(32, "big") + content + b"\0" * (-len(content) % 32)
 
 
 def anvil(address: str, port: int, number: int) -> list[str]:

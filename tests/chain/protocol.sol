@@ -29,6 +29,22 @@ contract TicketBroker {
     }
 }
 
+contract BondingManager {
+    mapping(address => bool) public isActiveTranscoder;
+
+    function setActive(address who, bool active) external {
+        isActiveTranscoder[who] = active;
+    }
+}
+
+contract ServiceRegistry {
+    mapping(address => string) public getServiceURI;
+
+    function setServiceURI(address who, string calldata uri) external {
+        getServiceURI[who] = uri;
+    }
+}
+
 contract PriceFeed {
     string public description = "ETH / USD";
     uint8 public constant decimals = 8;

@@ -20,7 +20,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.chain import SoundChain
+from tests.chain import sound_chain
 from tests.farm_image import compile_standin
 from tests.keystores import key_file
 from tests.sshd_host import PROGRAMS, SshdHost, free_ports
@@ -57,7 +57,8 @@ def standing(fleet: Path, work: Path) -> Iterator[Stage]:
         text, ports = _spec_with_free_ports()
         stream_api, base_url = serve(_TOKEN, None, 1.0, ports["23004"])
         _run(stream_api, ending)
-        chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
+        registered = {_WALLETS["worker"]: f"https://worker.example.net:{ports['28935']}"}
+        chain = ThreadingHTTPServer(("127.0.0.1", 0), sound_chain(registered))
         _run(chain, ending)
         (fleet / SPEC.name).write_text(text, encoding="utf-8")
         node = compile_standin(work)

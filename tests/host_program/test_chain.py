@@ -1,4 +1,7 @@
-"""What the preflight of a host asks the chain. The chain is anvil, a real JSON-RPC node; ill servers are stand-ins."""
+"""What a host asks the chain, before a rollout and after it.
+
+The chain is anvil, a real JSON-RPC node; ill servers are stand-ins.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.chain import ARBITRUM, Chain, running
+from tests.chain import ARBITRUM, CONTRACTS, Chain, call, running
 from tests.host_program.test_preflight import Host, Json
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -348,6 +351,148 @@ def test_chain_is_asked_for_its_id_once_a_host(host: Host, chain: Chain) -> None
         )
     assert calls.count("eth_chainId") == 1
     assert calls.count("eth_getBalance") == 5
+
+
+# How orchestrators are registered.
+
+PLACE = "https://orch.example.net:8935"
+
+
+def registration(controller: str, registry: str = "") -> Json:
+    return {**rpc(controller), "need": "registration", "subject": ACCOUNT, "nodes": ["orch"], "registry": registry}
+
+
+def registered(host: Host, need: Json, address: str) -> Json:
+    """How the chain has an orchestrator, as its host hands it on."""
+    found = host.program["registration"](need, known(host, address))
+    assert isinstance(found, dict), "the RPC address is fine"
+    return found
+
+
+def known(host: Host, address: str) -> Any:
+    return host.program["Asked"]({}, values(address), None, False, host.program["Rpcs"]())
+
+
+REGISTRATIONS = {
+    "active": (True, PLACE),
+    "not active": (False, PLACE),
+    "no address": (True, ""),
+    "another address": (True, "http://203.0.113.7"),
+    "terminal escapes": (False, "\x1b[2J\x1b]0;owned\x07 \u202e\0"),
+}
+
+
+@pytest.mark.parametrize("case", REGISTRATIONS)
+def test_registration_is_handed_on_as_it_is(case: str, host: Host, chain: Chain) -> None:
+    active, address = REGISTRATIONS[case]
+    chain.set_registration(ACCOUNT, active, address)
+    found = registered(host, registration(chain.controller), chain.url)
+    assert found == {"nodes": ["orch"], "active": active, "address": address}
+
+
+def test_long_address_is_cut(host: Host, chain: Chain) -> None:
+    chain.set_registration(ACCOUNT, True, PLACE + "/" + "x" * 3000)
+    found = registered(host, registration(chain.controller), chain.url)
+    assert found["address"] == (PLACE + "/" + "x" * 3000)[:500]
+
+
+def test_nobody_is_registered(host: Host, chain: Chain) -> None:
+    found = registered(host, registration(chain.controller) | {"subject": "0x" + "77" * 20}, chain.url)
+    assert found == {"nodes": ["orch"], "active": False, "address": ""}
+
+
+def test_registry_of_ai_is_asked_in_place_of_that_of_the_controller(host: Host, chain: Chain) -> None:
+    other = chain.send(bytes.fromhex(CONTRACTS["ServiceRegistry"]))["contractAddress"]
+    chain.set_registration(ACCOUNT, True, PLACE)
+    chain.set_address(other, ACCOUNT, "https://ai.example.net:8935")
+    found = registered(host, registration(chain.controller, other), chain.url)
+    assert (found["active"], found["address"]) == (True, "https://ai.example.net:8935")
+
+
+@pytest.mark.parametrize("name", ["BondingManager", "ServiceRegistry"])
+@pytest.mark.parametrize("other", ["none", "an account", "another contract"])
+def test_contract_that_is_missing_is_a_reason(name: str, other: str, host: Host, chain: Chain) -> None:
+    chain.set_registration(ACCOUNT, True, PLACE)
+    right = {"BondingManager": chain.manager, "ServiceRegistry": chain.registry}[name]
+    chain.set_contract(name, {"none": "0x" + "00" * 20, "an account": ACCOUNT}.get(other, chain.feed))
+    found = registered(host, registration(chain.controller), chain.url)
+    chain.set_contract(name, right)
+    function = {"BondingManager": "isActiveTranscoder", "ServiceRegistry": "getServiceURI"}[name]
+    words = f"the controller {chain.controller} has no {name}"
+    assert set(found) == {"nodes", "reason"}
+    assert (words if other == "none" else f"no contract there answers {function}") in found["reason"]
+    assert found["reason"].startswith(f"the RPC address in LP_ETHURL, from env RPC, does not say how {ACCOUNT} is")
+
+
+def test_network_without_a_controller_is_a_reason(host: Host, chain: Chain) -> None:
+    assert "has no BondingManager" in registered(host, registration(""), chain.url)["reason"]
+
+
+def by_function(chain: Chain, function: str, other: Answer) -> Answer:
+    """What the chain answers, but for one function of a contract."""
+
+    def answer(handler: BaseHTTPRequestHandler, asked: Any) -> None:
+        called = asked["method"] == "eth_call" and asked["params"][0]["data"].startswith("0x" + call(function).hex())
+        (other if called else only(chain))(handler, asked)
+
+    return answer
+
+
+def abi(*words: int, tail: bytes = b"") -> Answer:
+    """Words that a contract returns, and bytes after them."""
+    return result("0x" + (b"".join(word.to_bytes(32, "big") for word in words) + tail).hex())
+
+
+ACTIVE, ADDRESS = "isActiveTranscoder(address)", "getServiceURI(address)"
+UNREGISTERED: dict[str, tuple[str, Answer, str]] = {
+    "refused": (ACTIVE, error(f"project of {KEY} is suspended"), "it says to eth_call: project of *** is suspended"),
+    "a web page": (ADDRESS, body(b"<!doctype html><title>Sign in</title>"), "its answer to eth_call is not JSON"),
+    "reverted": (ADDRESS, error("execution reverted"), "no contract there answers getServiceURI"),
+    "neither yes nor no": (ACTIVE, abi(2), "is neither yes nor no"),
+    "a huge yes": (ACTIVE, abi(2**256 - 1), "is neither yes nor no"),
+    "half a word": (ACTIVE, result("0x01"), "no contract there answers isActiveTranscoder"),
+    "an absurd length": (ADDRESS, abi(32, 2**255, tail=b"https://"), "its answer to getServiceURI is not text"),
+    "longer than it is": (ADDRESS, abi(32, 33, tail=b"x" * 32), "its answer to getServiceURI is not text"),
+    "text elsewhere": (ADDRESS, abi(2**200, 8, tail=b"https://"), "its answer to getServiceURI is not text"),
+    "a number": (ADDRESS, abi(32), "no contract there answers getServiceURI"),
+    "2 MB of text": (ADDRESS, body(b" " * 2_000_000), "longer than 1 MB"),
+}
+
+
+@pytest.mark.parametrize("case", UNREGISTERED)
+def test_registration_that_makes_no_sense_is_a_reason(case: str, host: Host, chain: Chain) -> None:
+    function, answer, words = UNREGISTERED[case]
+    chain.set_registration(ACCOUNT, True, PLACE)
+    with standin(by_function(chain, function, answer)) as address:
+        found = registered(host, registration(chain.controller), address)
+    assert set(found) == {"nodes", "reason"} and words in found["reason"], found
+    assert KEY not in found["reason"] and found["reason"].isprintable()
+
+
+def test_text_that_is_not_utf_8_is_an_address_all_the_same(host: Host, chain: Chain) -> None:
+    with standin(by_function(chain, ADDRESS, abi(32, 3, tail=b"\xff\xfea"))) as address:
+        assert registered(host, registration(chain.controller), address)["address"] == "\ufffd\ufffda"
+
+
+def test_registration_is_silent_where_the_rpc_address_is_bad(host: Host) -> None:
+    need = registration("0x" + "12" * 20)
+    with running(1) as other, standin(error("no")) as refusing:
+        for address in (other.url, refusing, "file:///etc/passwd"):
+            assert host.program["registration"](need, known(host, address)) is None
+
+
+def test_no_preflight_asks_for_a_registration(host: Host, chain: Chain) -> None:
+    """A new orchestrator is rolled out before it is registered."""
+    chain.set_registration(ACCOUNT, False, "")
+    asked: list[str] = []
+
+    def noting(handler: BaseHTTPRequestHandler, question: Any) -> None:
+        asked.append(question["method"])
+        only(chain)(handler, question)
+
+    with standin(noting) as address:
+        assert host.asks(registration(chain.controller), values=values(address)) == []
+    assert asked == []
 
 
 ADDRESSES = {

@@ -80,12 +80,13 @@ def host(tmp_path: Path) -> Host:
 
 
 def test_every_need_of_the_example_fleets_has_its_check() -> None:
-    checks = loaded(Path("/nowhere"))["CHECKS"]
+    program = loaded(Path("/nowhere"))
+    checks = {*program["CHECKS"], *program["AFTER_ROLLOUTS"]}
     needed = set()
     for name in EXAMPLES:
         for variables in variables_of(name).values():
             needed |= {need["need"] for need in variables["fleet_host_needs"]}
-    assert {"keystore", "password-file", "port", "gpus", "stack", "docker"} <= needed <= set(checks)
+    assert {"keystore", "password-file", "port", "gpus", "stack", "docker"} <= needed <= checks
 
 
 def test_every_finding_has_a_page() -> None:

@@ -185,6 +185,7 @@ def test_the_chain_is_asked_with_the_secrets_that_lie_here(kind: str, tmp_path: 
         chain.deploy()
         chain.set_balance(PAYER, 10**16)
         chain.set_sender(PAYER, 10**17, 0)
+        chain.set_registration(PAYER, True, "https://orch.example.net:8935")
         service = node_with_secret(program, Path("/"), kind, chain.url)
         common = {"nodes": ["gate"], "chain_id": str(ARBITRUM), "kind": kind, "rpc": "RPC", "variable": "LP_ETHURL"}
         common |= {"controller": chain.controller}
@@ -194,6 +195,7 @@ def test_the_chain_is_asked_with_the_secrets_that_lie_here(kind: str, tmp_path: 
                 **common, "need": "wallet", "subject": PAYER, "minimum": str(10**17), "sends": "", "pays": "yes",
                 "deposit": str(10**18), "deposit_low": str(10**18 // 4), "reserve": "", "reserve_low": "",
             },
+            {**common, "need": "registration", "nodes": ["orch", "gate"], "subject": PAYER, "registry": ""},
             {"need": "docker", "nodes": ["gate"], "subject": "nobody asks this while nodes run"},
         )  # fmt: skip
         asked = {
@@ -205,12 +207,16 @@ def test_the_chain_is_asked_with_the_secrets_that_lie_here(kind: str, tmp_path: 
         assert {one["code"]: one["severity"] for one in found["findings"]} == {
             "wallet-balance-low": "warning", "deposit-low": "warning", "reserve-low": "warning",
         }  # fmt: skip
+        told = {"nodes": ["orch", "gate"], "active": True, "address": "https://orch.example.net:8935"}
+        assert found["registrations"] == [told]
         chain.set_balance(PAYER, 10**18)
         chain.set_sender(PAYER, 10**18, 10**18)
         assert program["answer"](asked)["findings"] == []
         assert chain.url not in str(found)
-    (unanswered,) = program["answer"](asked)["findings"]
+    silent = program["answer"](asked)
+    (unanswered,) = silent["findings"]
     assert unanswered["code"] == "rpc-answers" and "does not answer" in unanswered["message"]
+    assert silent["registrations"] == []
 
 
 def test_a_chain_that_nobody_can_ask_is_unknown(program: Program) -> None:

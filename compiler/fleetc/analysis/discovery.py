@@ -1,8 +1,8 @@
 """Which orchestrators of a fleet a gateway finds: those on its list, else those in the registry that it searches.
 
-In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry of a node. Called by the
-market and by rules about both sides of a purchase. If a webhook tells a gateway which orchestrators to use, nothing is
-known about them.
+In: a sound `Fleet` and its gateways and orchestrators. Out: names, and the registry and account of a node. Called by
+the market, by rules about both sides of a purchase, and where the chain is asked. If a webhook tells a gateway which
+orchestrators to use, nothing is known about them.
 
 Source: a node searches the registry of its controller, or with `-aiServiceRegistry` a second one for AI, never both
 (`cmd/livepeer/starter/starter.go`, v0.9.1).
@@ -13,6 +13,7 @@ from __future__ import annotations
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer, Gateway
 from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.quantities import EthAddress
 from fleetc.language.signing import finder
 
 MAIN, AI = "main", "AI"
@@ -23,6 +24,13 @@ def registry_of(orchestrator: Orchestrator) -> str:
     """The registry that lists an orchestrator."""
     own = orchestrator.ai_registry
     return AI if own or (own is None and orchestrator.mode == "ai") else MAIN
+
+
+def registered_account(fleet: Fleet, orchestrator: Orchestrator) -> EthAddress | None:
+    """The account whose registration counts for an orchestrator; None if it names neither that account nor a wallet."""
+    if orchestrator.orchestrator_address is not None:
+        return orchestrator.orchestrator_address
+    return fleet.wallets[orchestrator.wallet].address if orchestrator.wallet is not None else None
 
 
 def registry_searched(settings: Buyer) -> str | None:

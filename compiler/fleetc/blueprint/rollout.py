@@ -60,7 +60,7 @@ class Program(NamedTuple):
 
 
 class Need(NamedTuple):
-    """Something that must be on a host, or hold there, for its nodes to start.
+    """Something that must be on a host, or hold there, for its nodes to start, or once they run.
 
     `kind` names the check that the program on the host makes of it, with `facts`. `subject` is its path, its address or
     its name. `words` say to people what to provide before the first rollout; "" where they provide nothing.

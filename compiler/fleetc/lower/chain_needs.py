@@ -1,4 +1,4 @@
-"""Lowers what a host asks the chain before a rollout: its RPC address, its wallets, its price feeds.
+"""Lowers what a host asks the chain: its RPC address, wallets, price feeds, how orchestrators are registered.
 
 In: a fleet and one of its hosts. Out: `Need` values, each once with all nodes that need it. Amounts are in wei.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.discovery import AI, registered_account, registry_of
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
 from fleetc.language.fields import SecretRef
@@ -18,7 +19,7 @@ from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.places.origin import given
-from fleetc.upstream import FLAGS, NETWORKS
+from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS
 
 _ETHER = "wei"  # the currency of a price that no feed converts
 _SENDERS = ("orchestrators", "redeemers", "reward_callers")
@@ -46,6 +47,7 @@ def chain_needs(fleet: Fleet, host: str) -> Iterator[Need]:
     for name, users in sorted(wallets.items()):
         yield _wallet(fleet, name, users, facts)
     yield from _price_feeds(fleet, nodes, rpc)
+    yield from _registrations(fleet, nodes, facts)
 
 
 def _rpc(fleet: Fleet) -> Facts:
@@ -118,3 +120,15 @@ def _price_feeds(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
     for feed, (currencies, users) in sorted(feeds.items()):
         facts = (*rpc, ("currencies", " ".join(sorted(currencies))))
         yield Need("price-feed", feed, given("fleet", "rpc"), "", tuple(sorted(users)), facts)
+
+
+def _registrations(fleet: Fleet, nodes: list[Node], rpc: Facts) -> Iterator[Need]:
+    """The accounts of orchestrators, each with the registry of service addresses; "" for that of the controller."""
+    for node in sorted(nodes, key=lambda node: node.name):
+        settings = node.settings
+        if not isinstance(settings, Orchestrator) or (account := registered_account(fleet, settings)) is None:
+            continue
+        named = settings.orchestrator_address is not None
+        origin = given(*node.path, "orchestrator_address") if named else given("wallets", str(settings.wallet))
+        facts = (*rpc, ("registry", AI_REGISTRY if registry_of(settings) == AI else ""))
+        yield Need("registration", str(account), origin, "", (node.name,), facts)

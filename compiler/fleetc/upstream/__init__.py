@@ -188,6 +188,8 @@ ACTIVE_SET: int = _NETWORK_DATA["payments"]["active_set"]
 """Orchestrators that share each reserve, as assumed: how many there are, only the chain knows."""
 GAS_PRICE: int = _NETWORK_DATA["payments"]["gas_price"]
 """The gas price in wei that is assumed where the spec states none."""
+AI_REGISTRY: str = _NETWORK_DATA["registries"]["ai"]
+"""The contract with service addresses that the node asks with `-aiServiceRegistry`."""
 LAYER_1_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["fragments"])
 LAYER_2_FRAGMENTS: tuple[str, ...] = tuple(_NETWORK_DATA["layer_1_hosts"]["not_fragments"])
 _GPUS: dict[str, GpuModel] = _gpus()

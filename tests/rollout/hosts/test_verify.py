@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chain import SoundChain
-from tests.rollout.hosts.loopback import CANARIES, Loopback
+from tests.chain import sound_chain
+from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
 from tests.sshd_host import SshdHost, needed
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -30,9 +30,11 @@ class Verified(Loopback):
     """A gateway on a host, an orchestrator on another, and a chain on which everything is as it should be."""
 
     def __init__(self, directory: Path) -> None:
-        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
+        self.registered: dict[str, str] = {}
+        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), sound_chain(self.registered))
         threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
         super().__init__(directory, 2)
+        self.register(f"https://two.example.net:{self._others['two'][0]}")
         self.change("http_ingest = false", "http_ingest = false\nmonitor = true")
 
     @staticmethod
@@ -44,6 +46,10 @@ class Verified(Loopback):
         super().close()
         self.chain.shutdown()
         self.chain.server_close()
+
+    def register(self, address: str) -> None:
+        """Have the chain have this service address of the orchestrator."""
+        self.registered[PAYER] = address
 
     def environment(self) -> dict[str, str]:
         address = f"http://127.0.0.1:{self.chain.server_address[1]}/{CANARIES['rpc']}"
@@ -126,6 +132,15 @@ ILL: dict[str, list[tuple[str, str]]] = {
         ("deposit-low", "wallets.payer"), ("other-chain", "fleet.network"), ("payments-failing", "gateways.gate"),
     ],
 }  # fmt: skip
+
+
+def test_the_chain_is_believed_about_a_service_address_whatever_the_node_says(fleet: Verified) -> None:
+    right, path = fleet.registered[PAYER], "orchestrators.orch-two.service"
+    fleet.register("https://elsewhere.example.net:8935")
+    assert fleet.found() == (1, [("other-service-address", path)])
+    fleet.register("")
+    assert fleet.found() == (1, [("other-service-address", path)])
+    fleet.register(right)
 
 
 @pytest.mark.parametrize("words", ILL)

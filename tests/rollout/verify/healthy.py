@@ -137,8 +137,14 @@ class World:
             "newest": "",
         }  # fmt: skip
         steps = [{"do": "keep", "node": node, "digest": "b" * 64, "reason": ""} for node in nodes]
+        registrations = [
+            {"nodes": [one.name], "active": True, "address": f"https://{self.place(one.name)}"}
+            for one in host.services
+            if one.role == "orchestrator" and self.fleet.on_chain
+        ]
         return {
             "format": 1, "ok": True, "changed": False, "state": state, "steps": steps, "settings": [], "findings": [],
+            "registrations": registrations,
             "clock": 1.0, "received": 1.0,
         }  # fmt: skip
 

@@ -85,6 +85,14 @@ def registered(world: World, node: str, uri: str) -> None:
     world.change(node, "/orchestratorInfo", Transcoder={"ServiceURI": uri, "Active": True})
 
 
+def on_chain(world: World, node: str, **said: object) -> None:
+    """Have the chain say something else of an orchestrator; without anything, its host says nothing of it."""
+    for host in world.hosts.values():
+        for one in [one for one in host["registrations"] if one["nodes"] == [node]]:
+            host["registrations"].remove(one)
+            host["registrations"] += [{"nodes": [node], **said}] if said else []
+
+
 def silent(world: World, *urls: str, status: int = 0) -> None:
     for name in (one for one in world.answers if one.endswith(urls)):
         world.answers[name] = (status, "" if status else "Connection refused")
@@ -217,6 +225,65 @@ PLANTED = {
     "not active": dual(
         lambda w: w.change("orch", "/orchestratorInfo", Transcoder={"ServiceURI": "", "Active": False}),
         warning("orchestrator-inactive", ORCH),
+    ),
+    "not active, as the chain says": dual(
+        lambda w: on_chain(w, "orch", active=False, address="https://orch.example.net:8935"),
+        warning("orchestrator-inactive", ORCH),
+    ),
+    "not active, as chain and node say": dual(
+        both(
+            lambda w: on_chain(w, "orch", active=False, address=""),
+            lambda w: w.change("orch", "/orchestratorInfo", Transcoder={"ServiceURI": "", "Active": False}),
+        ),
+        warning("orchestrator-inactive", ORCH),
+    ),
+    "another registered address, as the chain says": dual(
+        lambda w: on_chain(w, "orch", active=True, address="https://203.0.113.99:8935"),
+        drift("other-service-address", "hosts.gpu.public"),
+    ),
+    "another registered address, as chain and node say": dual(
+        both(
+            lambda w: on_chain(w, "orch", active=True, address="https://203.0.113.99:8935"),
+            lambda w: registered(w, "orch", "https://203.0.113.98:8935"),
+        ),
+        drift("other-service-address", "hosts.gpu.public"),
+    ),
+    "a registered address that is no text for people": dual(
+        lambda w: on_chain(w, "orch", active=True, address="\x1b[2J\0" * 10_000),
+        drift("other-service-address", "hosts.gpu.public"),
+    ),
+    "another address and not active": dual(
+        lambda w: on_chain(w, "orch", active=False, address="https://orch.example.net"),
+        drift("other-service-address", "hosts.gpu.public"), warning("orchestrator-inactive", ORCH),
+    ),
+    "active without an address": dual(
+        lambda w: on_chain(w, "orch", active=True, address=""), drift("other-service-address", "hosts.gpu.public")
+    ),
+    "active without an address, as the node says": dual(
+        lambda w: registered(w, "orch", ""), drift("other-service-address", "hosts.gpu.public")
+    ),
+    "not active, and its node does not run": dual(
+        both(
+            lambda w: on_chain(w, "orch", active=False, address=""), lambda w: down(w, "orch"),
+        ),
+        drift("node-not-running", ORCH), warning("orchestrator-inactive", ORCH),
+    ),
+    "a chain that does not say how it is registered": dual(
+        lambda w: on_chain(w, "orch", reason="the RPC address does not say it: no contract there"),
+        unknown("rpc-answers", ORCH),
+    ),
+    "a registration in other words": dual(
+        lambda w: on_chain(w, "orch", active="yes", address=None), unknown("rpc-answers", ORCH)
+    ),
+    "a host that says nothing of a registration": dual(
+        lambda w: on_chain(w, "orch"), unknown("rpc-answers", ORCH)
+    ),
+    "an RPC address that says nothing": dual(
+        both(
+            lambda w: on_chain(w, "orch"),
+            lambda w: finding(w, "gpu", "rpc-answers", "the RPC address does not answer", node="orch"),
+        ),
+        unknown("rpc-answers", ORCH),
     ),
     "not told how it is registered": dual(
         lambda w: w.change("orch", "/orchestratorInfo", Transcoder=None), unknown("not-answered", ORCH)

@@ -91,8 +91,8 @@ RUNNING_PAGES: dict[str, Page] = {
         "Deploy the tree. If the spec is ahead on purpose, verify the revision that was rolled out instead.",
     ),
     "other-service-address": Page(
-        "The chain has another address of an orchestrator than the spec.",
-        "gateways that search the chain go to the old address.",
+        "The chain has another address of an orchestrator than the spec, or none although it is in the active set.",
+        "gateways that search the chain go to the old address, or find none.",
         "Register the address of the spec with the node's command line, or correct service in the spec. Both cost or "
         "change what gateways see, so fleetc does neither by itself.",
     ),

@@ -17,7 +17,7 @@ from fleetc.rollout.hosts.begun import findings_in
 from fleetc.rollout.hosts.gate import as_list, as_mapping, as_text, reason_of
 from fleetc.rollout.hosts.rolling import Watch
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, reaching, run_playbook
-from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Reply, Step
+from fleetc.rollout.verify.data import Alert, HostAnswer, OtherSetting, Process, Question, Registered, Reply, Step
 from fleetc.rollout.verify.questions import questions_of
 from fleetc.settings import Settings
 
@@ -25,6 +25,7 @@ VERIFY_PLAYBOOK = "verify.yml"
 TASK = "Ask the host and its nodes what they run with"
 _FORMAT = 1
 _BODY_LIMIT = 256 * 1024
+_ADDRESS_LIMIT = 500
 
 
 def ask_hosts(
@@ -64,6 +65,7 @@ def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
         settings=tuple(_setting(as_mapping(one)) for one in as_list(answer.get("settings"))),
         alerts=tuple(Alert(one.code, one.message, one.node, one.severity) for one in findings_in(host, answer)),
         replies={name: _reply(as_mapping(as_mapping(answer.get("answers")).get(name))) for name in asked},
+        registrations=_registrations(answer),
     )
 
 
@@ -79,6 +81,19 @@ def _step(told: Mapping[str, Any]) -> Step:
 
 def _setting(told: Mapping[str, Any]) -> OtherSetting:
     return OtherSetting(as_text(told.get("node")), as_text(told.get("variable")), told.get("overridden") is True)
+
+
+def _registrations(answer: Mapping[str, Any]) -> dict[str, Registered]:
+    """How the chain has orchestrators, by the name of each."""
+    told = map(as_mapping, as_list(answer.get("registrations")))
+    return {as_text(node): _registered(one) for one in told for node in as_list(one.get("nodes"))}
+
+
+def _registered(told: Mapping[str, Any]) -> Registered:
+    active, address = told.get("active"), told.get("address")
+    if isinstance(active, bool) and isinstance(address, str):
+        return Registered(active, address[:_ADDRESS_LIMIT])
+    return Registered(reason=as_text(told.get("reason")) or "what its host says of the chain makes no sense")
 
 
 def _reply(told: Mapping[str, Any]) -> Reply:

@@ -79,11 +79,20 @@ class Alert(NamedTuple):
     severity: str
 
 
+class Registered(NamedTuple):
+    """How the chain has the account of an orchestrator; where `reason` says why, nobody knows."""
+
+    active: bool = False
+    address: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class HostAnswer:
     """What one host said. Where `unknown` says why, nobody knows anything of it.
 
     `known_as` is which host of which fleet the machine takes itself for, ("", "") where it never had a rollout.
+    `registrations` are by orchestrator.
     """
 
     host: str
@@ -97,6 +106,7 @@ class HostAnswer:
     settings: tuple[OtherSetting, ...] = ()
     alerts: tuple[Alert, ...] = ()
     replies: Mapping[str, Reply] = field(default_factory=dict)
+    registrations: Mapping[str, Registered] = field(default_factory=dict)
 
 
 Kind = Literal["drift", "warning", "unknown"]

@@ -13,7 +13,7 @@ from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Path
 from fleetc.rollout.verify import market, replies, stack
-from fleetc.rollout.verify.checks import accounts, peers, process, runners
+from fleetc.rollout.verify.checks import accounts, peers, process, registration, runners
 from fleetc.rollout.verify.data import (
     Alert,
     Check,
@@ -32,7 +32,7 @@ CHECKS: tuple[Check, ...] = (
     process.settings,
     accounts.account,
     accounts.deposit,
-    accounts.registration,
+    registration.by_node,
     peers.orchestrators,
     peers.workers,
     peers.payments,
@@ -70,6 +70,7 @@ def judge(fleet: Fleet, blueprint: Blueprint, answers: Mapping[str, HostAnswer],
         found += _of_host(fleet, blueprint, host, answer)
         if answer.unknown or answer.known_as not in _own_names(blueprint, host):
             continue
+        found += registration.by_chain(fleet, host, answer)
         alive = {one.node for one in answer.processes if one.running}
         for service in (one for one in host.services if one.name in alive):
             node, own = nodes[service.table, service.name], tuple(edges.get(service.name, ()))
@@ -87,13 +88,14 @@ _OF_WALLETS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balanc
 
 
 def _once(found: Iterable[Found]) -> Iterator[Found]:
-    """Each finding, and what several say of a wallet only once: as the first of them says it."""
-    wallets: set[tuple[str, Path]] = set()
+    """Each finding, and what several say of a wallet or an orchestrator only once: as the first of them says it."""
+    told: set[tuple[str, Path | str]] = set()
     for one in dict.fromkeys(found):
-        if one.code in _OF_WALLETS:
-            if (one.code, one.place) in wallets:
+        if one.code in _OF_WALLETS or one.code in registration.CODES:
+            subject = one.place if one.code in _OF_WALLETS else one.node
+            if (one.code, subject) in told:
                 continue
-            wallets.add((one.code, one.place))
+            told.add((one.code, subject))
         yield one
 
 

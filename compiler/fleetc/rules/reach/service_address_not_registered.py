@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleetc.analysis.discovery import registry_of
+from fleetc.analysis.discovery import registered_account, registry_of
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.orchestrator import Orchestrator, ServiceAddress
@@ -47,12 +47,12 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     groups: dict[tuple[str, str | None], list[tuple[Node, ServiceAddress, Path]]] = {}
     for node in fleet.nodes:
         settings = node.settings
-        if not isinstance(settings, Orchestrator) or (account := _account(fleet, settings)) is None:
+        if not isinstance(settings, Orchestrator) or (account := registered_account(fleet, settings)) is None:
             continue
         chosen = effective.service_address(fleet, node, settings)
         if chosen is not None and node.name not in known and chosen.value.authority not in known:
             place = chosen.origin.paths[0]
-            groups.setdefault((account, registry_of(settings)), []).append((node, chosen.value, place))
+            groups.setdefault((str(account).lower(), registry_of(settings)), []).append((node, chosen.value, place))
     for members in groups.values():
         (first, address, place), *others = members
         different = [(node, service, where) for node, service, where in others if service != address]
@@ -67,13 +67,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
                 [Label(where, node.name) for node, _, where in different[:_SHOWN]],
                 "add the others to instances of the registered one, list them in gateways, or give each its own wallet",
             )
-
-
-def _account(fleet: Fleet, settings: Orchestrator) -> str | None:
-    """The account whose registration counts, in lower case."""
-    if settings.orchestrator_address is not None:
-        return str(settings.orchestrator_address).lower()
-    return str(fleet.wallets[settings.wallet].address).lower() if settings.wallet is not None else None
 
 
 def _known(fleet: Fleet) -> set[str]:

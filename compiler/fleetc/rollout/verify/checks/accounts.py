@@ -9,18 +9,14 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from fleetc.language import effective
-from fleetc.language.fleet import Fleet, Node
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
-from fleetc.language.orchestrator import Orchestrator, ServiceAddress
 from fleetc.language.quantities import QuantityError, Wei
 from fleetc.language.signing import talks_to_chain
 from fleetc.rollout.verify import replies
 from fleetc.rollout.verify.data import Fact, Found, NodeSeen, UnknownError
 from fleetc.upstream import NETWORKS
 
-_USUAL_PORTS = {"http": 80, "https": 443}
 _SHOWN_HOURS = 24 * 366
 
 
@@ -112,54 +108,3 @@ def amounts(seen: NodeSeen) -> Iterator[Fact]:
     if held["deposit"] is not None and own.cost:
         lasts = f"{float(held['deposit'].wei / own.cost):,.1f} h"
         yield Fact(seen.host.name, seen.service.name, "deposit lasts", lasts)
-
-
-def registration(seen: NodeSeen) -> Iterator[Found]:
-    """What the chain has of an orchestrator, as the node says it: whether it is active, and its address."""
-    node = seen.node
-    settings = node.settings
-    if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
-        return
-    said = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
-    registered = said.get("Transcoder")
-    if not isinstance(registered, dict):
-        raise UnknownError("/orchestratorInfo does not say how it is registered")
-    address = registered.get("ServiceURI")
-    wanted = effective.service_address(seen.fleet, node, settings)
-    own = _addresses(seen.fleet, settings)
-    if isinstance(address, str) and address and wanted is not None and place_in(address) not in own:
-        message = f"the chain has its address as {replies.shown(address)} instead of {wanted.value.scheme}://"
-        message += place_of(wanted.value)
-        advice = "register the address of the spec with the node's command line, or correct the spec"
-        found = seen.found("drift", "other-service-address", message, help=advice)
-        yield found._replace(place=wanted.origin.paths[0] if wanted.origin.paths else seen.place)
-    if str(registered.get("Active")).lower() != "true":
-        message = "it is not in the active set, so no gateway that searches the chain gives it work"
-        yield seen.found("warning", "orchestrator-inactive", message)
-
-
-def _addresses(fleet: Fleet, settings: Orchestrator) -> set[str]:
-    """Places that an account may be registered with: it has one address, and several orchestrators may have it."""
-    found = set()
-    for name, other in fleet.orchestrators.items():
-        if _account(fleet, other) == _account(fleet, settings):
-            address = effective.service_address(fleet, Node("orchestrators", name, other), other)
-            found |= set() if address is None else {place_of(address.value)}
-    return found
-
-
-def _account(fleet: Fleet, settings: Orchestrator) -> str:
-    wallet = fleet.wallets.get(settings.wallet or "")
-    return str(settings.orchestrator_address or (wallet and wallet.address)).lower()
-
-
-def place_of(address: ServiceAddress) -> str:
-    """Host and port of a service address, in lower case."""
-    return f"{address.host}:{address.port or _USUAL_PORTS[address.scheme]}".lower()
-
-
-def place_in(url: str) -> str:
-    """Host and port in a URL that others wrote, in lower case."""
-    scheme, _, rest = url.lower().rpartition("://")
-    place = rest.partition("/")[0]
-    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_USUAL_PORTS.get(scheme, 443)}"

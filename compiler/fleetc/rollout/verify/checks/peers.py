@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.fleet import Node
 from fleetc.rollout.verify import replies
-from fleetc.rollout.verify.checks.accounts import place_in, place_of
+from fleetc.rollout.verify.checks.registration import place_in, place_of
 from fleetc.rollout.verify.data import Found, NodeSeen, UnknownError
 from fleetc.rollout.verify.questions import PAYMENTS_FAILED
 

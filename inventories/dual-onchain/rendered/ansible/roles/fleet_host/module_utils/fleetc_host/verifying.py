@@ -1,7 +1,7 @@
 """What the nodes of this host say of themselves, beside what the host itself finds.
 
-In: a request with questions. Out: a state as for a rollout, answers as they came, and settings that processes have from
-elsewhere. Nothing is judged here: whoever asks knows the spec. Changes nothing.
+In: a request with questions. Out: a state as for a rollout, answers as they came, how the chain has orchestrators, and
+settings that processes have from elsewhere. Nothing is judged here: whoever asks knows the spec. Changes nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from .asking import BODY_LIMIT, FAILURES, exchange
 from .looking import add_source_drift, look, wanted_state
 from .places import CURRENT, Json
-from .preflight.asked import Asked
-from .preflight.chain import rpc_of
+from .preflight.asked import AFTER_ROLLOUTS, Asked
+from .preflight.chain import registration, rpc_of
 from .preflight.checks import findings_of
 from .processes import facts_of
 from .rpc import Rpcs
@@ -49,9 +49,10 @@ def do_verify(request: Json) -> Json:
     """State, answers to questions, other settings of processes, and what the chain says, by the secrets that are here.
 
     A question has an id, an address ("" for the service of the avatar stack), a path, and names of metrics. An answer
-    has a status and a body, or a reason where there is none.
+    has a status and a body, or a reason where there is none. Registrations name the nodes that they are of.
     """
     wanted = request["wanted"]
+    how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
     now = look()
     add_source_drift(now, wanted.get("stack"))
     end = time.monotonic() + ALL_SECONDS
@@ -61,7 +62,9 @@ def do_verify(request: Json) -> Json:
             for one in request["questions"]
         ]
         needs = [need for need in request["needs"] if need["need"] in OF_THE_CHAIN]
-        how = Asked(wanted, secrets_here(wanted), None, False, Rpcs())
+        orchestrators = [
+            pool.submit(registration, need, how) for need in request["needs"] if need["need"] in AFTER_ROLLOUTS
+        ]
         found = findings_of(needs, how) + list(not_asked(needs, how))
         answers, room = {}, ALL_LIMIT
         for name, job in asked:
@@ -69,10 +72,12 @@ def do_verify(request: Json) -> Json:
             room -= len(answers[name].get("body", ""))
             if room < 0:
                 answers[name] = {"status": 0, "reason": "the nodes of this host say more than fits into one answer"}
+        registrations = [job.result() for job in orchestrators]
     return {
         "state": now,
         "steps": steps(now, wanted_state(wanted)),
         "answers": answers,
+        "registrations": [one for one in registrations if one is not None],
         "settings": [one for service in wanted["services"] for one in other_settings(service, wanted["runtime"])],
         "findings": found,
         "changed": False,

@@ -17,6 +17,9 @@ Finding = tuple[str, str]
 WARNINGS = ("deposit-low", "deposit-unlocking", "reserve-low", "wallet-balance-low")
 """Codes of findings that keep no release from running: money that people top up while nodes run."""
 
+AFTER_ROLLOUTS = ("registration",)
+"""Needs that keep no release from running, so that no preflight asks for them: people register what runs already."""
+
 MEGABYTE = 1024**2
 
 

@@ -1,6 +1,6 @@
 """Checks that ask the chain: its RPC address, what wallets hold, the price feed. Nothing here sends a transaction.
 
-In: a need, and what is asked. Out: findings.
+In: a need, and what is asked. Out: findings; how orchestrators are registered is handed on as it is.
 
 Amounts are in wei. Of an RPC address that is bad, one finding speaks: what depends on it is silent then. What else the
 chain does not say is a finding too.
@@ -21,6 +21,9 @@ BEHIND_SECONDS = 3600
 WORD = 32
 """Bytes of one value that a contract returns."""
 
+ADDRESS_LIMIT = 500
+"""Characters of a service address that are handed on; a name of a host has 253 at most."""
+
 
 def check_rpc(need: Json, asked: Asked) -> Iterator[Finding]:
     """Whether the RPC address answers, for the right chain, of now, and the contracts of the protocol are there."""
@@ -38,7 +41,7 @@ def check_rpc(need: Json, asked: Asked) -> Iterator[Finding]:
         age = time.time() - number_in(block.get("timestamp") if isinstance(block, dict) else None, "the last block")
         if age > BEHIND_SECONDS:
             yield "rpc-behind", "the last block that %s knows is %.1f hours old" % (rpc.name, age / 3600)
-        if need["controller"] and not broker_of(rpc, need["controller"]):
+        if need["controller"] and not contract_of(rpc, need["controller"], "TicketBroker"):
             message = "the controller %s has no TicketBroker on chain %d, as %s says: correct controller or network"
             yield "rpc-of-this-chain", message % (need["controller"], chain, rpc.name)
     except UnansweredError as failure:
@@ -75,7 +78,7 @@ def of_balance(balance: int, need: Json) -> Iterator[Finding]:
 
 def of_sender(rpc: Rpc, need: Json) -> Iterator[Finding]:
     """What an account can pay tickets from."""
-    account, broker = need["subject"], broker_of(rpc, need["controller"]) if need["controller"] else ""
+    account, broker = need["subject"], contract_of(rpc, need["controller"], "TicketBroker")
     if not broker:
         return  # said once, of the controller itself
     deposit, withdrawn, reserve, _ = words(
@@ -103,7 +106,7 @@ def check_price_feed(need: Json, asked: Asked) -> Iterator[Finding]:
         return
     feed, code = need["subject"], "price-feed-answers"
     try:
-        pair = [part.strip() for part in text_in(rpc.call(feed, "description()")).upper().split("/")]
+        pair = [part.strip() for part in text_in(rpc.call(feed, "description()"), "description").upper().split("/")]
         price = words(rpc.call(feed, "latestRoundData()"), 5, "latestRoundData")[1]
         words(rpc.call(feed, "decimals()"), 1, "decimals")
         if len(pair) != 2 or "ETH" not in pair:
@@ -117,6 +120,33 @@ def check_price_feed(need: Json, asked: Asked) -> Iterator[Finding]:
                 yield code, message % (feed, printable(" / ".join(pair)), ", ".join(missing))
     except UnansweredError as failure:
         yield code, "no price feed answers at %s: %s" % (feed, failure)
+
+
+def registration(need: Json, asked: Asked) -> Json | None:
+    """How the chain has the account of orchestrators: whether it is active, and its service address.
+
+    Out: nodes, and active and address, or a reason where the chain does not say it; None where the RPC address is bad.
+    It is asked as the node does it: setContracts, GetTranscoder and GetServiceURI in eth/client.go of go-livepeer
+    v0.9.1. The registry of a need is "" where the controller knows it.
+    """
+    rpc = rpc_of(need, asked)
+    if rpc is None or not serves(rpc, need["chain_id"]):
+        return None
+    controller, account = need["controller"], bytes.fromhex(need["subject"][2:])
+    try:
+        manager = contract_of(rpc, controller, "BondingManager")
+        registry = need["registry"] or contract_of(rpc, controller, "ServiceRegistry")
+        for name, contract in (("BondingManager", manager), ("ServiceRegistry", registry)):
+            if not contract:
+                raise UnansweredError("the controller %s has no %s" % (controller, name))
+        (active,) = words(rpc.call(manager, "isActiveTranscoder(address)", account), 1, "isActiveTranscoder")
+        if active > 1:
+            raise UnansweredError("its answer to isActiveTranscoder is neither yes nor no")
+        address = text_in(rpc.call(registry, "getServiceURI(address)", account), "getServiceURI")
+    except UnansweredError as failure:
+        message = "%s does not say how %s is registered: %s"
+        return {"nodes": need["nodes"], "reason": message % (rpc.name, need["subject"], failure)}
+    return {"nodes": need["nodes"], "active": bool(active), "address": address[:ADDRESS_LIMIT]}
 
 
 def rpc_of(need: Json, asked: Asked) -> Rpc | None:
@@ -145,9 +175,9 @@ def serves(rpc: Rpc, chain_id: str) -> bool:
         return False
 
 
-def broker_of(rpc: Rpc, controller: str) -> str:
-    """The contract that holds deposits, as the controller of the protocol has it; "" where that knows none."""
-    found = rpc.call(controller, "getContract(bytes32)", keccak256(b"TicketBroker"))
+def contract_of(rpc: Rpc, controller: str, name: str) -> str:
+    """A contract of the protocol, as its controller has it; "" where that knows none, or is itself unknown."""
+    found = rpc.call(controller, "getContract(bytes32)", keccak256(name.encode())) if controller else b""
     number = words(found, 1, "getContract")[0] if found else 0
     return "0x%040x" % number if 0 < number < 2**160 else ""
 
@@ -159,11 +189,11 @@ def words(data: bytes, count: int, what: str) -> list[int]:
     return [int.from_bytes(data[WORD * at : WORD * (at + 1)], "big") for at in range(count)]
 
 
-def text_in(data: bytes) -> str:
+def text_in(data: bytes, what: str) -> str:
     """A text that a contract returned."""
-    start, length = words(data, 2, "description")
-    if start != WORD or length > 200:
-        raise UnansweredError("its description is not text")
+    start, length = words(data, 2, what)
+    if start != WORD or length > len(data) - 2 * WORD:
+        raise UnansweredError("its answer to %s is not text" % what)
     return data[2 * WORD : 2 * WORD + length].decode(errors="replace")
 
 

@@ -13,7 +13,7 @@ from ..claims import need_own_release
 from ..places import Json, RefusedError
 from ..programs import runner_of
 from ..rpc import Rpcs
-from .asked import WARNINGS, Asked, Check, Finding
+from .asked import AFTER_ROLLOUTS, WARNINGS, Asked, Check, Finding
 from .chain import check_price_feed, check_rpc, check_wallet
 from .disk import check_disk
 from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory
@@ -42,7 +42,8 @@ def do_preflight(request: Json) -> Json:
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
     asked = Asked(wanted, request.get("values", {}), reader, bool(request.get("renamed")), Rpcs())
     of_host: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
-    found = carried_out([*of_host, *((need, CHECKS[need["need"]]) for need in request["needs"])], asked)
+    needs = [need for need in request["needs"] if need["need"] not in AFTER_ROLLOUTS]
+    found = carried_out([*of_host, *((need, CHECKS[need["need"]]) for need in needs)], asked)
     return {"findings": found, "changed": False, "clock": time.time()}
 
 

@@ -1,0 +1,114 @@
+"""Whether the chain has orchestrators as the spec does: in the active set, and at their service addresses.
+
+In: what the chain said to a host, and what a node says itself. Out: findings. Both are judged alike. The node tells of
+its own account, whatever `orchestrator_address` says (orchestratorInfoHandler in server/handlers.go, v0.9.1), so only
+the chain is believed about another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fleetc.analysis.discovery import registered_account, registry_of
+from fleetc.blueprint.blueprint import HostBlueprint
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet, Node
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress
+from fleetc.language.signing import talks_to_chain
+from fleetc.rollout.verify import replies
+from fleetc.rollout.verify.data import Found, HostAnswer, Kind, NodeSeen, UnknownError
+
+CODES = ("orchestrator-inactive", "other-service-address")
+"""What the chain and the node may both say of an orchestrator."""
+
+_OF_THE_RPC_ADDRESS = frozenset({"rpc-answers", "rpc-of-this-chain"})
+"""Findings after which a host says nothing of what depends on its RPC address."""
+
+_USUAL_PORTS = {"http": 80, "https": 443}
+
+
+def by_chain(fleet: Fleet, host: HostBlueprint, answer: HostAnswer) -> Iterator[Found]:
+    """What the chain said to a host of its orchestrators, whether they run or not; what it did not say is unknown."""
+    for service in host.services:
+        settings = fleet.orchestrators.get(service.name)
+        if settings is None:
+            continue
+        node = Node("orchestrators", service.name, settings)
+        if not talks_to_chain(fleet, node) or registered_account(fleet, settings) is None:
+            continue
+        said = answer.registrations.get(node.name)
+        if said is not None and not said.reason:
+            yield from _judged(fleet, node, settings, said.active, said.address)
+        elif said is not None or not any(one.code in _OF_THE_RPC_ADDRESS for one in answer.alerts):
+            reason = said.reason if said is not None else "its host does not say how the chain has it"
+            yield _found(node, "unknown", "rpc-answers", reason)
+
+
+def by_node(seen: NodeSeen) -> Iterator[Found]:
+    """What a node says of its own account, where that is the one that counts."""
+    node, settings = seen.node, seen.node.settings
+    if not isinstance(settings, Orchestrator) or not talks_to_chain(seen.fleet, node):
+        return
+    wallet = seen.fleet.wallets.get(settings.wallet or "")
+    if wallet is not None and not _same(wallet.address, registered_account(seen.fleet, settings)):
+        return
+    said = replies.mapping(seen.reply(seen.service.health.status, "/orchestratorInfo"), "/orchestratorInfo")
+    registered = said.get("Transcoder")
+    if not isinstance(registered, dict):
+        raise UnknownError("/orchestratorInfo does not say how it is registered")
+    address = registered.get("ServiceURI")
+    active = str(registered.get("Active")).lower() == "true"
+    yield from _judged(seen.fleet, node, settings, active, address if isinstance(address, str) else "")
+
+
+def _judged(fleet: Fleet, node: Node, settings: Orchestrator, active: bool, address: str) -> Iterator[Found]:
+    """Whether it is active, and at an address of the spec. Nobody expects one of an account that is not active."""
+    wanted = effective.service_address(fleet, node, settings)
+    if wanted is not None and (place_in(address) not in _places(fleet, settings) if address else active):
+        has = f"its address as {replies.shown(address)}" if address else "no address of it,"
+        message = f"the chain has {has} instead of {wanted.value.scheme}://{place_of(wanted.value)}"
+        advice = "register the address of the spec with the node's command line, or correct the spec"
+        found = _found(node, "drift", "other-service-address", message)._replace(help=advice)
+        yield found._replace(place=wanted.origin.paths[0]) if wanted.origin.paths else found
+    if not active:
+        message = "it is not in the active set, so no gateway that searches the chain gives it work"
+        yield _found(node, "warning", "orchestrator-inactive", message)
+
+
+def _found(node: Node, kind: Kind, code: str, message: str) -> Found:
+    return Found(kind, code, node.settings.host, node.name, f"{node.name}: {message}", node.path)
+
+
+def _places(fleet: Fleet, settings: Orchestrator) -> set[str]:
+    """Places that an account may be registered with: a registry has one address of it, and several orchestrators may
+    have it."""
+    answers = fleet.answers[_places]
+    if not answers:
+        for name, other in fleet.orchestrators.items():
+            address = effective.service_address(fleet, Node("orchestrators", name, other), other)
+            if address is not None:
+                answers.setdefault(_listing(fleet, other), set()).add(place_of(address.value))
+    found: set[str] = answers.get(_listing(fleet, settings), set())
+    return found
+
+
+def _listing(fleet: Fleet, settings: Orchestrator) -> str:
+    """The account and the registry that have the address of an orchestrator."""
+    return f"{str(registered_account(fleet, settings)).lower()} {registry_of(settings)}"
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two accounts are the same one, in capitals or not."""
+    return str(one).lower() == str(other).lower()
+
+
+def place_of(address: ServiceAddress) -> str:
+    """Host and port of a service address, in lower case."""
+    return f"{address.host}:{address.port or _USUAL_PORTS[address.scheme]}".lower()
+
+
+def place_in(url: str) -> str:
+    """Host and port in a URL that others wrote, in lower case."""
+    scheme, _, rest = url.lower().rpartition("://")
+    place = rest.partition("/")[0]
+    return place if place.rpartition(":")[2].isdigit() else f"{place}:{_USUAL_PORTS.get(scheme, 443)}"
