@@ -194,7 +194,7 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "rpc-answers": Page(
         "A host gets no sound answer from the RPC address of its nodes.",
-        "a node that cannot ask the chain ends at once, often with exit status 0, and neither balances nor registrations can be seen.",
+        "without it a node ends at once, often with exit status 0; balances and registrations are unknown.",
         "Correct the address or its key, open the way to it, or wait until its provider works again.",
     ),
     "rpc-behind": Page(
