@@ -13,8 +13,9 @@ from fleetc.blueprint.monitoring import VARIABLES
 from fleetc.emit.grafana import SCHEMA_VERSION, dashboard
 from fleetc.upstream.metrics import metrics
 from tests.monitoring.support import SPEC, files, promtool, watched, whole
-from tests.support import compile_text
+from tests.support import EXAMPLES, compile_text, compiled_example
 
+LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")
 METRIC = re.compile(r"\b([A-Za-z_][A-Za-z0-9_]*)\{")
 
 
@@ -133,7 +134,12 @@ def test_runway_of_a_wallet_is_unknown_where_somebody_pays_whose_spending_nobody
 
 @pytest.mark.usefixtures("processes")
 def test_prometheus_reads_every_expression(tmp_path: Path) -> None:
-    expressions = [target["expr"] for panel in drawn(loaded()) for target in panel["targets"]]
+    boards = [loaded(), *(json.loads(files(compiled_example(name))["dashboard.json"]) for name in EXAMPLES)]
+    expressions = [target["expr"] for board in boards for panel in drawn(board) for target in panel["targets"]]
+    variables = [one for board in boards for one in board["templating"]["list"] if one["type"] == "query"]
+    asked = [LABEL_VALUES.fullmatch(one["query"]["query"]) for one in variables]
+    assert [(found or ("", "", ""))[2] for found in asked] == list(VARIABLES) * len(boards)
+    expressions += [found[1] for found in asked if found]
     rules = [{"record": f"panel:{index}", "expr": expression} for index, expression in enumerate(expressions)]
     path = tmp_path / "panels.yml"
     path.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}), encoding="utf-8")

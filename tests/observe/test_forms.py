@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleetc.disk.logs import LogPieces
+from fleetc.observe import tally
 from fleetc.observe.blocks import LINE_LIMIT, whole_lines
 from fleetc.observe.clock import Moment, moment
 from fleetc.observe.lines import line_of
@@ -139,6 +141,26 @@ def test_lines_of_one_shape_are_one() -> None:
     (shape,) = tally_of(*lines).shapes.values()
     assert shape.text == "manifestID=<id> sent <n> bytes to <url> for <address> from <ip>"
     assert (shape.count, shape.level, shape.where.number) == (249, "info", 1)
+
+
+@pytest.mark.parametrize("bound", [tally._KEY_BYTES, 5000])
+def test_ids_that_look_like_nothing_are_known_by_their_names(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tally, "_KEY_BYTES", bound)
+    said = ("Received segment", 'Error err="OrchestratorCapped"', "Sent it")
+    ids = ["".join(letters) for letters in product("ghijkz", repeat=3)] + ["my-stream", "OrchestratorCapped", "a1z"]
+    found = tally_of(*(glog(f"manifestID={one} orchSessionID={one}x {text}") for one in ids for text in said))
+    assert counts(found) == {"orchestrator-capped": len(ids)}
+    shapes = {shape.text: shape.count for shape in found.shapes.values()}
+    head = "manifestID=<id> orchSessionID=<id>"
+    assert shapes == {f"{head} Received segment": len(ids), f"{head} Sent it": len(ids)}
+
+
+@pytest.mark.parametrize("end", ["\0", "\u00a0", ";", "]", "\x1b[1m", "\\u0067"])
+def test_what_follows_an_id_is_read_as_if_no_line_came_before(end: str) -> None:
+    before, line = glog("ID=xyz text"), glog(f"ID=gh{end}OrchestratorCapped text")
+    after, first, alone = tally_of(before, line), tally_of(before), tally_of(line)
+    assert counts(after) == counts(alone)
+    assert {*after.shapes} == {*first.shapes, *alone.shapes}
 
 
 def test_binary_is_counted_and_not_shown() -> None:

@@ -32,6 +32,11 @@ _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
 _DAYS = {"interval": "1d", "timeFrom": "14d"}
 """One value a day, for as long as Prometheus keeps them by default, whatever time the reader looks at."""
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+_OPTIONS = {
+    "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom", "calcs": []},
+    "tooltip": {"mode": "multi", "sort": "none"},
+}
+"""All that Grafana's schema demands, because from SCHEMA_VERSION on Grafana no longer adds it to dashboards."""
 
 
 def dashboard(fleet: str, panels: Sequence[Panel]) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def _panel(number: int, panel: Panel, position: dict[str, int]) -> dict[str, Any
             },
             "overrides": [],
         },
-        "options": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi"}},
+        "options": _OPTIONS,
     }
 
 

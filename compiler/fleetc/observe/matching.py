@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
+from fleetc.observe.shapes import without_ids
 from fleetc.upstream.signatures import Signature
 
 _TEXT_LIMIT = 120
@@ -44,7 +45,8 @@ class Matcher:
         self.literals = tuple(sorted({pattern.literal for pattern in patterns}))
 
     def find(self, text: str) -> tuple[Hit, ...]:
-        """The signatures in a text, each once; general ones only where there is no other."""
+        """The signatures in a text, each once; general ones only where there is no other. Ids say nothing."""
+        text = without_ids(text)
         found: dict[str, Hit] = {}
         general: dict[str, Hit] = {}
         for code, is_general, literal, whole in self._patterns.of(text):

@@ -14,13 +14,14 @@ LIMIT = 300
 
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]{1,400}")
 _WITH_DIGITS = re.compile(r"(?<![A-Za-z0-9_+-])[A-Za-z_+-]*+[0-9][A-Za-z0-9_+-]*(?:\.[A-Za-z0-9_+-]+)*")
-_WHOLE = (
-    (re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?"), "<n>"),
-    (re.compile(r"0x[0-9a-fA-F]{40}"), "<address>"),
-    (re.compile(r"0x[0-9a-fA-F]+"), "<hex>"),
-    (re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "<id>"),
-    (re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}"), "<ip>"),
+_WHOLE = re.compile(
+    r"(?P<n>[+-]?[0-9]+(?:\.[0-9]+)?)"
+    r"|(?P<address>0x[0-9a-fA-F]{40})"
+    r"|(?P<hex>0x[0-9a-fA-F]+)"
+    r"|(?P<id>[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"
+    r"|(?P<ip>[0-9]{1,3}(?:\.[0-9]{1,3}){3})"
 )
+_NAMED_ID = re.compile(r"(?<=ID)=[^\s\"\\',;\]]+", re.ASCII)
 _HEX = re.compile(r"[0-9a-f]{8,}")
 _RUNS = re.compile(r"[a-z]+|[A-Z]+|[0-9]+")
 _RENDITION = re.compile(r"P[0-9]+p[0-9]+fps[0-9]+x[0-9]+")
@@ -32,19 +33,26 @@ def shape_of(text: str) -> str:
     text = text[: 4 * LIMIT]
     if "://" in text:
         text = _URL.sub("<url>", text)
+    text = without_ids(text)
     return _WITH_DIGITS.sub(_word, text).strip()[:LIMIT]
 
 
+def without_ids(text: str) -> str:
+    """A text in which <id> stands for the value of each name that ends with ID, whatever it looks like."""
+    return _NAMED_ID.sub("=<id>", text) if "ID=" in text else text
+
+
 def _word(match: re.Match[str]) -> str:
-    return _shape_of_word(match[0])
+    word = match[0]
+    return "<n>" if word.isdecimal() else _shape_of_word(word)
 
 
 @lru_cache(maxsize=4096)
 def _shape_of_word(word: str) -> str:
     """What stands for a word with digits."""
-    for pattern, name in _WHOLE:
-        if pattern.fullmatch(word):
-            return name
+    whole = _WHOLE.fullmatch(word)
+    if whole:
+        return f"<{whole.lastgroup}>"
     return ".".join("<id>" if _is_id(part) else _DIGITS.sub("<n>", part) for part in word.split("."))
 
 

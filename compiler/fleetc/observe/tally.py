@@ -3,12 +3,14 @@
 In: blocks of whole lines, log by log. Out: a `Tally`, whose size does not grow with the logs.
 
 Lines of one kind differ in numbers and ids. So a line is looked up by what is left of it without digits and the letters
-a to f, which is quick for a whole block; only a line that is not known by it is taken apart. A line that could be taken
-for a signature by that alone is looked at itself, so that no signature is found or missed because of it.
+a to f, which is quick for a whole block; only a line that is known neither by it nor without its ids is taken apart. A
+line that could be taken for a signature by that alone is looked at itself, so that no signature is found or missed
+because of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,6 +25,8 @@ MANY_SHAPES = 2000
 """Shapes that are told apart; the lines of further ones are counted together."""
 
 _LEFT_OUT = b"0123456789abcdef"
+_NAMED_ID = re.compile(rb"ID=[^\s\"\\',;\]\0\x1b]+")
+"""What without_ids leaves out, in a line as it came: there it may be less, and never more."""
 _KEY_BYTES = 32 << 20
 _MANY_MINUTES = 20_000
 _MANY_PARTS = 20
@@ -68,7 +72,7 @@ class Shape:
     count: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Known:
     """What is known about lines with one key. `singly` says that each of them must be looked at itself."""
 
@@ -78,6 +82,11 @@ class _Known:
     probes: tuple[bytes, ...]
     singly: bool
     count: int = 0
+
+    @property
+    def plain(self) -> bool:
+        """Whether lines that only differ from these in ids with a name have the same shape, and no signature either."""
+        return self.shape is not None and not self.singly
 
 
 class Tally:
@@ -142,16 +151,21 @@ class Tally:
         if len(line) > LINE_LIMIT:
             line = line[:LINE_LIMIT]
             self.cut += 1
-        found = self._taken_apart(key, line, number)
         if len(key) > LINE_LIMIT:  # too long to be kept, so each one is new
+            found = self._taken_apart(key, line, number)
             if found.shape is not None:
                 self._add_to(found.shape, 1)
             return found
-        self._key_bytes += len(key) + 200
+        plain = _NAMED_ID.sub(b"ID=", key)
+        alike = self._known.get(plain)
+        found = alike if alike is not None and alike.plain else self._taken_apart(plain, line, number)
+        self._key_bytes += len(key) + len(plain) + 400
         if self._key_bytes > _KEY_BYTES:
             self._settle()
-            self._key_bytes = len(key) + 200
+            self._key_bytes = len(key) + len(plain) + 400
         self._known[key] = found
+        if found.plain:
+            self._known[plain] = found
         return found
 
     def _taken_apart(self, key: bytes, line: bytes, number: int) -> _Known:
@@ -238,9 +252,10 @@ class Tally:
 
     def _settle(self) -> None:
         """Add up what was counted by key, and forget the keys."""
-        for known in self._known.values():
+        for known in dict.fromkeys(self._known.values()):
             if known.shape is not None:
                 self._add_to(known.shape, known.count)
+            known.count = 0
         self._known.clear()
         self._key_bytes = 0
 

@@ -115,7 +115,7 @@ class World:
                 0,
                 {},
                 tuple(self.failures),
-                answers={name: {TASK: {"answers": replies, **host} if isinstance(host, dict) else host}},
+                answers={name: {TASK: {"answers": json.dumps(replies), **host} if isinstance(host, dict) else host}},
             )
             answers[name] = _answer(name, run, asked)
         return judge(self.fleet, self.blueprint, answers, findings(self.places, self.public))

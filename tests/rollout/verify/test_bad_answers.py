@@ -127,6 +127,14 @@ def test_a_host_that_answers_nonsense_is_unknown(what: str) -> None:
     assert verdict.exit_code == 4
 
 
+@pytest.mark.parametrize("said", ["", "no", "[]", "[" * 100_000, "1", None, {}, {"an id": {"status": 200}}])
+def test_answers_that_make_no_sense_are_none(said: object) -> None:
+    world = World(compiled_example("dual-onchain"))
+    for host in world.hosts.values():
+        host["answers"] = said
+    assert {"gate", "orch"} <= {one.node for one in world.judged().found if one.kind == "unknown"}
+
+
 def test_public_answers_are_shown_as_they_may_be() -> None:
     compiled = compiled_example("dual-onchain")
     world = World(compiled)

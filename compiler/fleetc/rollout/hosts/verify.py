@@ -6,6 +6,7 @@ what the host asks of the chain, it asks with those that its nodes have.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,7 +34,8 @@ def ask_hosts(
 ) -> dict[str, HostAnswer]:
     """What each of `hosts` answers; one that cannot be asked says why."""
     questions = {host: asked for host, asked in questions_of(fleet, blueprint).items() if host in hosts}
-    variables = {"fleet_host_questions": {host: [_told(one) for one in asked] for host, asked in questions.items()}}
+    told = {host: json.dumps([_told(one) for one in asked]) for host, asked in questions.items()}
+    variables = {"fleet_host_questions": told}  # as text, because Ansible copies each value of a variable several times
     options = replace(reaching(settings, hosts), variables=variables)
     with private_project(tree) as project:
         try:
@@ -51,7 +53,7 @@ def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
     answer = as_mapping(run.answers.get(host, {}).get(TASK))
     if answer.get("format") != _FORMAT or answer.get("ok") is not True:
         return HostAnswer(host, unknown=reason_of(host, run) or "Ansible did not ask it")
-    state = as_mapping(answer.get("state"))
+    state, replies = as_mapping(answer.get("state")), _replies(answer.get("answers"))
     if not state:
         return HostAnswer(host, unknown="its answer makes no sense")
     return HostAnswer(
@@ -64,7 +66,7 @@ def _answer(host: str, run: RunResult, asked: Collection[str]) -> HostAnswer:
         steps=tuple(_step(as_mapping(one)) for one in as_list(answer.get("steps"))),
         settings=tuple(_setting(as_mapping(one)) for one in as_list(answer.get("settings"))),
         alerts=tuple(Alert(one.code, one.message, one.node, one.severity) for one in findings_in(host, answer)),
-        replies={name: _reply(as_mapping(as_mapping(answer.get("answers")).get(name))) for name in asked},
+        replies={name: _reply(as_mapping(replies.get(name))) for name in asked},
         registrations=_registrations(answer),
     )
 
@@ -94,6 +96,14 @@ def _registered(told: Mapping[str, Any]) -> Registered:
     if isinstance(active, bool) and isinstance(address, str):
         return Registered(active, address[:_ADDRESS_LIMIT])
     return Registered(reason=as_text(told.get("reason")) or "what its host says of the chain makes no sense")
+
+
+def _replies(told: object) -> Mapping[str, Any]:
+    """What nodes of a host say, by question; empty where that makes no sense."""
+    try:
+        return as_mapping(json.loads(told)) if isinstance(told, str) else {}
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _reply(told: Mapping[str, Any]) -> Reply:

@@ -6,6 +6,8 @@ package fleetc_host in module_utils of this role; Ansible packs it with this mod
 
 from __future__ import annotations
 
+import json
+
 from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = r"""
@@ -46,9 +48,14 @@ def main() -> None:
     given = module.params
     values = {name: given[name] for name in ("values", "archive")}
     answer = answer_of({**values, **given["request"], "check": module.check_mode})
+    # Ansible copies each value of a result several times. So the request does not come back, and what thousands of
+    # nodes say is one text.
+    asked = {"module_args": {"request": {"do": given["request"].get("do")}}}
+    if "answers" in answer:
+        answer["answers"] = json.dumps(answer["answers"])
     if answer["ok"]:
-        module.exit_json(**answer)
-    module.fail_json(msg=answer["message"], **answer)
+        module.exit_json(invocation=asked, **answer)
+    module.fail_json(msg=answer["message"], invocation=asked, **answer)
 
 
 if __name__ == "__main__":
