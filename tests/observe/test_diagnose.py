@@ -360,8 +360,15 @@ def test_log_that_cannot_be_read_is_an_error_and_the_others_are_read(place: Path
     run = Run(log(place, CAPPED), "folder", "missing.log")
     assert run.code == 1
     assert "error[log-not-a-file]: folder is a directory" in run.out
-    assert "missing.log" in run.out
+    assert "error[log-not-a-file]: cannot read missing.log: there is no such file" in run.out
+    assert "name a file with a log, - for standard input, or HOST/NODE for the log of a node of the spec" in run.out
     assert "orchestrator-capped" in run.out
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, "times went back once in"), (2, "times went back 2 times in")])
+def test_times_that_go_back_are_told(times: int, said: str, place: Path) -> None:
+    clocks = ["06:00:00", "05:00:00"] * times
+    assert said in Run(log(place, *(glog("hello", clock) for clock in clocks))).out
 
 
 def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
@@ -373,7 +380,8 @@ def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
 
 def test_usage(place: Path) -> None:
     name = log(place, CAPPED)
-    assert Run(name, "--node", "gate").code == 2
+    alone = Run(name, "--node", "gate")
+    assert alone.code == 2 and "name the spec with --spec" in alone.err
     unknown = Run(name, "--spec", ".", "--node", "gat")
     assert unknown.code == 2 and 'did you mean "gate"' in unknown.err
     (place / "fleet.toml").write_text("not toml")

@@ -78,7 +78,13 @@ def test_every_moment_is_written_as_it_was_read(when: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I1399 25:61:61.1       1 a.go:1] x", "Foo 99 05:12:13 a b: x", "2026-02-31T05:12:13Z x"]
+    "text",
+    [
+        "I1399 25:61:61.1       1 a.go:1] x",
+        "Foo 99 05:12:13 a b: x",
+        "2026-02-31T05:12:13Z x",
+        "1969-12-31T23:59:59Z x",
+    ],
 )
 def test_impossible_time_is_none(text: str) -> None:
     said = line_of(text.encode())
