@@ -11,8 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from fleetc.cli.app import app
+from fleetc.language.fleet import Fleet
+from fleetc.observe import proofs
 from fleetc.observe.findings import findings
+from fleetc.observe.proofs import PROOFS, Case
+from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
+from fleetc.toml.document import Source
 from tests.observe.support import glog, tally_of
 from tests.support import ROOT
 
@@ -110,6 +115,17 @@ def test_fewer_sessions_where_there_are_too_many(place: Path) -> None:
     assert "The spec has a reason, encode-sessions-exceeded: " in help_
 
 
+def test_nodes_without_a_number_take_no_place_and_no_more_are_computed_than_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fleet = _fleet()
+    node = fleet.nodes_by_name["orch"]
+    numbers = iter(range(100))
+    monkeypatch.setattr(proofs, "_fewer", lambda _fleet, _node: f"{n}" if (n := next(numbers)) >= 5 else "")
+    assert PROOFS["encoder-out-of-sessions"](Case(fleet, [node] * 50, None, (), {})) == "5; 6; 7"
+    assert next(numbers) == 8
+
+
 def test_memory_of_the_gpus(place: Path) -> None:
     line = "2026-11-23 05:12:13,123 - app - ERROR - CUDA out of memory. Tried to allocate 2.00 GiB"
     help_, _ = help_of(place, "cuda-out-of-memory", line, node="orch")
@@ -146,27 +162,97 @@ def test_funds_that_the_spec_has_are_told_with_how_long_they_last(place: Path) -
     assert line.startswith("deposit")
 
 
+def face_value(amount: int) -> str:
+    return glog(f"ticket faceValue {amount} > max faceValue 500000000000000000", level="E")
+
+
 def test_deposit_that_a_face_value_demands(place: Path) -> None:
-    line = glog("ticket faceValue 600000000000000000 > max faceValue 500000000000000000", level="E")
+    said = "The largest face value in the log is 0.6 ETH, which takes a deposit of "
+    line = face_value(600000000000000000)
     help_, _ = help_of(place, "face-value-above-deposit", line, node="gate")
-    assert 'Write deposit = "0.6 ETH" or more' in help_
+    assert f"{said}0.6 ETH, as deposit_multiplier is 1" in help_
+    given = ("[gateways.gate]", "[gateways.gate]\ntickets.deposit_multiplier = 1000")
+    for node in ("gate", ""):
+        help_, _ = help_of(place, "face-value-above-deposit", line, node=node, spec=given)
+        assert f"{said}600 ETH, as deposit_multiplier is 1000" in help_
 
 
-def test_limits_of_tickets(place: Path) -> None:
+def test_deposit_where_nobody_knows_whose_it_is(place: Path) -> None:
+    gate = SPEC[SPEC.index("[gateways.gate]") : SPEC.index("[orchestrators.orch]")]
+    spec = f"{SPEC}\n{gate.replace('gateways.gate', 'gateways.other')}\ntickets.deposit_multiplier = 1000\n"
+    (place / "fleet.toml").write_text(spec)
+    report = as_json(log(place, face_value(600000000000000000)), "--spec", ".")
+    (one,) = (item for item in report["diagnostics"] if item["code"] == "face-value-above-deposit")
+    assert "which takes a deposit of deposit_multiplier times that" in one["help"]
+
+
+def test_limits_of_tickets_are_told_and_not_proposed(place: Path) -> None:
+    """Whoever asks too much must not be able to have the protection against it lifted."""
     one = glog("ticket EV 8000000000001.50000 > max ticket EV 3000000000000.00000", level="E")
     many = glog("total ticket EV 21000000000000.00000 for 9 tickets > max total ticket EV 2.00000", level="E")
-    assert 'tickets.max_ev = "8100 gwei"' in help_of(place, "ticket-value-high", one, node="gate")[0]
-    assert 'tickets.max_total_ev = "21000 gwei"' in help_of(place, "payment-value-high", many, node="gate")[0]
+    for code, line, said in (
+        ("ticket-value-high", one, "ticket in the log was worth about 8000 gwei, and the limit was 3000 gwei"),
+        ("payment-value-high", many, "payment in the log was worth 21000 gwei, and the limit was 2 wei"),
+    ):
+        help_, _ = help_of(place, code, line, node="gate")
+        assert said in help_
+        assert "only if you want to pay so much" in help_
+        assert "Write" not in help_
+
+
+def test_extremes_of_a_log_with_more_values_than_are_kept(place: Path) -> None:
+    tickets = [glog(f"ticket EV {1000 + n}.5 > max ticket EV 1000.0", level="E") for n in [*range(50), 8999]]
+    help_, _ = help_of(place, "ticket-value-high", *tickets, node="gate")
+    assert "was worth about 10000 wei" in help_
+    prices = [*range(1300, 1350), 1100]
+    offers = [glog(f"Orchestrator 0x11 is above max price 1000.000, price={price}.500") for price in prices]
+    help_, _ = help_of(place, "price-above-cap", *offers, node="gate")
+    assert 'the cheapest offer in the log needs max_price = "1100.5 wei / pixel", which was 1000 then' in help_.lower()
+    faces = [face_value(10**18 + n) for n in [*range(50), 10**18]]
+    help_, _ = help_of(place, "face-value-above-deposit", *faces, node="gate")
+    assert "largest face value in the log is 2 ETH" in help_
+
+
+def test_offers_above_the_ceiling_of_a_signer() -> None:
+    offers = [f"orchestrator price {price}.000 exceeds config ceiling 1000.000" for price in [*range(1300, 1350), 1100]]
+    ranges = tally_of(*offers).seen["price-above-ceiling"].ranges
+    case = Case(_fleet(), [], None, (), ranges)
+    said = "the refused offers in the log ask 1100 to 1349 wei / pixel, and the ceiling was 1000"
+    assert PROOFS["price-above-ceiling"](case) == said
+
+
+def _fleet() -> Fleet:
+    fleet = check_spec([Source("fleet.toml", SPEC)]).fleet
+    assert fleet is not None
+    return fleet
 
 
 def test_gas_price(place: Path) -> None:
-    line = glog("current gas price exceeds maximum gas price max=1 GWei current=2.5 GWei", level="E")
-    assert 'max_gas_price = "2.5 gwei"' in help_of(place, "gas-price-above-limit", line, node="orch")[0]
+    lines = [
+        glog(f"current gas price exceeds maximum gas price max=1 GWei current={gwei} GWei", level="E")
+        for gwei in [*range(2, 40), 52.5]
+    ]
+    assert 'With max_gas_price = "52.5 gwei", all' in help_of(place, "gas-price-above-limit", *lines, node="orch")[0]
+
+
+MISMATCH = "Service address https://203.0.113.7:8935 did not match discovered address {}; x"
 
 
 def test_service_address(place: Path) -> None:
-    line = glog("Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; x")
+    line = glog(MISMATCH.format("https://203.0.113.8:8935"))
     assert 'Write service = "203.0.113.8:8935"' in help_of(place, "service-address-differs", line, node="orch")[0]
+    same, given = glog(MISMATCH.format("https://orch.example.net:8935")), 'price = "1200 wei / pixel"\n'
+    spec = (given, f'{given}service = "orch.example.net:8935"\n')
+    help_, _ = help_of(place, "service-address-differs", same, node="orch", spec=spec)
+    assert "The spec already has orch.example.net:8935: register it on the chain" in help_
+
+
+@pytest.mark.parametrize(
+    "address", ["https://me:a8Kd02mPqz81@203.0.113.8:8935", "a8Kd02mPqz81 is the key", "x://203.0.113.8", ""]
+)
+def test_address_that_is_none_is_not_repeated(address: str, place: Path) -> None:
+    help_, _ = help_of(place, "service-address-differs", glog(MISMATCH.format(address)), node="orch")
+    assert "rite service =" not in help_ and "a8Kd02mPqz81" not in help_
 
 
 def test_port(place: Path) -> None:
@@ -175,20 +261,15 @@ def test_port(place: Path) -> None:
     assert "By the spec port 1935 belongs to gate (" in help_
     help_, _ = help_of(place, "port-in-use", taken.format(9999), node="gate")
     assert "By the spec no node has port 9999: another program on the host does" in help_
-
-
-def test_wallet_without_a_minimum(place: Path) -> None:
-    help_, _ = help_of(
-        place, "gas-funds-missing", glog("insufficient funds for gas * price + value"),
-        spec=('minimum_balance = "0.05 ETH"\ndeposit', "deposit"),
-    )  # fmt: skip
-    assert 'Write minimum_balance = "0.05 ETH" for wallet payer' in help_
+    for odd in ("lookup some words secret=a8Kd02mPqz81", "0.0.0.0:a8Kd02mPqz81", "0.0.0.0:123456", "[::]:http"):
+        help_, _ = help_of(place, "port-in-use", f"listen tcp {odd}: bind: address already in use", node="gate")
+        assert "By the spec" not in help_ and "a8Kd02mPqz81" not in help_
 
 
 def test_odd_numbers_prove_nothing(place: Path) -> None:
-    for face in ("NaN", "1e999999", "-5", "9" * 200, "x"):
+    for face in ("NaN", "1e999999", "1e-999999", "-5", "9" * 200, "x"):
         line = glog(f"ticket faceValue {face} > max faceValue 5", level="E")
-        assert "Write deposit" not in help_of(place, "face-value-above-deposit", line, node="gate")[0]
+        assert "largest face value" not in help_of(place, "face-value-above-deposit", line, node="gate")[0]
 
 
 # --- combinations -----------------------------------------------------------------------------------------------------
@@ -218,6 +299,17 @@ def test_silence_and_payments_that_fail_are_one_cause() -> None:
     assert "gateway-has-no-funds" not in codes(UNPAID)
     later = glog('Could not create payment bytes=120 err="no sender deposit"', "09:00:00", "E")
     assert "gateway-has-no-funds" not in codes(NOBODY, later)
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        'Could not create payment err="context canceled"',
+        'invalid ticket params orch=https://orch.example.net:8935 err="ticket params are odd"',
+    ],
+)
+def test_payment_that_failed_for_another_reason_is_no_lack_of_funds(failed: str) -> None:
+    assert "gateway-has-no-funds" not in codes(NOBODY, glog(failed, level="E"))
 
 
 def test_silence_and_prices_above_the_cap_are_one_cause() -> None:
@@ -268,8 +360,15 @@ def test_log_that_cannot_be_read_is_an_error_and_the_others_are_read(place: Path
     run = Run(log(place, CAPPED), "folder", "missing.log")
     assert run.code == 1
     assert "error[log-not-a-file]: folder is a directory" in run.out
-    assert "missing.log" in run.out
+    assert "error[log-not-a-file]: cannot read missing.log: there is no such file" in run.out
+    assert "name a file with a log, - for standard input, or HOST/NODE for the log of a node of the spec" in run.out
     assert "orchestrator-capped" in run.out
+
+
+@pytest.mark.parametrize(("times", "said"), [(1, "times went back once in"), (2, "times went back 2 times in")])
+def test_times_that_go_back_are_told(times: int, said: str, place: Path) -> None:
+    clocks = ["06:00:00", "05:00:00"] * times
+    assert said in Run(log(place, *(glog("hello", clock) for clock in clocks))).out
 
 
 def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
@@ -281,7 +380,8 @@ def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
 
 def test_usage(place: Path) -> None:
     name = log(place, CAPPED)
-    assert Run(name, "--node", "gate").code == 2
+    alone = Run(name, "--node", "gate")
+    assert alone.code == 2 and "name the spec with --spec" in alone.err
     unknown = Run(name, "--spec", ".", "--node", "gat")
     assert unknown.code == 2 and 'did you mean "gate"' in unknown.err
     (place / "fleet.toml").write_text("not toml")

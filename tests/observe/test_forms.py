@@ -80,7 +80,13 @@ def test_every_moment_is_written_as_it_was_read(when: datetime) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["I1399 25:61:61.1       1 a.go:1] x", "Foo 99 05:12:13 a b: x", "2026-02-31T05:12:13Z x"]
+    "text",
+    [
+        "I1399 25:61:61.1       1 a.go:1] x",
+        "Foo 99 05:12:13 a b: x",
+        "2026-02-31T05:12:13Z x",
+        "1969-12-31T23:59:59Z x",
+    ],
 )
 def test_impossible_time_is_none(text: str) -> None:
     said = line_of(text.encode())
@@ -185,7 +191,30 @@ def test_long_lines_are_cut_and_held_in_bounds() -> None:
     assert max(len(shape.text) for shape in tally.shapes.values()) <= LIMIT
     blocks = list(whole_lines(pieces()))
     assert max(map(len, blocks)) < 3 << 20
-    assert all(len(line) <= LINE_LIMIT for block in blocks for line in block.split(b"\n"))
+    assert all(len(line) < LINE_LIMIT + 20 for block in blocks for line in block.split(b"\n"))
+
+
+@pytest.mark.parametrize("over", [1, 1 << 21])
+@pytest.mark.parametrize("form", ["text", "export", "export of bytes"])
+def test_every_line_that_is_cut_is_reported(form: str, over: int) -> None:
+    """One byte too many is too long, and so is what a reader of blocks has cut already."""
+    for more, cut in ((0, 0), (over, 1)):
+        head = b"" if form == "text" else b"@0 "
+        message = b"x" * (LINE_LIMIT + more - len(head))
+        log = {
+            "text": message + b"\n",
+            "export": b"__CURSOR=s=1\nMESSAGE=" + message + b"\n\n",
+            "export of bytes": b"__CURSOR=s=1\nMESSAGE\n%b%b\n\n" % (len(message).to_bytes(8, "little"), message),
+        }[form]
+        assert tally_of_pieces(log[at : at + 65536] for at in range(0, len(log), 65536)).cut == cut
+
+
+def test_blank_lines_count_for_nothing_whatever_stands_around_them() -> None:
+    """Lines of digits and a to f have no other letters, as if they were blank."""
+    for end in (b"", b"\r"):
+        tally = tally_of(b"42" + end, end, b"dead" + end, end, end, b"7" + end, b"hello" + end, end)
+        assert tally.lines == 4
+        assert {shape.text: shape.count for shape in tally.shapes.values()} == {"<n>": 2, "dead": 1, "hello": 1}
 
 
 def test_shapes_are_bounded_and_the_rest_is_counted() -> None:

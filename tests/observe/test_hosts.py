@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fleetc import pipeline
 from fleetc.disk.files import FilesError
+from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts import logs
 from fleetc.rollout.hosts.logs import TASK, Asked, fetch
 from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
 from fleetc.settings import Settings
+from fleetc.toml.document import Source
 from tests.observe.support import glog
 from tests.observe.test_diagnose import CAPPED, SPEC, Run
 from tests.support import compiled_example
@@ -69,8 +73,7 @@ def test_log_is_asked_for_with_its_bounds(host: Host) -> None:
 
 def test_bomb_is_not_decompressed(host: Host) -> None:
     host.answer = {**SOUND, "log": packed(b"x" * 10_000_000)}
-    assert TREE is not None
-    assert len(fetch(TREE, ASKED, Settings(), lambda _: None).data) <= 2 * ASKED.limit
+    assert "makes no sense" in refused(host)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,29 @@ def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> N
     assert found["related"][-1]["file"] == "edge/gate"
     assert host.variables["fleet_host_log"] == {"nodes": ["gate"], "seconds": 1800, "bytes": 2 << 20}
     assert "edge/gate has more in that time" in run.err
+
+
+def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[object] = []
+
+    def counted(sources: Sequence[Source]) -> pipeline.Checked:
+        checked.append(sources)
+        return check_spec(sources)
+
+    monkeypatch.setattr(pipeline, "check_spec", counted)
+    (place / "node.log").write_text(CAPPED)
+    for arguments in (("edge/gate",), ("node.log", "--spec", ".")):
+        Run(*arguments)
+        assert len(checked) == 1
+        checked.clear()
+
+
+def test_spec_with_errors_asks_no_host_and_still_explains_a_file(place: Path, host: Host) -> None:
+    (place / "fleet.toml").write_text(SPEC.replace("max_sessions = 12", "max_sessions = 40"))
+    (place / "node.log").write_text(CAPPED)
+    refused = Run("edge/gate")
+    assert refused.code == 1 and "error[encode-sessions-exceeded]" in refused.err and host.variables == {}
+    assert "fleet.toml:78:16" in Run("node.log", "--spec", ".").out
 
 
 def test_host_that_gives_nothing_is_an_error_beside_what_others_say(place: Path, host: Host) -> None:

@@ -63,7 +63,7 @@ def test_the_labelled_set_is_large_enough() -> None:
 
 @pytest.mark.parametrize(("line", "codes"), LABELLED)
 def test_labelled_line(line: str, codes: set[str]) -> None:
-    assert {hit.code for hit in MATCHER.find(line_of(line.encode()).text)} == codes
+    assert {hit.code for hit in MATCHER.find(line_of(line.encode()).sourced)} == codes
 
 
 def test_labelled_lines_in_one_log_do_not_disturb_one_another() -> None:
@@ -84,10 +84,10 @@ def test_labelled_lines_in_one_log_do_not_disturb_one_another() -> None:
 def test_lines_that_differ_in_what_the_key_leaves_out(one: Signature) -> None:
     """A line with one letter less is no match, although both have one key, in whichever order they come."""
     for line in one.lines:
-        literal = next(hit.literal for hit in MATCHER.find(line_of(line.encode()).text) if hit.code == one.code)
+        literal = next(hit.literal for hit in MATCHER.find(line_of(line.encode()).sourced) if hit.code == one.code)
         letter = next((place for place in range(1, len(literal) - 1) if literal[place] in "abcdef"), None)
         odd = line.replace(literal, literal[:letter] + literal[letter + 1 :]) if letter is not None else line
-        if odd == line or MATCHER.find(line_of(odd.encode()).text):
+        if odd == line or MATCHER.find(line_of(odd.encode()).sourced):
             continue  # it matches another pattern, or an escape stands between
         for lines in ((line, odd, line), (odd, line, line), (odd, odd, line, line)):
             tally = tally_of(*lines)
@@ -131,7 +131,7 @@ def test_every_pattern_is_needed_by_a_line(one: Signature) -> None:
     """A pattern without a line that only it finds is a guess that nobody tries."""
     for pattern in one.patterns:
         alone = Matcher([one._replace(patterns=(pattern,))])
-        assert any(alone.find(line_of(line.encode()).text) for line in one.lines), pattern
+        assert any(alone.find(line_of(line.encode()).sourced) for line in one.lines), pattern
 
 
 def test_proofs_belong_to_codes() -> None:

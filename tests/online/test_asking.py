@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import resource
+import socket
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import Any
 import pytest
 
 from fleetc.online.asking import ask as ask_one
-from fleetc.online.http import Limits, Service, connected
+from fleetc.online.http import Failure, Limits, Service, connected
 from fleetc.stream_api.data import Report
 from fleetc.stream_api.ids import Known
 from fleetc.stream_api.report import all_as_text
 from fleetc.text.masking import Mask
+from tests.ill_servers import ILLNESSES, Speaks, ill, silent
 from tests.online.support import TOKEN, Api, asked, certificates, running
 from tests.standin.stream_api import FAULTS
 from tests.stream_api.support import planned
@@ -245,3 +247,63 @@ def test_every_field_of_the_resource_over_a_real_connection(api: Api) -> None:
         if (kind == "invalid_response") == good
     ]
     assert wrong == []
+
+
+def sent_once(base_url: str) -> Any:
+    """What became of one request that changes something."""
+
+    async def send() -> Any:
+        async with connected(Service(base_url, TOKEN), Limits(answer_seconds=0.5)) as client:
+            return await client.send("POST", "/stream", b"{}")
+
+    return asyncio.run(send())
+
+
+def takes_and(speak: Speaks) -> Speaks:
+    """Takes the whole request, then speaks, and leaves it to the other side to end."""
+
+    def taken(peer: socket.socket) -> None:
+        speak(peer)
+        silent(peer)
+
+    return taken
+
+
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize("illness", ILLNESSES)
+def test_request_that_was_taken_is_never_called_unsent(
+    illness: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who believes that nothing was sent sends it again, and has two streams."""
+    authority, server, _ = certificates(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    for certificate in (None, server):
+        with ill(takes_and(ILLNESSES[illness]), certificate) as one:
+            found = sent_once(one.address)
+            assert one.asked == 1
+        assert not isinstance(found, Failure) or found.sent, found
+
+
+def test_request_that_reaches_nobody_is_called_unsent() -> None:
+    found = sent_once("http://127.0.0.1:9")
+    assert isinstance(found, Failure) and not found.sent
+    with ill(ILLNESSES["no HTTP"], greets=False) as server:
+        found = sent_once(f"https://{server.place}")
+    assert isinstance(found, Failure) and not found.sent
+
+
+def test_cookies_are_not_kept() -> None:
+    said: list[bytes] = []
+
+    def listen(peer: socket.socket) -> None:
+        said.append(peer.recv(10_000))
+        peer.sendall(b"HTTP/1.1 404 Not Found\r\nSet-Cookie: id=1; Path=/\r\nConnection: close\r\n\r\n")
+
+    async def ask_twice(base_url: str) -> None:
+        async with connected(Service(base_url, TOKEN), QUICK) as client:
+            await client.get("/stream/a")
+            await client.get("/stream/b")
+
+    with ill(listen, greets=False) as server:
+        asyncio.run(ask_twice(server.address))
+    assert [b"cookie" in one.lower() for one in said] == [False, False]

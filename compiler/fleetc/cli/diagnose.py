@@ -22,6 +22,7 @@ from fleetc.places.diagnostic import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fleetc.emit.tree import Tree
     from fleetc.language.fleet import Fleet
     from fleetc.messages.locate import Located
     from fleetc.observe.diagnose import Spec
@@ -67,11 +68,13 @@ def diagnose(
     remote = [name for name in logs if not is_log(name) and "/" in name]
     there = spec or (HERE if remote and (HERE / "fleet.toml").exists() else None)
     settings = load_settings(there or HERE, overlay=overlay)
-    read = _spec(there, node, settings, form)
+    if there is None and node is not None:
+        wrong_usage("--node names a node of a spec; name the spec with --spec")
+    read, tree = _spec(there, node, bool(remote), settings, form) if there is not None else (None, None)
     asked = {name: _asked(name, read, since, size) for name in remote} if read is not None else {}
     if read is not None and node is None and len(asked) == len(logs) == 1:
         read = read._replace(writer=read.fleet.nodes_by_name[asked[logs[0]].node])
-    fetched = _fetch(there, asked, settings, form) if there is not None and asked else {}
+    fetched = _fetch(tree, asked, settings) if tree is not None else {}
     tally, wrong = _read(logs, fetched)
     found = findings(tally)
     items = [*located(found, read), *wrong]
@@ -85,18 +88,20 @@ def diagnose(
         raise typer.Exit(PROBLEMS)
 
 
-def _spec(path: Path | None, name: str | None, settings: Settings, form: Format) -> Spec | None:
-    """What can be read of the spec: its errors may be what the logs complain about."""
+def _spec(path: Path, name: str | None, compiles: bool, settings: Settings, form: Format) -> tuple[Spec, Tree | None]:
+    """What can be read of the spec: its errors may be what the logs complain about. Where hosts are asked it compiles,
+    because its tree says how to ask them.
+    """
     from fleetc.language.spec import read_fleet
     from fleetc.observe.diagnose import Spec
     from fleetc.pipeline import check_spec
 
-    if path is None:
-        if name is not None:
-            wrong_usage("--node names a node of a spec; name the spec with --spec")
-        return None
-    sources = read_sources(path, settings, form)
-    checked = quietly(check_spec, sources)
+    tree: Tree | None = None
+    if compiles:
+        compiled, _ = compile_or_exit(path, settings, form)
+        checked, tree = compiled.checked, compiled.tree
+    else:
+        checked = quietly(check_spec, read_sources(path, settings, form))
     fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
     if fleet is None:
         message(f"error: the spec cannot be read, so the logs cannot be compared with it: run fleetc check {path}")
@@ -104,7 +109,7 @@ def _spec(path: Path | None, name: str | None, settings: Settings, form: Format)
     if name is not None:
         _need_node(fleet, name)
     writer = fleet.nodes_by_name[name] if name is not None else None
-    return Spec(fleet, sources, checked.document, checked.diagnostics, writer)
+    return Spec(fleet, checked.sources, checked.document, checked.diagnostics, writer), tree
 
 
 def _need_node(fleet: Fleet, name: str) -> None:
@@ -139,20 +144,16 @@ def _asked(name: str, spec: Spec, since: str, size: str) -> Asked:
     return Asked(host, node, seconds, limit)
 
 
-def _fetch(
-    spec: Path, asked: dict[str, Asked], settings: Settings, form: Format
-) -> dict[str, Iterable[bytes] | FilesError]:
+def _fetch(tree: Tree, asked: dict[str, Asked], settings: Settings) -> dict[str, Iterable[bytes] | FilesError]:
     """The logs of nodes by their names, or why a host does not give one."""
     from fleetc.rollout.hosts.logs import fetch
     from fleetc.rollout.hosts.progress import progress
 
-    compiled, _ = compile_or_exit(spec, settings, form)
-    assert compiled.tree is not None  # noqa: S101  # it compiled
     found: dict[str, Iterable[bytes] | FilesError] = {}
     with progress(sys.stderr) as show:
         for name, one in asked.items():
             try:
-                log = fetch(compiled.tree, one, settings, show)
+                log = fetch(tree, one, settings, show)
             except FilesError as problem:
                 found[name] = problem
                 continue
@@ -185,7 +186,8 @@ def _read(logs: list[str], fetched: dict[str, Iterable[bytes] | FilesError]) -> 
             advice = "copy the log again; what stood behind that place was not read"
             wrong.append(outside("log-cut-off", text, advice, pieces.name, Severity.WARNING))
     if tally.jumps:
-        text = f"times went back {tally.jumps} times in the logs, so rates and spans are not exact"
+        often = "once" if tally.jumps == 1 else f"{tally.jumps} times"
+        text = f"times went back {often} in the logs, so rates and spans are not exact"
         advice = "look at the time service of the host, if the logs of several nodes were not mixed"
         wrong.append(outside("log-times-jump", text, advice, "", Severity.NOTE))
     return tally, wrong

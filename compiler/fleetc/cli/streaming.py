@@ -189,7 +189,9 @@ class _Talk:
 
 
 _LEAST_MASKED = 6
-"""Characters of the shortest value that is searched for; a shorter one would be found in half of all words."""
+"""Characters of the shortest known value that is searched for: those that are sent are longer, and a shorter one would
+be found in half of all words.
+"""
 
 
 @contextmanager

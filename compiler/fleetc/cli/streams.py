@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import StreamBlueprint
     from fleetc.pipeline import Checked
     from fleetc.settings import Settings
-    from fleetc.stream_api.data import Binding, Report
+    from fleetc.stream_api.data import Binding
     from fleetc.stream_api.observed import Answer
     from fleetc.toml.document import Source
 
@@ -75,21 +75,23 @@ def streams(
     spec; commit it.
     """
     from fleetc.disk import files
+    from fleetc.pipeline import check_spec
     from fleetc.rollout.hosts.secrets import DeployError
+    from fleetc.stream_api.drift import compare
 
     _need_one_way(apply, observed, status, bindings, stream)
     form = Format(asked)
     options = {"stream_apis": send_token_to, "stream_requests": requests, "stream_seconds": seconds}
     settings = load_settings(spec, overlay=overlay, **options)
     sources = read_sources(spec, settings, form)
-    checked = quietly(_checked, sources)
+    checked = quietly(check_spec, sources)
     if checked.fleet is None:
         report(checked, sources, settings, form, always=True)
         raise typer.Exit(PROBLEMS)
     chosen = _chosen(checked, stream)
     try:
         if observed is not None:
-            told = Told([_compared(chosen[0], observed, status, bindings)])
+            told = Told([compare(chosen[0], _answer(observed, status), _bindings(bindings))])
         else:
             told = talk(files.find_spec(spec), checked.fleet, chosen, settings, apply, form)
     except files.FilesError as failure:
@@ -98,12 +100,6 @@ def streams(
         message(f"error: {failure}")
         raise typer.Exit(failure.exit_code) from None
     _print(told, checked, sources, settings, form)
-
-
-def _checked(sources: list[Source]) -> Checked:
-    from fleetc.pipeline import check_spec
-
-    return check_spec(sources)
 
 
 def _need_one_way(
@@ -148,12 +144,6 @@ def _print(told: Told, checked: Checked, sources: list[Source], settings: Settin
     typer.echo(told.masked(text), nl=False)
     if code := exit_code(told.reports, told.applied or ()):
         raise typer.Exit(code)
-
-
-def _compared(plan: StreamBlueprint, path: Path, status: int | None, bindings: Path | None) -> Report:
-    from fleetc.stream_api.drift import compare
-
-    return compare(plan, _answer(path, status), _bindings(bindings))
 
 
 def _answer(path: Path, status: int | None) -> Answer:

@@ -17,7 +17,7 @@ import typer
 from fleetc.cli.options import HERE, ForksOption, LimitOption, OverlayOption, SpecArgument, WorkerOption
 from fleetc.cli.output import coloured, files_failure, wrong_usage
 from fleetc.cli.rolling import failures
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_sources, target_of, tell_settings
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fleetc.rollout.verify.judge import Verdict
     from fleetc.rollout.verify.report import Report
     from fleetc.settings import Settings
-    from fleetc.toml.document import Source
 
 _SHORTEST = 5
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
@@ -53,7 +52,6 @@ class _Asked(NamedTuple):
     spec: Path
     settings: Settings
     compiled: Compiled
-    sources: list[Source]
     limit: tuple[str, ...]
     public: bool
     form: VerifyFormat
@@ -103,8 +101,7 @@ def verify(
     assert compiled.tree is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
-    sources = read_sources(spec, settings, Format.text)
-    asked = _Asked(spec, settings, compiled, sources, tuple(limit or ()), public, form, write)
+    asked = _Asked(spec, settings, compiled, tuple(limit or ()), public, form, write)
     if watch is not None:
         _watch(asked, watch)
     look = _look(asked)
@@ -176,7 +173,7 @@ def _look(asked: _Asked, told: bool = True) -> _Look:
         hosts = hosts_of(blueprint, asked.limit)
         answers = ask_hosts(tree, fleet, blueprint, asked.settings, hosts, show)
     verdict = judge(fleet, blueprint, answers, _of_public(fleet, blueprint, hosts) if asked.public else ())
-    located = locate(diagnostics_of(verdict.found), asked.sources, compiled.checked.document)
+    located = locate(diagnostics_of(verdict.found), compiled.checked.sources, compiled.checked.document)
     now = int(time.time())
     when = time.strftime(_TIME, time.gmtime(now))
     return _Look(hosts, verdict, report_of(fleet, blueprint, hosts, verdict, located, when), now)
@@ -238,8 +235,8 @@ def _text(asked: _Asked, look: _Look, colour: bool = False) -> str:
         return as_html(report, files.read_templates())
     from fleetc.rollout.verify.report import as_data
 
-    document, more = compiled.checked.document, {"verify": as_data(report)}
-    return written(Format(asked.form), report.located, asked.sources, document, colour, more)
+    checked, more = compiled.checked, {"verify": as_data(report)}
+    return written(Format(asked.form), report.located, checked.sources, checked.document, colour, more)
 
 
 def _tell_changes(asked: _Asked, before: _Look, look: _Look) -> None:

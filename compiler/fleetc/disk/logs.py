@@ -19,6 +19,7 @@ from fleetc.disk.manifest import FilesError, failure, shown
 from fleetc.disk.reading import answer_name
 
 _PIECE = 1 << 20
+_NAMES = "name a file with a log, - for standard input, or HOST/NODE for the log of a node of the spec"
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
@@ -63,6 +64,9 @@ def _opened(path: Path, name: str) -> Any:
         raise FilesError(
             "log-not-a-file", f"{shown(name)} is a directory", path=name, advice="name the files in it"
         ) from error
+    except FileNotFoundError as error:
+        message = f"cannot read {shown(name)}: there is no such file"
+        raise FilesError("log-not-a-file", message, path=name, advice=_NAMES) from error
     except OSError as error:
         raise failure(error, name, "read") from error
     except ValueError as error:

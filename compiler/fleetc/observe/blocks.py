@@ -15,6 +15,8 @@ _CARRIED = 1 << 20
 _EXPORT = (b"__CURSOR=", b"__REALTIME_TIMESTAMP=")
 _TOLD = max(map(len, _EXPORT))
 _TIME, _MESSAGE = b"__REALTIME_TIMESTAMP=", b"MESSAGE="
+_KEPT = LINE_LIMIT + 1 + len(_MESSAGE)
+"""Bytes of a longer line that are kept: so many that whoever reads it sees that it is too long."""
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -50,7 +52,7 @@ def _cut(pieces: Iterable[bytes]) -> Iterator[bytes]:
             yield carried + piece[:end]
             carried = piece[end + 1 :]
         if len(carried) > _CARRIED:
-            yield carried[:LINE_LIMIT]
+            yield carried[:_KEPT]
             carried, skipping = b"", True
     if carried:
         yield carried
@@ -101,13 +103,13 @@ class _Reader:
         head = b""
         while (end := self._held.find(b"\n", self._at)) < 0:
             if len(self._held) - self._at > _CARRIED:
-                head = head or self._held[self._at : self._at + LINE_LIMIT]
+                head = head or self._held[self._at : self._at + _KEPT]
                 self._at = len(self._held)
             if not self._more():
-                left = head or self._held[self._at : self._at + LINE_LIMIT]
+                left = head or self._held[self._at : self._at + _KEPT]
                 self._at = len(self._held)
                 return left or None
-        found = head or self._held[self._at : min(end, self._at + LINE_LIMIT)]
+        found = head or self._held[self._at : min(end, self._at + _KEPT)]
         self._at = end + 1
         return found
 
@@ -122,7 +124,7 @@ class _Reader:
             part = self._held[self._at : self._at + left]
             if not part and not self._more():
                 break
-            found = (found + part)[:LINE_LIMIT]
+            found = (found + part)[:_KEPT]
             self._at += len(part)
             left -= len(part)
         self._at += 1

@@ -33,12 +33,16 @@ class Moment(NamedTuple):
 
 
 def moment(year: int, month: int | bytes, day: int, clock: bytes, zone: bytes = b"") -> Moment | None:
-    """The moment of a stamp; `clock` is hh:mm:ss, `zone` Z or an offset. None where there is no such time."""
+    """The moment of a stamp; `clock` is hh:mm:ss, `zone` Z or an offset. None where there is no such time, or
+    where it is before 1970.
+    """
     number = _MONTHS.get(month, 0) if isinstance(month, bytes) else month
     hour, minute, second = (int(part) for part in clock.split(b":"))
     if not (1 <= number <= 12 and 1 <= day <= _DAYS[number - 1] and hour < 24 and minute < 60 and second <= 60):
         return None
-    if not zone or not 1970 <= year <= 9999:
+    if zone and year < 1970:
+        return None
+    if not zone:
         return Moment(timegm((YEAR, number, day, hour, minute, second)), False)
     return Moment(timegm((year, number, day, hour, minute, second)) - _offset(zone), True)
 

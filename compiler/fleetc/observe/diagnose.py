@@ -111,7 +111,7 @@ def _help(finding: Finding, spec: Spec, checked: Diagnostic | None) -> str:
     proof = PROOFS.get(finding.code)
     if proof is not None:
         nodes = targets.nodes_meant(spec.fleet, finding.change, spec.writer)
-        case = Case(spec.fleet, nodes, spec.writer, tuple(finding.seen.parts))
+        case = Case(spec.fleet, nodes, spec.writer, tuple(finding.seen.parts), finding.seen.ranges)
         parts.append(proof(case))
     return ". ".join(
         f"{part[:1].upper()}{part[1:]}" if index else part for index, part in enumerate(filter(None, parts))

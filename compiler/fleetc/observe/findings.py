@@ -21,9 +21,8 @@ _UNFUNDED = (
     "reserve-missing",
     "funds-unlocking",
     "face-value-above-deposit",
-    "ticket-params-invalid",
-    "payment-not-made",
 )
+"""What says that there are no funds. That a payment fails does not: it has other reasons too."""
 _FUNDS = ("gateway-deposit-missing", "gateway-reserve-missing", "deposit-below-face-value")
 
 
@@ -85,10 +84,10 @@ def _without_funds(seen: Mapping[str, Seen]) -> Iterator[Finding]:
 def _below_every_price(seen: Mapping[str, Seen]) -> Iterator[Finding]:
     """A gateway that finds nobody and drops orchestrators for their prices."""
     if _together(seen, "sessions-not-available", "price-above-cap"):
-        parts = seen["price-above-cap"].parts
+        above = seen["price-above-cap"]
         change = ("gateways.max_price", "gateways.max_model_prices")
         found = _of("gateway-cap-below-every-price", seen["sessions-not-available"], change, _PRICES)
-        yield found._replace(seen=replace(found.seen, parts=parts))
+        yield found._replace(seen=replace(found.seen, parts=above.parts, ranges=above.ranges))
 
 
 def _together(seen: Mapping[str, Seen], one: str, other: str) -> bool:

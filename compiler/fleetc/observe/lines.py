@@ -31,11 +31,17 @@ class Stamp(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What a line says, without its wrappings."""
+    """What a line says, without its wrappings. `source` is "FILE:NUMBER] " of the program, where glog wrote it."""
 
     text: str
     level: str
     stamp: Stamp | None
+    source: str = ""
+
+    @property
+    def sourced(self) -> str:
+        """The text behind its source, as signatures are looked for."""
+        return self.source + self.text
 
 
 _CLOCK = rb"([0-9]{2}:[0-9]{2}:[0-9]{2})"
@@ -64,7 +70,7 @@ _SLOG = Stamp(
 _ESCAPES = re.compile(rb"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[@-Z\\-_])")
 _COMPOSE = re.compile(r"[\w.-]{1,80} +\| ")
 _UNIT = re.compile(r"[\w.@:-]{1,255} [^\s\[\]:]{1,80}(?:\[[0-9]+\])?: ")
-_GLOG_HEAD = re.compile(r"([IWEF])[0-9]{4} [0-9:]{8}\.[0-9]+ +[0-9]+ [^\s:\]]{1,80}:[0-9]+\] ?")
+_GLOG_HEAD = re.compile(r"([IWEF])[0-9]{4} [0-9:]{8}\.[0-9]+ +[0-9]+ ([^\s:\]]{1,80}:[0-9]+\] ?)")
 _SLOG_HEAD = re.compile(
     r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9:]{8}(?:\.[0-9]+)? (?:(DEBUG|INFO|WARN|ERROR)(?:[+-][0-9]+)? )?"
 )
@@ -86,17 +92,17 @@ def line_of(raw: bytes) -> Line:
     """What a raw line says. It never fails: bytes that are no UTF-8 become replacement characters."""
     if b"\x1b" in raw:
         raw = _ESCAPES.sub(b"", raw)
-    text, level, stamp = raw.decode("utf-8", "replace").rstrip("\r"), LEAST, None
+    text, level, stamp, source = raw.decode("utf-8", "replace").rstrip("\r"), LEAST, None, ""
     for _ in range(_LAYERS):
         inner = _unwrapped(text, raw)
         if inner is None:
             break
-        text, level = inner.text, inner.level or level
+        text, level, source = inner.text, inner.level or level, inner.source or source
         if stamp is None or (stamp in (_SHORT, _GLOG, _SLOG) and inner.stamp is not None and inner.stamp in _ZONED):
             stamp = inner.stamp
     if not level and (word := _WORD.match(text)):
         level = _level(word[1])
-    return Line(text, level, stamp)
+    return Line(text, level, stamp, source)
 
 
 _ZONED = (_DOCKER, _JOURNAL, _EXPORT)
@@ -112,7 +118,7 @@ def _unwrapped(text: str, raw: bytes) -> Line | None:
     if text.startswith("{"):
         return _of_json(text)
     if head := _GLOG_HEAD.match(text):
-        return Line(text[head.end() :], _LEVELS[head[1]], _GLOG)
+        return Line(text[head.end() :], _LEVELS[head[1]], _GLOG, head[2])
     if head := _SLOG_HEAD.match(text):
         return Line(text[head.end() :], _level(head[1] or ""), _SLOG)
     if head := _KEY_VALUE.match(text):

@@ -1,6 +1,7 @@
 """Finds signatures in what a line says.
 
-In: the text of a line, without its wrappings. Out: the codes it matches, with what stood for each {}.
+In: the text of a line, without its wrappings but behind its source. Out: the codes it matches, with what stood for
+each {}.
 """
 
 from __future__ import annotations
@@ -89,9 +90,12 @@ def _pieces(text: str) -> set[str]:
 
 
 def _pattern(signature: Signature, text: str) -> _Pattern:
-    """A pattern that ends with a letter ends a word; a {} at the end takes one."""
-    pieces = text.split("{}")
+    """A pattern that begins with ^ begins the text; one that ends with a letter ends a word; a {} at the end takes
+    one."""
+    start = r"\A" if text.startswith("^") else ""
+    pieces = text.removeprefix("^").split("{}")
     end = r"([^\s\"\\]{1,400})" if not pieces[-1] else r"(?![A-Za-z])" if pieces[-1][-1].isalpha() else ""
     fixed = pieces if pieces[-1] else pieces[:-1]
-    whole = re.compile("(.{0,400}?)".join(map(re.escape, fixed)) + end) if end or len(fixed) > 1 else None
+    between = "(.{0,400}?)".join(map(re.escape, fixed))
+    whole = re.compile(start + between + end) if start or end or len(fixed) > 1 else None
     return _Pattern(signature.code, signature.general, max(pieces, key=len), whole)

@@ -1,15 +1,21 @@
 """The value that would do, proved by the calculations that check a spec.
 
 In: a fleet, the nodes and places that a finding means, and what the log itself says (the parts of its lines). Out: the
-end of a help line for each code that has a proof, or None where nothing can be proved. `PROOFS` is the table.
+end of a help line for each code that has a proof, "" where nothing can be proved. `PROOFS` is the table.
+
+What others ask for is told and never proposed: a limit of tickets protects a gateway from orchestrators that ask too
+much. Texts of a log are only repeated where they are what they should be: a number, a port, an address.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from itertools import islice
 from math import ceil
 from typing import NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
 
 from fleetc.analysis import capacity
 from fleetc.analysis.acceptance import VIDEO
@@ -17,22 +23,28 @@ from fleetc.analysis.economics import market_of
 from fleetc.analysis.funds import funds
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
-from fleetc.language.orchestrator import Orchestrator
+from fleetc.language.orchestrator import Orchestrator, ServiceAddress, ServiceField
 from fleetc.language.quantities import Wei
+from fleetc.language.signing import payer
 from fleetc.language.worker import Transcoder
+from fleetc.observe.amounts import Range
 from fleetc.upstream import FLAGS
 
 _MOST_SESSIONS = 4096
 _SHOWN = 3
+_SERVICE: TypeAdapter[ServiceAddress] = TypeAdapter(ServiceField)
 
 
 class Case(NamedTuple):
-    """What a proof is asked about; `parts` has, for each kind of line, what stood for each {} of its pattern."""
+    """What a proof is asked about; `parts` has, of some lines, what stood for each {} of the pattern, and `ranges` the
+    lowest and the highest number there of all lines.
+    """
 
     fleet: Fleet
     nodes: list[Node]
     writer: Node | None
     parts: tuple[tuple[str, ...], ...]
+    ranges: Mapping[int, Range]
 
 
 Proof = Callable[[Case], str]
@@ -49,8 +61,8 @@ def fewer_sessions(case: Case) -> str:
 
 
 def _each(case: Case, say: Callable[[Fleet, Node], str]) -> str:
-    words = [say(case.fleet, node) for node in case.nodes if isinstance(node.settings, Orchestrator | Transcoder)]
-    return "; ".join(word for word in words[:_SHOWN] if word)
+    nodes = (node for node in case.nodes if isinstance(node.settings, Orchestrator | Transcoder))
+    return "; ".join(islice(filter(None, (say(case.fleet, node) for node in nodes)), _SHOWN))
 
 
 def _more(fleet: Fleet, node: Node) -> str:
@@ -140,42 +152,57 @@ def _payers(case: Case) -> set[str]:
 
 
 def deposit_for_face_value(case: Case) -> str:
-    """The deposit that the face value in the log demands."""
-    face = _highest(case.parts, 0)
+    """The largest face value that an orchestrator asked for, and the deposit that it takes."""
+    face = case.ranges.get(0)
     if face is None:
         return ""
-    multiplier = int(FLAGS["depositMultiplier"].default)
-    if case.writer is not None and (tickets := getattr(case.writer.settings, "tickets", None)) is not None:
-        multiplier = tickets.deposit_multiplier or multiplier
-    return f'write deposit = "{Wei(_up(face) * multiplier)}" or more, and fund it: the log says what a ticket is worth'
+    factors = {_deposit_multiplier(node) for node in (payer(case.fleet, node) for node in case.nodes) if node}
+    takes = "deposit_multiplier times that"
+    if len(factors) == 1:
+        (factor,) = factors
+        takes = f"{_ether(face.high * factor)}, as deposit_multiplier is {factor}"
+    return f"the largest face value in the log is {_ether(face.high)}, which takes a deposit of {takes}"
+
+
+def _deposit_multiplier(node: Node) -> int:
+    """The multiplier in force of whoever signs tickets."""
+    tickets = getattr(node.settings, "tickets", None)
+    given = tickets.deposit_multiplier if tickets is not None else None
+    return int(FLAGS["depositMultiplier"].default) if given is None else int(given)
 
 
 def ticket_limit(case: Case) -> str:
-    """The limit of one ticket that admits those of the log."""
-    worth = _highest(case.parts, 0)
-    return f'write tickets.max_ev = "{Wei(_rounded(worth))}" or more' if worth is not None else ""
+    """How far the dearest ticket is above the limit."""
+    return _above_limit(case, "ticket", 1)
 
 
 def payment_limit(case: Case) -> str:
-    """The limit of one payment that admits those of the log."""
-    worth = _highest(case.parts, 0)
-    return f'write tickets.max_total_ev = "{Wei(_rounded(worth))}" or more' if worth is not None else ""
+    """How far the dearest payment is above the limit."""
+    return _above_limit(case, "payment", 2)
+
+
+def _above_limit(case: Case, what: str, place: int) -> str:
+    worth, limit = case.ranges.get(0), case.ranges.get(place)
+    if worth is None or limit is None:
+        return ""
+    return f"the dearest such {what} in the log was worth {_ether(worth.high)}, and the limit was {_ether(limit.high)}"
 
 
 def gas_limit(case: Case) -> str:
     """The limit that would have let the transactions of the log through."""
-    gwei = _highest(case.parts, 1)
-    return f'write max_gas_price = "{Wei(_up(gwei * 10**9))}" or more' if gwei is not None else ""
+    gwei = case.ranges.get(1)
+    if gwei is None:
+        return ""
+    return f'with max_gas_price = "{Wei(ceil(gwei.high * 10**9))}", all transactions of the log could have been sent'
 
 
 def cap(case: Case) -> str:
     """What the market of the spec says, and the cap that admits the cheapest offer in the log."""
-    prices = [price for parts in case.parts if len(parts) > 1 and (price := _number(parts[1])) is not None]
-    caps = {price for parts in case.parts if parts and (price := _number(parts[0])) is not None}
+    prices, caps = case.ranges.get(1), case.ranges.get(0)
     words = [market(case)]
-    if prices:
-        then = f", which was {_plain(max(caps))} then" if caps else ""
-        words.append(f'the cheapest offer in the log needs max_price = "{_plain(min(prices))} wei / pixel"{then}')
+    if prices is not None:
+        then = f", which was {_span(caps)} then" if caps is not None else ""
+        words.append(f'the cheapest offer in the log needs max_price = "{_plain(prices.low)} wei / pixel"{then}')
     return "; ".join(filter(None, words))
 
 
@@ -194,26 +221,39 @@ def market(case: Case) -> str:
 
 
 def ceiling(case: Case) -> str:
-    """The cap of a signer that admits the dearest offer in the log."""
-    price = _highest(case.parts, 0)
-    return f'the dearest offer in the log needs max_price = "{_plain(price)} wei / pixel"' if price is not None else ""
+    """What the refused offers ask, and the ceiling of the signer."""
+    prices, ceilings = case.ranges.get(0), case.ranges.get(2)
+    if prices is None or ceilings is None:
+        return ""
+    return f"the refused offers in the log ask {_span(prices)} wei / pixel, and the ceiling was {_span(ceilings)}"
 
 
 def service(case: Case) -> str:
     """The address that the node discovered, unless the spec has it."""
-    found = {parts[1].removeprefix("https://") for parts in case.parts if len(parts) > 1}
-    written = {str(getattr(node.settings, "service", None)) for node in case.nodes}
-    if len(found) != 1:
+    found = {_address(parts[1]) for parts in case.parts if len(parts) > 1}
+    address = found.pop() if len(found) == 1 else None
+    if address is None:
         return ""
-    (address,) = found
-    if address in written:
-        return f"the spec already has {address}: register it on the chain"
-    return f'write service = "{address}" if that address is to stay, and register it'
+    text = address.authority if address.scheme == "https" else f"{address.scheme}://{address.authority}"
+    if address in [getattr(node.settings, "service", None) for node in case.nodes]:
+        return f"the spec already has {text}: register it on the chain"
+    return f'write service = "{text}" if that address is to stay, and register it'
+
+
+def _address(text: str) -> ServiceAddress | None:
+    """An address as a spec can have it; None where a log has anything else there."""
+    try:
+        return _SERVICE.validate_python(text)
+    except ValidationError:
+        return None
 
 
 def port(case: Case) -> str:
     """Who else has the port on the host, by the spec."""
-    numbers = {parts[0].rpartition(":")[2] for parts in case.parts if parts}
+    ends = {parts[0].rpartition(":")[2] for parts in case.parts if parts}
+    numbers = {end for end in ends if end.isascii() and end.isdecimal() and len(end) <= len("65535")}
+    if not numbers:
+        return ""
     nodes = case.fleet.nodes_by_host.get(case.writer.settings.host, ()) if case.writer else case.fleet.nodes
     users = [
         f"{node.name} ({bound.purpose})"
@@ -221,25 +261,10 @@ def port(case: Case) -> str:
         for bound in effective.bound_ports(case.fleet, node)
         if str(bound.port) in numbers
     ]
-    which = f"port {', '.join(sorted(numbers))}" if numbers else "the port"
+    which = f"port {', '.join(sorted(numbers))}"
     if not users:
-        return f"by the spec no node has {which}: another program on the host does" if numbers else ""
+        return f"by the spec no node has {which}: another program on the host does"
     return f"by the spec {which} belongs to {', '.join(users[:_SHOWN])}; ss -ltnp on the host shows who has it"
-
-
-def balance(case: Case) -> str:
-    """What the wallet should keep."""
-    low = [name for name, wallet in sorted(case.fleet.wallets.items()) if wallet.minimum_balance is None]
-    return f'write minimum_balance = "0.05 ETH" for wallet {low[0]}' if low else ""
-
-
-def _number(text: str) -> Decimal | None:
-    """A number of a log, if it is one that can be money."""
-    try:
-        number = Decimal(text.strip()) if len(text) <= 80 else None
-    except InvalidOperation:
-        return None
-    return number if number is not None and number.is_finite() and 0 < number < 2**200 else None
 
 
 def _plain(number: Decimal) -> str:
@@ -248,20 +273,17 @@ def _plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _highest(parts: tuple[tuple[str, ...], ...], index: int) -> Decimal | None:
-    numbers = [number for part in parts if len(part) > index and (number := _number(part[index])) is not None]
-    return max(numbers, default=None)
+def _span(numbers: Range) -> str:
+    """One number, or from where to where they are."""
+    return _plain(numbers.low) + (f" to {_plain(numbers.high)}" if numbers.high > numbers.low else "")
 
 
-def _up(number: Decimal) -> int:
-    return ceil(number)
-
-
-def _rounded(number: Decimal) -> int:
-    """An amount with two digits, rounded up."""
-    whole = ceil(number)
-    unit = 10 ** max(0, len(str(whole)) - 2)
-    return int(-(-whole // unit) * unit)
+def _ether(wei: Decimal) -> str:
+    """An amount with three digits, which says so where it has more."""
+    whole = ceil(wei)
+    unit = 10 ** max(0, len(str(whole)) - 3)
+    rounded = (whole + unit // 2) // unit * unit
+    return f"{'' if rounded == wei else 'about '}{Wei(rounded)}"
 
 
 PROOFS: Mapping[str, Proof] = {
@@ -274,7 +296,6 @@ PROOFS: Mapping[str, Proof] = {
     "ticket-value-high": ticket_limit,
     "payment-value-high": payment_limit,
     "gas-price-above-limit": gas_limit,
-    "gas-funds-missing": balance,
     "sessions-not-available": market,
     "price-above-cap": cap,
     "gateway-cap-below-every-price": cap,

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fleetc.observe.amounts import Range, widen
 from fleetc.observe.blocks import LINE_LIMIT, whole_lines
 from fleetc.observe.clock import Moment
 from fleetc.observe.lines import Line, Stamp, line_of
@@ -25,6 +26,7 @@ MANY_SHAPES = 2000
 """Shapes that are told apart; the lines of further ones are counted together."""
 
 _LEFT_OUT = b"0123456789abcdef"
+_BLANK = (b"", b"\r")  # the keys of blank lines, and of those that are only what is left out
 _NAMED_ID = re.compile(rb"ID=[^\s\"\\',;\]\0\x1b]+")
 """What without_ids leaves out, in a line as it came: there it may be less, and never more."""
 _KEY_BYTES = 32 << 20
@@ -48,7 +50,8 @@ class Where(NamedTuple):
 @dataclass(slots=True)
 class Seen:
     """How often a signature was seen, and when. `minutes` is in how many of them, and `when` has them, but for those
-    of a very long log; `parts` are what stood for each {} in some of the lines.
+    of a very long log; `parts` are what stood for each {} in some of the lines, and `ranges` the lowest and highest
+    numbers there in all of them.
     """
 
     code: str
@@ -60,6 +63,7 @@ class Seen:
     latest: tuple[int, bool, int] | None = None
     when: set[tuple[int, bool, int]] = field(default_factory=set)
     parts: dict[tuple[str, ...], None] = field(default_factory=dict)
+    ranges: dict[int, Range] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -151,7 +155,7 @@ class Tally:
         if len(line) > LINE_LIMIT:
             line = line[:LINE_LIMIT]
             self.cut += 1
-        if len(key) > LINE_LIMIT:  # too long to be kept, so each one is new
+        if len(key) > LINE_LIMIT or key in _BLANK:  # not kept, so each one is new
             found = self._taken_apart(key, line, number)
             if found.shape is not None:
                 self._add_to(found.shape, 1)
@@ -172,7 +176,7 @@ class Tally:
         if b"\0" in line:
             return _Known((), self._shape(NOT_TEXT, "", number, ""), None, (), False)
         said = line_of(line)
-        hits = self._matcher.find(said.text)
+        hits = self._matcher.find(said.sourced)
         suspects = self._suspects.of(key.decode("latin-1"))
         if not hits:
             return _Known((), self._shape_of(said, number), said.stamp, (), bool(suspects))
@@ -201,7 +205,7 @@ class Tally:
         hits, stamp, text = known.hits, known.stamp, ""
         if known.singly or not all(probe in line for probe in known.probes):
             said = line_of(line[:LINE_LIMIT])
-            hits, stamp, text = self._matcher.find(said.text), said.stamp, said.text
+            hits, stamp, text = self._matcher.find(said.sourced), said.stamp, said.text
             if not hits and known.shape is None:
                 self._add_to(self._shape_of(said, number), 1)
             elif hits and known.shape is not None:
@@ -218,8 +222,10 @@ class Tally:
 
     def _add(self, seen: Seen, hit: Hit, when: Moment | None) -> None:
         seen.count += 1
-        if hit.parts and len(seen.parts) < _MANY_PARTS:
-            seen.parts[hit.parts] = None
+        if hit.parts and hit.parts not in seen.parts:
+            widen(seen.ranges, hit.parts)
+            if len(seen.parts) < _MANY_PARTS:
+                seen.parts[hit.parts] = None
         if when is None:
             return
         minute = (self._logs, when.zoned, when.seconds // 60)

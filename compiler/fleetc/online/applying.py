@@ -166,14 +166,14 @@ class _Run:
     async def _learn(self, name: str, rows: Sequence[Mapping[str, Any]], known: Known) -> Known:
         """Read which ids the service gave to new targets; a patch is not answered with them."""
         assert known.id is not None  # noqa: S101  # only streams with an id are patched
-        for seconds in _LATE_READS:
+        for seconds in (0.0, *_LATE_READS):
+            if not await self._client.pause(seconds):
+                break
             answer = await ask_by_id(self._client, known.id)
             found = self._safe(learn(rows, normal.target_rows(answer.stream))) if answer.kind == STREAM else ()
             if found:
                 known = known._replace(targets=with_bindings(known.targets, found))
                 self._keep(name, known)
-                return known
-            if not await self._client.pause(seconds):
                 break
         return known
 

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import NamedTuple
 
 import httpx
@@ -159,6 +160,7 @@ async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=limits.connect_seconds),
             limits=httpx.Limits(max_connections=limits.at_once, max_keepalive_connections=kept),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # keeps none
         )
 
     async with opened(limits.at_once) as asking, opened(0) as sending:
@@ -181,22 +183,29 @@ def _asked_wait(headers: httpx.Headers) -> float | None:
         return None
 
 
+_NOT_CONNECTED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError)
+_NOT_A_REQUEST = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+
+
 def _failure(problem: Exception) -> Failure:
-    """A failure in words that repeat nothing of the request."""
+    """A failure in words that repeat nothing of the request.
+
+    A request counts as not sent only after what comes before its first byte. After anything else it may have arrived,
+    whatever the exception is: httpx lets some through as they are, such as those of TLS.
+    """
     causes = list(_causes(problem))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             why = visible(cause.verify_message)
             return Failure(f"its certificate is not trusted: {why}", sent=False)
-    if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+    if isinstance(problem, _NOT_CONNECTED):
         words = [cause.strerror for cause in causes if isinstance(cause, OSError) and cause.strerror]
         why = f": {visible(words[-1])}" if words else ""
         return Failure(f"no connection{why}", sent=False, again=True)
-    if isinstance(problem, httpx.TransportError):
-        lost = isinstance(problem, httpx.NetworkError | httpx.TimeoutException)
-        reason = "the connection broke off" if lost else "the answer is not HTTP, or broke off"
-        return Failure(reason, again=True)
-    return Failure("the request could not be sent", sent=False)
+    if isinstance(problem, _NOT_A_REQUEST):
+        return Failure("the request could not be sent", sent=False)
+    lost = isinstance(problem, httpx.NetworkError | httpx.TimeoutException | OSError)
+    return Failure("the connection broke off" if lost else "the answer is not HTTP, or broke off", again=True)
 
 
 def _causes(problem: BaseException | None) -> Iterator[BaseException]:

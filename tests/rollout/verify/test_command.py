@@ -20,7 +20,10 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from fleetc.disk import files
+from fleetc.disk.reading import read_source
 from fleetc.rollout.verify.data import Found
+from fleetc.toml.document import Source
 from tests import outside_tools
 from tests.rollout.verify.given import Fleet
 from tests.rollout.verify.looks import CUT, DEPOSIT, EVERY_DAY, PRICE, SILENT, found
@@ -54,6 +57,19 @@ def test_text_has_findings_at_their_lines_and_a_summary(run: Run) -> None:
     assert "error[set-at-run-time]: us-video-1: it runs with pricePerUnit = 900" in done.stderr
     assert re.search(r"fleet\.toml:\d+:\d+", done.stderr)
     assert "warning[host-unreachable]" in done.stderr
+
+
+def test_the_spec_is_read_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A spec that changes between two readings would be shown beside findings about another one."""
+    read: list[object] = []
+
+    def counted(path: Path, name: str, limit: int) -> Source:
+        read.append(path)
+        return read_source(path, name, limit)
+
+    monkeypatch.setattr(files, "read_source", counted)
+    assert "fleet.toml:" in run().stderr
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize(

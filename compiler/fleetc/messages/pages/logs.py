@@ -31,9 +31,9 @@ LOG_PAGES: dict[str, Page] = {
         "Copy the log again.",
     ),
     "log-not-a-file": Page(
-        "A log is a directory or a disk.",
+        "A log is not there, or is a directory or a disk.",
         "fleetc reads logs from files, pipes and standard input.",
-        "Name the files with the logs.",
+        "Name the files with the logs, - for standard input, or HOST/NODE for the log of a node of the spec.",
     ),
     "log-not-fetched": Page(
         "A host did not give the log of a node.",

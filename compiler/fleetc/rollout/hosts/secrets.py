@@ -21,6 +21,7 @@ class DeployError(Exception):
 
 
 _SHORTEST = 4
+"""Characters of a secret that Ansible may hide: shorter ones are part of too many words of an answer."""
 
 
 def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, str]:

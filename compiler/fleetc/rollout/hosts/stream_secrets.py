@@ -15,7 +15,8 @@ from fleetc.blueprint.blueprint import RequestSecret, StreamApiBlueprint
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.vault import vault_values
 
-SHORTEST = 8
+_SHORTEST = 8
+"""Characters of a secret that is sent: a service may echo any part of its texts, and shorter ones are hidden badly."""
 _IN_A_HEADER = re.compile("[!-~]+")
 Reference = tuple[str, str]
 
@@ -28,8 +29,8 @@ def token_of(api: StreamApiBlueprint, values: Mapping[Reference, str]) -> str:
     if not _IN_A_HEADER.fullmatch(found):
         message = f"the token of the stream API, {api.kind} {api.reference}, has a space or another character that no"
         raise DeployError(f"{message} header can have: look for a line end in it", 1)
-    if len(found) < SHORTEST:
-        message = f"the token of the stream API, {api.kind} {api.reference}, has fewer than {SHORTEST} characters"
+    if len(found) < _SHORTEST:
+        message = f"the token of the stream API, {api.kind} {api.reference}, has fewer than {_SHORTEST} characters"
         raise DeployError(f"{message}, so it could not be hidden in what is printed", 1)
     return found
 
@@ -52,10 +53,10 @@ def need_values(needed: Iterable[Reference], values: Mapping[Reference, str], fo
     missing = sorted(f"{kind} {name}" for kind, name in wanted - values.keys())
     if missing:
         raise DeployError(f"requests need these secrets, which are not set: {', '.join(missing)}", 1)
-    short = sorted(f"{kind} {name}" for kind, name in wanted if len(values[kind, name]) < SHORTEST)
+    short = sorted(f"{kind} {name}" for kind, name in wanted if len(values[kind, name]) < _SHORTEST)
     if short:
         raise DeployError(
-            f"these secrets have fewer than {SHORTEST} characters: {', '.join(short)}; take longer ones", 1
+            f"these secrets have fewer than {_SHORTEST} characters: {', '.join(short)}; take longer ones", 1
         )
     for secret in forms:
         value = values.get((secret.kind, secret.reference))
