@@ -18,6 +18,7 @@ from fleetc.cli import (
     diagnose,
     diff,
     explain,
+    fmt,
     init,
     merge_file,
     plan,
@@ -54,6 +55,7 @@ def _root(
 
 app.command()(init.init)
 app.command()(check.check)
+app.command()(fmt.fmt)
 app.command("compile")(compile.compile_)
 app.command()(diff.diff)
 app.command(context_settings={"ignore_unknown_options": True})(why.why)

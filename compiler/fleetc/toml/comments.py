@@ -31,6 +31,11 @@ def check(sources: Sequence[Source]) -> Iterator[Diagnostic]:
             yield _problem(Span(source.name, start, end), seems, beside.path(start, end))
 
 
+def comments_of(text: str) -> list[str]:
+    """Every comment as it stands in the text; lines of comment that follow each other are one."""
+    return [token["comment"] for token in _TOKEN.finditer(text) if token["comment"] is not None]
+
+
 def _comments(text: str) -> Iterator[tuple[tuple[int, int], str]]:
     """The place of each comment, and its text without the marks before its lines."""
     if "#" not in text:

@@ -1,0 +1,68 @@
+"""`fleetc fmt`: writes a spec in its one form.
+
+In: a spec and its overlays. Out: their files, formatted; with `--check` what would change, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.output import files_failure, message, plain
+from fleetc.cli.working import load_settings, read_sources
+from fleetc.messages.forms import Format, written
+from fleetc.text import leaks
+
+if TYPE_CHECKING:
+    from fleetc.toml.document import Source
+
+
+def fmt(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; print what would change, and exit 1 if there is anything.")
+    ] = False,
+) -> None:
+    """Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays.
+
+    Tables come in the order of the reference. Blank lines and comments keep together what you grouped.
+    """
+    from fleetc.disk import files
+    from fleetc.formatting import formatted
+    from fleetc.messages.locate import locate
+    from fleetc.toml.document import Source
+
+    settings = load_settings(spec, overlay=overlay)
+    sources = read_sources(spec, settings, Format.text)
+    after: list[Source] = []
+    for source in sources:
+        text, problems = formatted(source)
+        if text is None:
+            typer.echo(written(Format.text, locate(problems, sources, None), sources, None), err=True, nl=False)
+            raise typer.Exit(PROBLEMS)
+        after.append(Source(source.name, text))
+    changed = [pair for pair in zip(sources, after, strict=True) if pair[0] != pair[1]]
+    if check:
+        for old, new in changed:
+            sys.stdout.writelines(plain(line) + "\n" for line in _difference(old, new))
+            message(f"{old.name} is not formatted; run fleetc fmt {old.name}")
+        raise typer.Exit(PROBLEMS if changed else 0)
+    try:
+        names = files.write_sources(sources, after, settings.max_spec_mib * 1024 * 1024)
+    except files.FilesError as failure:
+        files_failure(failure, Format.text)
+    for name in names:
+        message(f"formatted {name}")
+
+
+def _difference(old: Source, new: Source) -> Iterator[str]:
+    """The lines of a unified diff, without those that may hold a secret."""
+    before, after = old.text.split("\n"), new.text.split("\n")
+    for line in difflib.unified_diff(before, after, old.name, new.name, lineterm=""):
+        yield line if leaks.may_show(line) else f"{line[:1]} (not shown: it may hold a secret)"
