@@ -8,22 +8,38 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fleetc.cli.first_spec import Kind, Network, Where
 from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import files_failure, message, report
+from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.starter import CiService
 from fleetc.cli.working import load_settings, read_sources
 from fleetc.messages.forms import Format
+from fleetc.toml.document import Source
 
 
 def init(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Directory for the new spec.", show_default=False)
     ] = Path(),
+    run: Annotated[
+        Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
+    ] = None,
+    where: Annotated[Where | None, typer.Option("--where", help="What starts the nodes.")] = None,
+    network: Annotated[Network | None, typer.Option("--network", help="Whether payments are made.")] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option("--host", metavar="NAME=ADDRESS[/PUBLIC]", help="A host; repeatable. The first has the gateway."),
+    ] = None,
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="NAME", help="Copy one of the fleets that fleetc ships instead.")
+    ] = None,
     ci: Annotated[
         CiService | None,
         typer.Option("--ci", help="Also write workflows for this service; beside a spec, only those."),
@@ -39,7 +55,7 @@ def init(
 ) -> None:
     """Write a first spec, and with --ci the workflows for it.
 
-    The workflows check, review and deploy. Nothing is ever overwritten.
+    On a terminal it asks four questions; elsewhere options answer them. Nothing is ever overwritten.
     """
     from fleetc.cli import starter
     from fleetc.disk import files
@@ -52,7 +68,8 @@ def init(
         shipped = files.read_starter()
         here, spec = {}, directory / files.SPEC_NAME
         if ci is None or not os.path.lexists(spec):
-            here = starter.first_files(shipped, json.dumps(json_schema(), indent=2) + "\n")
+            specs = _specs(spec, (run, where, network, host), example)
+            here = starter.first_files(specs, shipped, json.dumps(json_schema(), indent=2) + "\n")
         kept = here.pop(starter.ATTRIBUTES, "") if os.path.lexists(directory / starter.ATTRIBUTES) else ""
         texts = {directory / name: text for name, text in here.items()}
         top = files.repository_top(directory)
@@ -77,6 +94,58 @@ def init(
     typer.echo("next:")
     for line in starter.next_commands(str(directory), list(map(str, texts))):
         typer.echo(plain_output(f"    {line}"))
+
+
+def _specs(
+    spec: Path, given: tuple[Kind | None, Where | None, Network | None, list[str] | None], example: str | None
+) -> Mapping[str, str]:
+    """The spec, and the overlays of an example, by name; exits where the answers make no sound spec."""
+    from fleetc.cli.first_spec import Answers, first_spec, read_host
+    from fleetc.cli.starter import example_files
+    from fleetc.disk import files
+    from fleetc.text.suggestions import did_you_mean
+
+    kind, where, network, hosts = given
+    if example is not None:
+        if any(one is not None for one in given):
+            wrong_usage("--example copies a whole fleet; remove --run, --where, --network and --host")
+        shipped = files.read_examples()
+        found = example_files(shipped, example)
+        if not found:
+            names = sorted({name.partition("/")[0] for name in shipped})
+            wrong_usage(f'there is no example "{example}"; {did_you_mean(example, names, ", ".join(names))}')
+        return found
+    if os.path.lexists(spec):
+        return {files.SPEC_NAME: ""}  # never written: it exists
+    if all(one is None for one in given) and sys.stdin.isatty() and sys.stdout.isatty():
+        from fleetc.cli.questions import ask
+
+        answers = ask()
+    else:
+        usual = Answers()
+        try:
+            answers = Answers(
+                kind or usual.kind,
+                where or usual.where,
+                network or usual.network,
+                tuple(map(read_host, hosts)) if hosts else usual.hosts,
+            )
+        except ValueError:
+            wrong_usage("--host takes NAME=ADDRESS or NAME=ADDRESS/PUBLIC, such as edge=203.0.113.10/gate.example.net")
+    text = first_spec(answers)
+    _need_sound(Source(files.SPEC_NAME, text), spec)
+    return {files.SPEC_NAME: text}
+
+
+def _need_sound(source: Source, spec: Path) -> None:
+    """Exit where answers make no sound spec, such as an address that is none."""
+    from fleetc.pipeline import check_spec
+
+    checked = check_spec([source])
+    if checked.fleet is None:
+        report(checked, [source], load_settings(spec.parent), Format.text, always=True)
+        message("nothing was written: correct the answers that the spec above is made of")
+        raise typer.Exit(PROBLEMS)
 
 
 def _own_requirement(given: str | None) -> str:

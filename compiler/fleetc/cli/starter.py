@@ -13,8 +13,8 @@ from enum import StrEnum
 from fleetc.text.encoders import posix_word, yaml_string
 from fleetc.version import __version__
 
-ATTRIBUTES = ".gitattributes"
-"""The only file that a repository may already have: it is then not changed, and the lines are printed instead."""
+ATTRIBUTES, IGNORED = ".gitattributes", ".gitignore"
+"""The files that a repository may already have: they are then not changed, and their lines are printed instead."""
 
 
 class CiService(StrEnum):
@@ -74,13 +74,16 @@ def unfit_secret(name: str) -> str:
     return ""
 
 
-def first_files(shipped: Mapping[str, str], schema: str) -> dict[str, str]:
-    """A first spec and its companion files, by path in its directory; `schema` is the text of `fleetc schema`."""
-    return {
-        "fleet.toml": shipped["fleet.toml"],
-        "spec.schema.json": schema,
-        ATTRIBUTES: shipped["gitattributes"],
-    }
+def first_files(specs: Mapping[str, str], shipped: Mapping[str, str], schema: str) -> dict[str, str]:
+    """A spec with its overlays and companion files, by path in its directory; `schema` is the text of `fleetc schema`."""
+    companions = {"spec.schema.json": schema, ATTRIBUTES: shipped["gitattributes"], IGNORED: shipped["gitignore"]}
+    return {**specs, **companions}
+
+
+def example_files(shipped: Mapping[str, str], name: str) -> dict[str, str]:
+    """The specs of a shipped example by their names, which then find the schema beside them; empty if there is none."""
+    found = {path.removeprefix(f"{name}/"): text for path, text in shipped.items() if path.startswith(f"{name}/")}
+    return {path: text.replace("#:schema ../", "#:schema ./", 1) for path, text in found.items()}
 
 
 def workflows(

@@ -198,6 +198,12 @@ def read_starter() -> dict[str, str]:
     return {path: content.decode("utf-8") for path, content in _shipped("starter", resources.files("fleetc")).items()}
 
 
+def read_examples() -> dict[str, str]:
+    """The specs and overlays of the shipped fleets, by EXAMPLE/FILE."""
+    found = _shipped("inventories", resources.files("fleetc"))
+    return {path: text.decode("utf-8") for path, text in found.items() if re.fullmatch(r"[^/]+/[^/]+\.toml", path)}
+
+
 def _shipped(kind: str, package: Traversable) -> dict[str, bytes]:
     """Files of `_KIND` inside the package or, in a checkout, of `KIND` beside its source root."""
     root = package / f"_{kind}"

@@ -19,6 +19,9 @@ from fleetc.toml.scan import STRINGS, key_parts
 WIDTH = 120
 """Characters of the longest line with a list; a list that is longer has one item on a line."""
 
+_ALIGNED = 60
+"""Characters of the longest line whose comment stands below those of its neighbours; behind others it is near."""
+
 Rank = Callable[[Path], int]
 """Where a key comes among those of its table, by its path; keys with the same rank stay in their order."""
 
@@ -112,10 +115,11 @@ def _ordered(blocks: Sequence[_Block], rank: Rank) -> list[_Block]:
 def _lines(piece: _Piece, rank: Rank) -> list[str]:
     """The lines of a piece; the comments behind its keys stand below each other."""
     entries = piece.entries if piece.comments else sorted(piece.entries, key=lambda entry: rank(entry.path))
-    column = max((len(entry.text) for entry in entries if entry.behind and "\n" not in entry.text), default=0)
+    short = [entry for entry in entries if "\n" not in entry.text and len(entry.text) <= _ALIGNED]
+    column = max((len(entry.text) for entry in short if entry.behind), default=0)
     lines = list(piece.comments)
     for entry in entries:
-        room = max(0, column - len(entry.text)) if "\n" not in entry.text else 0
+        room = max(0, column - len(entry.text)) if entry in short else 0
         lines.append(entry.text + _behind(" " * room, entry.behind))
     return lines
 
