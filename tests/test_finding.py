@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import termios
 from fcntl import ioctl
+from typing import Any
 
 import pytest
 
@@ -107,13 +109,23 @@ def test_every_key_of_a_file_leads_to_fields_that_exist(table: dict[str, tuple[s
         assert fields and all(find(field) for field in fields), key
 
 
-def test_keys_of_the_files_are_those_that_the_example_fleets_have() -> None:
-    known = {"aiModels.json": models.KEYS, "prices.json": prices.KEYS}
-    for name, keys in known.items():
-        written = set()
-        for path in sorted(INVENTORIES.rglob(name)):
-            written |= set(re.findall(r'"([a-z_]+)":', path.read_text("utf-8")))
-        assert written and written <= set(keys)
+@pytest.mark.parametrize("file", ["aiModels.json", "prices.json", "transcoding.json", "cluster.json"])
+def test_every_key_that_the_example_fleets_have_in_a_file_leads_to_a_field(file: str) -> None:
+    written = set()
+    for path in sorted(INVENTORIES.rglob(file)):
+        written |= _keys(json.loads(path.read_text("utf-8")))
+    assert written
+    for key in sorted(written):
+        assert f"{key} in {file} comes from " in said(f"{file}:{key}")
+
+
+def _keys(node: Any) -> set[str]:
+    if isinstance(node, list):
+        return set().union(*map(_keys, node))
+    if not isinstance(node, dict):
+        return set()
+    free = {"optimization_flags"}  # its keys are the user's
+    return set(node).union(*(_keys(value) for key, value in node.items() if key not in free))
 
 
 @pytest.mark.parametrize(
@@ -126,6 +138,8 @@ def test_keys_of_the_files_are_those_that_the_example_fleets_have() -> None:
         ("gateways.gw-eu", "fleetc explain gateways lists them; leave out names of your own"),
         ("unknwon-key", 'did you mean "unknown-key"?'),
         ("gatewys", 'did you mean "gateways"?'),
+        ("GPU", 'did you mean "gpu"?'),
+        ("LP_XYZZY", 'fleetc knows no flag "LP_XYZZY"; flags of a newer release'),
         ("-pricePerUnits", 'did you mean "pricePerUnit"?'),
         ("-pricePerUnits", "fleetc explain gateways.extra_flags"),
         ("LP_ETHURLS", 'did you mean "ethUrl"?'),
@@ -153,6 +167,14 @@ def test_field_of_a_stream_that_the_service_sets(key: str) -> None:
 def test_fields_of_the_service_stand_in_streams_alone() -> None:
     missed("streams.a.b.ingestRate")
     missed("gateways.ingestRate")
+
+
+def test_last_name_of_a_field_leads_to_each_table_that_has_it() -> None:
+    text = said("gateway")
+    assert text.startswith("gateway is a field of streams. The table is gateways.\n\nstreams.<name>.gateway\n")
+    text = said("timeout")
+    assert text.startswith("timeout is a field of gateways.selection, gateways.metadata_queue and ")
+    assert text.endswith("\nAlso: gateways.metadata_queue.timeout, remote_signers.selection.timeout")
 
 
 # -------------------------------------------------------------------------------------------------------- the pages

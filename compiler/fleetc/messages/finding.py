@@ -51,7 +51,8 @@ def _page(word: str, sheet: Sheet) -> Iterator[str] | None:
         return topic_page(topic, topics[topic], sheet)
     same = tuple(name for name in names() if name.rpartition(".")[2] == word)
     if same:
-        return _setter(Setter(f"{word} is a field of {_tables_of(same)}.", same), sheet)
+        plural = f" The table is {word}s." if find(f"{word}s") else ""
+        return _setter(Setter(f"{word} is a field of {_tables_of(same)}.{plural}", same), sheet)
     try:
         setter = setter_of(word)
     except UnknownSetterError as problem:
@@ -112,7 +113,8 @@ def _unknown(word: str) -> str:
     above = next((found for end in range(len(parts) - 1, 0, -1) if (found := _table_of(parts[:end]))), None)
     if above is None:
         known = [*pages(), *names(), *code_topics(), *FLAGS]
-        return f'there is no table, field, code or flag "{word}"; {did_you_mean(word, known, lost)}'
+        advice = did_you_mean(word, known, did_you_mean(word.lower(), known, lost))
+        return f'there is no table, field, code or flag "{word}"; {advice}'
     name, fields = above
     lists = f"fleetc explain {name} lists them; leave out names of your own"
     advice = did_you_mean(parts[-1], fields, lists)

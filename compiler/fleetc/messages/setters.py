@@ -1,6 +1,6 @@
 """What of a spec sets what nodes and avatar stacks read: flags, variables, and keys of files.
 
-In: a word as people have it before them, such as -pricePerUnit, LP_ETHURL, AVATAR_STUN_URL or aiModels.json:warm. Out:
+In: a word as people have it before them, such as -pricePerUnit, LP_ETHURL, AVATAR_CLUSTER_FILE or aiModels.json:warm. Out:
 `Setter`, with the fields that lead to it. The tables are those that lowering goes by. Called by `finding.py` and
 `reference.py`.
 """
@@ -49,9 +49,8 @@ def setter_of(word: str) -> Setter | None:
     flag = name if name in FLAGS else flag_called(name)
     if flag:
         return _of_flag(flag)
-    if name.isupper() or word.startswith("-"):
-        return _of_variable(name) or _unknown_flag(word, name)
-    return None
+    looks_like_one = word.startswith("-") or (name.isupper() and "_" in name)
+    return _of_variable(name) or (_unknown_flag(word, name) if looks_like_one else None)
 
 
 def _of_flag(flag: str) -> Setter:
@@ -91,7 +90,8 @@ def _unknown_flag(word: str, name: str) -> Setter:
     variables = [setting.variable("AVATAR") for setting in settings().values()]
     advice = asked(near or Suggestions(1).near(name, variables))
     kind = "flag" if word.startswith(("-", "LP_")) else "variable"
-    raise UnknownSetterError(f'fleetc knows no {kind} "{word}"; {f"{advice} " if advice else ""}{_EXTRA}')
+    extra = f"{advice} {_EXTRA}" if advice else _EXTRA[0].lower() + _EXTRA[1:]
+    raise UnknownSetterError(f'fleetc knows no {kind} "{word}"; {extra}')
 
 
 # ---------------------------------------------------------------------------------------------------------- files
