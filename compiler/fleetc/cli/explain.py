@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import PROBLEMS, USAGE
-from fleetc.cli.output import coloured, message
+from fleetc.cli.options import PROBLEMS
+from fleetc.cli.output import coloured, message, wrong_usage
 
 if TYPE_CHECKING:
     from fleetc.messages.sheet import Sheet
@@ -49,8 +49,7 @@ def explain(
     from fleetc.messages.search import search_page
 
     if sum((name is not None, text is not None, example, everything)) > 1:
-        message("error: write only one of NAME, --search, --example and --all")
-        raise typer.Exit(USAGE)
+        wrong_usage("write only one of NAME, --search, --example and --all")
     if everything:
         typer.echo(reference.markdown(), nl=False)
         return
@@ -71,8 +70,7 @@ def explain(
     try:
         _print(answer(name, sheet))
     except NotFoundError as problem:
-        message(f"error: {problem}")
-        raise typer.Exit(USAGE) from None
+        wrong_usage(str(problem))
 
 
 def _sheet() -> Sheet:

@@ -1,7 +1,7 @@
 """What of a spec sets what nodes and avatar stacks read: flags, variables, and keys of files.
 
-In: a word as people have it before them, such as -pricePerUnit, LP_ETHURL, AVATAR_CLUSTER_FILE or aiModels.json:warm. Out:
-`Setter`, with the fields that lead to it. The tables are those that lowering goes by. Called by `finding.py` and
+In: a word as people have it before them, such as -pricePerUnit, LP_ETHURL, AVATAR_CLUSTER_FILE or aiModels.json:warm.
+Out: `Setter`, with the fields that lead to it. The tables are those that lowering goes by. Called by `finding.py` and
 `reference.py`.
 """
 
