@@ -12,10 +12,10 @@ from fleetc.messages.entries import CODES, code_page, codes_page, field_page, ta
 from fleetc.messages.explain import pages
 from fleetc.messages.setters import Setter, UnknownSetterError, setter_of
 from fleetc.messages.sheet import Sheet
-from fleetc.messages.tables import NAME, Field, field_of_node, find, names, plain_name, table_called
+from fleetc.messages.tables import NAME, Field, field_of_node, find, is_entry, names, plain_name, table_called
 from fleetc.messages.topics import code_topics
 from fleetc.stream_api import resource
-from fleetc.text.suggestions import did_you_mean
+from fleetc.text.suggestions import Suggestions, asked, did_you_mean
 from fleetc.toml.scan import parse_key
 from fleetc.upstream import FLAGS
 from fleetc.upstream.stream_api import SERVER_OWNED
@@ -108,31 +108,23 @@ def _of_service(title: str, field: Field, advice: str, sheet: Sheet) -> Iterator
 
 def _unknown(word: str) -> str:
     """The message about a word that nothing has: near names come from the deepest table that it names."""
-    lost = "fleetc explain lists the tables and topics, and --search TEXT finds words"
     parts = [str(part) for part in parse_key(word) or ()]
-    above = next((found for end in range(len(parts) - 1, 0, -1) if (found := _table_of(parts[:end]))), None)
-    if above is None:
-        known = [*pages(), *names(), *code_topics(), *FLAGS]
-        advice = did_you_mean(word, known, did_you_mean(word.lower(), known, lost))
-        return f'there is no table, field, code or flag "{word}"; {advice}'
-    name, fields = above
-    lists = f"fleetc explain {name} lists them; leave out names of your own"
-    advice = did_you_mean(parts[-1], fields, lists)
-    return f'{name} has no field "{parts[-1]}"; {_whole(advice, name, fields)}'
-
-
-def _table_of(parts: list[str]) -> tuple[str, tuple[str, ...]] | None:
-    """A table by its path, which may end with the name of an entry, and its fields."""
-    for path in (parts, parts[:-1]):
-        found = find(".".join(f'"{part}"' for part in path)) if path else None
+    for end in range(len(parts) - 1, 0, -1):
+        found = find(".".join(f'"{part}"' for part in parts[:end]))
         if found is not None:
-            table = table_called(found[0])
-            return None if table is None else (plain_name(table.name), tuple(field.name for field in table.fields))
-    return None
+            return _not_below(*found, parts[end:])
+    lost = "fleetc explain lists the tables and topics, and --search TEXT finds words"
+    known = [*pages(), *names(), *code_topics(), *FLAGS]
+    advice = did_you_mean(word, known, did_you_mean(word.lower(), known, lost))
+    return f'there is no table, field, code or flag "{word}"; {advice}'
 
 
-def _whole(advice: str, name: str, fields: tuple[str, ...]) -> str:
-    """A question about fields of a table, with the table in front of each name."""
-    for field in fields:
-        advice = advice.replace(f'"{field}"', f'"{name}.{field}"')
-    return advice
+def _not_below(title: str, field: Field, rest: list[str]) -> str:
+    """The message about what is not below a field; a table may first have the name of an entry, or its place."""
+    name, table = plain_name(title), table_called(title) if field.target else None
+    if table is None:
+        return f'{name} is no table, so it has no "{rest[0]}"; fleetc explain {name} shows what it is'
+    wrong = rest[1] if len(rest) > 1 and is_entry(field, rest[0]) else rest[0]
+    near = Suggestions(1).near(wrong, [own.name for own in table.fields])
+    lists = f"fleetc explain {name} lists them; leave out names of your own"
+    return f'{name} has no field "{wrong}"; {asked(f"{name}.{one}" for one in near) or lists}'

@@ -109,6 +109,8 @@ def _files() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 def _in_file(file: str, key: str) -> Setter | None:
+    if key.isdigit():
+        raise UnknownSetterError(f"{file}:{key} is a line: fleetc why FILE:LINE says where it comes from")
     if file in _FLAG_FILES:
         return setter_of(key) or _unknown_flag(key, key)
     known = {name.lower(): name for name in _files()}

@@ -322,7 +322,11 @@ def _resolve(defined: str, parts: Sequence[str], before: str) -> tuple[str, Fiel
     if not rest:
         return title, field
     found = _resolve(field.target, rest, title)
-    if found is None and len(rest) > 1:
-        named = _IS_NAME.fullmatch(rest[0]) if field.shape == "map" else field.shape == "list" and rest[0].isdigit()
-        found = _resolve(field.target, rest[1:], title) if named else None
+    if found is None and len(rest) > 1 and is_entry(field, rest[0]):
+        found = _resolve(field.target, rest[1:], title)
     return found
+
+
+def is_entry(field: Field, part: str) -> bool:
+    """Whether a part of a path can be the name of a table, or its place in a list, below a field."""
+    return _IS_NAME.fullmatch(part) is not None if field.shape == "map" else field.shape == "list" and part.isdigit()
