@@ -205,8 +205,9 @@ def _example(name: str, node: Mapping[str, Any], dotted: str, shape: str) -> str
 
 
 def _nested(name: str, dotted: str, shape: str, found: Any) -> str:
-    """A table in one line if that is short, else its header."""
-    line = f"{name} = {inline(found[:1] if shape == 'list' else found)}" if found and shape != "map" else ""
+    """A table inside another one in one line, if that is short; else its header."""
+    in_line = "." in dotted and shape != "map" and found
+    line = f"{name} = {inline(found[:1] if shape == 'list' else found)}" if in_line else ""
     if line and len(line) <= _LONGEST:
         return line
     inner = dotted + (f".{NAME}" if shape == "map" else "")
