@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,21 @@ def test_the_message_in_the_readme_is_what_the_change_gives() -> None:
     (whole,) = [content for words, content in blocks(README, "toml") if words != "fragment"]
     ((_, message),) = blocks(README, "console")
     assert message.strip() in check_text(whole.replace('"1500 wei / pixel"', '"1000 wei / pixel"'))
+
+
+def test_the_page_in_the_readme_is_what_explain_prints() -> None:
+    (page,) = [content for words, content in blocks(README, "text") if words == "explain"]
+    (command,) = re.findall(r"^`fleetc (explain [^`]*)` prints$", README, re.MULTILINE)
+    assert fleetc(*command.split()).stdout == page
+
+
+def test_every_explain_command_in_the_readme_finds_something() -> None:
+    commands = [
+        line for _, content in blocks(README, "sh") for line in content.splitlines() if "fleetc explain" in line
+    ]
+    assert len(commands) == 8
+    for command in commands:
+        assert fleetc(*shlex.split(command, comments=True)[1:]).returncode == 0, command
 
 
 def test_the_diagnosis_in_the_readme_is_what_the_log_gives(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ VALUES = {
 COMMANDS: dict[str, tuple[str, ...]] = {
     "check": ("check",),
     "check --fix": ("check", "--fix"),
+    "fmt": ("fmt",),
+    "fmt --check": ("fmt", "--check"),
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),

@@ -1,7 +1,7 @@
 """The entry point: `fleetc` and `python -m fleetc`.
 
-In: the process arguments. Out: an exit code. Answers `--version` before anything heavy is imported, and turns whatever
-escapes the commands into one sentence: a traceback is never shown unless FLEETC_DEBUG asks for it.
+In: the process arguments. Out: an exit code. Answers `--version` and `-V` before anything heavy is imported, and turns
+whatever escapes the commands into one sentence: a traceback is never shown unless FLEETC_DEBUG asks for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 
 def main() -> None:
     """Run fleetc and exit: 0 fine, 1 problems found, 2 wrong usage, 3 the tool itself failed."""
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         from fleetc.version import __version__
 
         sys.stdout.write(f"fleetc {__version__}\n")

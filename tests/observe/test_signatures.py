@@ -10,7 +10,7 @@ import pytest
 
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
-from fleetc.messages.reference import lookup
+from fleetc.messages.tables import find
 from fleetc.observe.lines import line_of
 from fleetc.observe.matching import Matcher
 from fleetc.observe.proofs import PROOFS
@@ -123,7 +123,7 @@ def test_signature_is_well_formed(one: Signature) -> None:
     assert set(one.checks) <= rule_codes
     assert one.code not in rule_codes | set(PAGES), "a code has one page"
     for field in one.change:
-        assert lookup(field) is not None, field
+        assert find(field) is not None, field
 
 
 @pytest.mark.parametrize("one", SIGNATURES, ids=lambda one: one.code)

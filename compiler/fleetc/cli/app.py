@@ -31,9 +31,12 @@ from fleetc.cli import (
     verify,
     why,
 )
+from fleetc.cli.commands import HELP, Commands, TakesFlags
 
 app = typer.Typer(
     name="fleetc",
+    cls=Commands,
+    context_settings=HELP,
     help="Compile one TOML spec of a video and AI node fleet into everything its hosts need.",
     no_args_is_help=True,
     add_completion=False,
@@ -44,7 +47,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         from fleetc.version import __version__
@@ -58,10 +61,10 @@ app.command()(check.check)
 app.command()(fmt.fmt)
 app.command("compile")(compile.compile_)
 app.command()(diff.diff)
-app.command(context_settings={"ignore_unknown_options": True})(why.why)
+app.command(cls=TakesFlags)(why.why)
 app.command()(affects.affects)
 app.command()(show.show)
-app.command()(explain.explain)
+app.command(cls=TakesFlags)(explain.explain)
 app.command()(diagnose.diagnose)
 app.command()(upgrade.upgrade)
 app.command()(schema.schema)

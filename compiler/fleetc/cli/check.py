@@ -11,7 +11,7 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument
 from fleetc.cli.output import files_failure, message, report, wrong_usage
-from fleetc.cli.working import load_settings, quietly, read_sources
+from fleetc.cli.working import STDIN, load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -33,14 +33,16 @@ def check(
 ) -> None:
     """Check a spec: every problem, its line, and what to write.
 
-    Exits 1 if there is an error. --fix makes the fixes that are certain.
+    Exits 1 if there is an error. --fix makes the fixes that are certain. SPEC may be - for standard input.
     """
     from fleetc.pipeline import check_spec
 
     if explain_prices and form is not Format.text:
         wrong_usage("--explain-prices prints tables for people; remove --format")
+    if fix and spec == STDIN:
+        wrong_usage("--fix writes files, and - is none; name the spec")
     settings = load_settings(spec, overlay=overlay)
-    sources = read_sources(spec, settings, form)
+    sources = read_sources(spec, settings, form, stdin=True)
     if fix:
         checked, sources, more = _repaired(sources, settings, form)
     else:

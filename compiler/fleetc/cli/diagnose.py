@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption
+from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, upwards
 from fleetc.cli.output import coloured, message, plain, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
@@ -66,7 +66,8 @@ def diagnose(
     from fleetc.observe.report import as_text, as_values
 
     remote = [name for name in logs if not is_log(name) and "/" in name]
-    there = spec or (HERE if remote and (HERE / "fleet.toml").exists() else None)
+    above = upwards(HERE) if remote and spec is None else None
+    there = spec or (above if above is not None and (above / "fleet.toml").exists() else None)
     settings = load_settings(there or HERE, overlay=overlay)
     if there is None and node is not None:
         wrong_usage("--node names a node of a spec; name the spec with --spec")

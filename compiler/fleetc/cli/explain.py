@@ -1,57 +1,85 @@
-"""`fleetc explain`: the page of a code or a field.
+"""`fleetc explain`: the page of a table, a field, a code or a flag.
 
-In: a code, or the path of a field. Out: text.
+In: a name, or words to search for. Out: text, as wide as the terminal.
 """
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import USAGE
-from fleetc.cli.output import message, plain
+from fleetc.cli.options import PROBLEMS
+from fleetc.cli.output import coloured, message, wrong_usage
 
 if TYPE_CHECKING:
-    pass
+    from fleetc.messages.sheet import Sheet
 
 
 def explain(
-    code: Annotated[
+    name: Annotated[
         str | None,
         typer.Argument(
-            metavar="CODE",
-            help="Diagnostic code, as printed in brackets, or a field such as gateways.max_price.",
+            metavar="NAME",
+            help="A table or field (gateways.max_price), a code, a topic of codes, a flag or variable of the node "
+            "(-pricePerUnit, LP_ETHURL), or FILE:KEY (aiModels.json:warm).",
         ),
     ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option("--search", metavar="TEXT", help="Find fields, codes and topics that have these words."),
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Print a spec that has every table and checks clean.")
+    ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Print the whole reference, fields and codes, as Markdown.")
     ] = False,
 ) -> None:
-    """Explain a diagnostic code or a field.
+    """Explain a table, a field, a diagnostic code or a flag.
 
-    Without an argument, list all codes.
+    Without an argument, print the map: the tables of a spec, and the topics of codes.
     """
+    from fleetc.language.example import text as whole_example
     from fleetc.messages import reference
-    from fleetc.messages.explain import pages
-    from fleetc.text.suggestions import did_you_mean
+    from fleetc.messages.entries import map_page
+    from fleetc.messages.finding import NotFoundError, answer
+    from fleetc.messages.search import search_page
 
+    if sum((name is not None, text is not None, example, everything)) > 1:
+        wrong_usage("write only one of NAME, --search, --example and --all")
     if everything:
         typer.echo(reference.markdown(), nl=False)
         return
-    known = pages()
-    if code is None:
-        for name, page in known.items():
-            typer.echo(f"{name}: {page.splitlines()[0]}")
+    if example:
+        typer.echo(whole_example(), nl=False)
         return
-    field = reference.lookup(code) if code not in known else None
-    if field is not None:
-        typer.echo(field, nl=False)
+    sheet = _sheet()
+    if text is not None:
+        found = list(search_page(text, sheet))
+        if not found:
+            message(f'nothing has a word of "{text}"; fleetc explain shows what there is')
+            raise typer.Exit(PROBLEMS)
+        _print(found)
         return
-    if code not in known:
-        advice = did_you_mean(
-            code, [*known, *reference.names()], "fleetc explain lists all codes, --all prints everything"
-        )
-        message(f'there is no code or field "{plain(code)}"; {advice}')
-        raise typer.Exit(USAGE)
-    typer.echo(f"{code}\n\n{known[code].rstrip()}")
+    if name is None:
+        _print(list(map_page(sheet)))
+        return
+    try:
+        _print(answer(name, sheet))
+    except NotFoundError as problem:
+        wrong_usage(str(problem))
+
+
+def _sheet() -> Sheet:
+    """As wide as the terminal, with styles if it takes them; a pipe gets plain text of the usual width."""
+    from fleetc.messages.sheet import WIDTH, Sheet
+
+    width = shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
+    return Sheet(width, coloured(None, sys.stdout))
+
+
+def _print(lines: list[str]) -> None:
+    typer.echo("\n".join(lines).rstrip("\n"))

@@ -15,9 +15,38 @@ from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
 
 
+HERE = Path()
+
+
+def upwards(spec: Path | None) -> Path | None:
+    """The spec that was named; where none was, the working directory, or the nearest above it that has a fleet.toml.
+
+    Exits if that one has settings of its own: they are for commands that run there, and would not count here.
+    """
+    from fleetc.cli.output import files_failure, wrong_usage
+    from fleetc.disk.files import FilesError, spec_above
+    from fleetc.settings import checkout_settings
+
+    if spec != HERE or (found := spec_above(Path.cwd())) in (None, HERE):
+        return spec
+    try:
+        made = checkout_settings(Path.cwd() / found)
+    except FilesError as failure:
+        files_failure(failure, Format.text)
+    if made:
+        wrong_usage(f"the spec is in {found}, whose {made[0].file} has settings: run fleetc there, or name the spec")
+    return found
+
+
 SpecArgument = Annotated[
     Path,
-    typer.Argument(metavar="SPEC", help="Spec file, or a directory that holds a fleet.toml.", show_default=False),
+    typer.Argument(
+        metavar="SPEC",
+        help="Spec file, or a directory that holds a fleet.toml; by default that of the working directory, or the "
+        "nearest above it in the same git checkout.",
+        show_default=False,
+        callback=upwards,
+    ),
 ]
 
 
@@ -114,6 +143,3 @@ SignersOption = Annotated[
 
 
 SignerOption = Annotated[str | None, typer.Option("--signer", metavar="NAME", help="Who must have signed the plan.")]
-
-
-HERE = Path()

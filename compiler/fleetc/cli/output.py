@@ -48,9 +48,9 @@ def report(
     stream.write(written(form, located, sources, checked.document, colour, more))
 
 
-def coloured(settings: Settings, stream: TextIO) -> bool:
-    """Whether a stream gets colours, according to NO_COLOR, the terminal and the setting."""
-    if settings.color == "auto":
+def coloured(settings: Settings | None, stream: TextIO) -> bool:
+    """Whether a stream gets colours, according to NO_COLOR, the terminal and the setting, which may be unknown."""
+    if settings is None or settings.color == "auto":
         return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and stream.isatty()
     return settings.color == "always"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import LimitOption, ShardOption, SignerOption, SignersOption
+from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument
 from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
 from fleetc.messages.forms import Format
@@ -33,10 +33,7 @@ _SHORTEST = timedelta(seconds=1)
 
 
 def plan(
-    spec: Annotated[
-        Path,
-        typer.Argument(metavar="SPEC", help="Spec file, or a directory that holds a fleet.toml.", show_default=False),
-    ] = Path(),
+    spec: SpecArgument = HERE,
     write: Annotated[
         Path | None, typer.Option("-o", "--write", metavar="FILE", help="File to write the plan to.")
     ] = None,

@@ -16,6 +16,7 @@ from fleetc.cli.options import (
     PROBLEMS,
     OverlayOption,
     ReportOption,
+    upwards,
 )
 from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
 from fleetc.cli.working import (
@@ -41,7 +42,10 @@ def why(
     spec: Annotated[
         Path,
         typer.Option(
-            "--spec", metavar="SPEC", help="Spec to use if FILE is not in a tree; by default fleet.toml here."
+            "--spec",
+            metavar="SPEC",
+            help="Spec to use if FILE is not in a tree; by default fleet.toml here, or the nearest above.",
+            callback=upwards,
         ),
     ] = HERE,
     overlay: OverlayOption = None,

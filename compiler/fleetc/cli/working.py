@@ -6,6 +6,7 @@ In: the arguments of a command. Out: values; or what is wrong is printed, and th
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +47,22 @@ def load_settings(spec: Path, **options: Any) -> Settings:
         files_failure(failure, Format.text)
 
 
-def read_sources(spec: Path, settings: Settings, form: Format) -> list[Source]:
-    """The spec and its overlays; exits when one cannot be read."""
+STDIN = Path("-")
+"""What stands for standard input in place of a spec."""
+
+
+def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = False) -> list[Source]:
+    """The spec and its overlays; exits when one cannot be read. `stdin` says whether - is standard input."""
     from fleetc.disk import files
 
     limit = settings.max_spec_mib * 1024 * 1024
     try:
-        base = files.find_spec(spec)
-        return [files.read_source(path, str(path), limit) for path in (base, *settings.overlay)]
+        if stdin and spec == STDIN:
+            base = files.read_stream(sys.stdin.buffer, "stdin", limit)
+        else:
+            found = files.find_spec(spec)
+            base = files.read_source(found, str(found), limit)
+        return [base, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
     except files.FilesError as failure:
         files_failure(failure, form)
 

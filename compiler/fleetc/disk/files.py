@@ -42,8 +42,10 @@ from fleetc.disk.reading import (
     read_playbooks,
     read_source,
     read_starter,
+    read_stream,
     read_templates,
     recorded_sources,
+    spec_above,
     tree_around,
 )
 from fleetc.disk.spec_writer import write_sources
@@ -64,10 +66,12 @@ __all__ = [
     "read_playbooks",
     "read_source",
     "read_starter",
+    "read_stream",
     "read_templates",
     "read_tree",
     "recorded_sources",
     "repository_top",
+    "spec_above",
     "stale",
     "strangers",
     "tree_around",

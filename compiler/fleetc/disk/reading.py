@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import BinaryIO
 
 from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_path, shown
 from fleetc.emit.tree import MANIFEST
@@ -43,6 +44,35 @@ def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -
     Raises `FilesError`, which names the byte and line where the encoding is wrong.
     """
     return decode_source(_read_bounded(path, display_name, limit_bytes), display_name)
+
+
+def read_stream(stream: BinaryIO, display_name: str, limit_bytes: int = LIMIT_BYTES) -> Source:
+    """A spec from a stream, with the same strictness as `read_source`. Raises `FilesError`."""
+    try:
+        data = stream.read(limit_bytes + 1)
+    except OSError as error:
+        raise failure(error, display_name, "read") from error
+    if len(data) > limit_bytes:
+        raise _too_large(display_name, limit_bytes)
+    return decode_source(data, display_name)
+
+
+def spec_above(directory: Path) -> Path | None:
+    """The nearest directory with a fleet.toml, from this one up to the top of its git checkout, as a relative path.
+
+    Outside a checkout only the directory itself counts: what is above may be somebody else's.
+    """
+    within = [directory, *directory.parents]
+    top = next((place for place, one in enumerate(within) if _exists(one / ".git")), 0)
+    found = next((place for place, one in enumerate(within[: top + 1]) if _exists(one / SPEC_NAME)), None)
+    return None if found is None else Path(*[".."] * found)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # nobody may look there
+        return False
 
 
 def decode_source(data: bytes, display_name: str) -> Source:
@@ -131,12 +161,13 @@ def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
             message = f"{shown(name)} is not a regular file"
             raise FilesError("spec-not-a-file", message, path=name, advice=advice) from error
         if error.errno == errno.EFBIG:
-            message, advice = (
-                f"{shown(name)} is larger than {limit_bytes} bytes",
-                "split the fleet, or raise the limit",
-            )
-            raise FilesError("spec-too-large", message, path=name, advice=advice) from error
+            raise _too_large(name, limit_bytes) from error
         raise failure(error, name, "read") from error
+
+
+def _too_large(name: str, limit_bytes: int) -> FilesError:
+    message = f"{shown(name)} is larger than {limit_bytes} bytes"
+    return FilesError("spec-too-large", message, path=name, advice="split the fleet, or raise the limit")
 
 
 def _decode(data: bytes, name: str) -> str:

@@ -171,10 +171,15 @@ class Slot(Base):
             WithJsonSchema({"type": "integer", "minimum": 0, "maximum": HIGHEST_SLOT}),
         ]
         | None
-    ) = Field(None, description="Number of the slot, which decides its ports; by default the lowest free number.")
+    ) = Field(
+        None,
+        description="Number of the slot, which decides its ports; by default the lowest free number.",
+        examples=[3],
+    )
     gpu: SlotGpu | None = Field(
         None,
         description='GPU of the host that the slot renders and encodes on, or "all"; by default that of the table.',
+        examples=[0],
     )
     game_command: Flag | None = Field(
         None, description="Whether the slot publishes the command port of its game; by default as the table says."
@@ -204,7 +209,7 @@ class Avatars(Base):
         ],
         Discriminator(_is_count),
     ] = Field(description="The slots, or just their number; avatars are then named after the table: stage-0, stage-1.")
-    gpu: SlotGpu | None = Field(None, description='GPU of the slots that do not name one, or "all".')
+    gpu: SlotGpu | None = Field(None, description='GPU of the slots that do not name one, or "all".', examples=[0])
     game_command: Flag = Field(
         True, description="Whether slots publish the command port of their game; only a firewall protects it."
     )
@@ -212,9 +217,17 @@ class Avatars(Base):
         None, description="GPU memory that a slot is assumed to take; 8 GiB by default."
     )
     slot_encode_sessions: Integer = Field(
-        1, ge=1, le=1000, description="Hardware encode sessions that a slot takes, in addition to those of transcoding."
+        1,
+        ge=1,
+        le=1000,
+        description="Hardware encode sessions that a slot takes, in addition to those of transcoding.",
+        examples=[1],
     )
-    game_args: tuple[Word, ...] = Field((), description="Arguments of the game instead of the stack's own.")
+    game_args: tuple[Word, ...] = Field(
+        (),
+        description="Arguments of the game instead of the stack's own.",
+        examples=[["-RenderOffscreen", "-ResX=1280"]],
+    )
     game_files: GameFiles | None = Field(None, description="Settings files that the game starts with.")
     game_open_files: (
         Annotated[
@@ -223,8 +236,10 @@ class Avatars(Base):
             WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MOST_OPEN_FILES}),
         ]
         | None
-    ) = Field(None, description="How many files a game may have open; 1040 by default.")
-    signaling_args: tuple[Word, ...] = Field((), description="Extra arguments of the signaling servers.")
+    ) = Field(None, description="How many files a game may have open; 1040 by default.", examples=[4096])
+    signaling_args: tuple[Word, ...] = Field(
+        (), description="Extra arguments of the signaling servers.", examples=[["--log_config"]]
+    )
     signaling_rest_api: Flag = Field(False, description="Whether signaling servers answer REST API requests.")
     recorder_signaling: SharedWebSocketUrl | None = Field(
         None,
@@ -239,7 +254,9 @@ class Avatars(Base):
     edge: Edge | None = Field(None, description="The edge that viewers connect through.")
     turn: Turn | None = Field(None, description="The TURN server of the host; without this table none runs.")
     stun: Listener | None = Field(
-        None, description="STUN server that tells viewers their address; stun.l.google.com:19302 by default."
+        None,
+        description="STUN server that tells viewers their address; stun.l.google.com:19302 by default.",
+        examples=["stun.example.net:3478"],
     )
     public: HostAddress | None = Field(
         None, description="Address of the host as seen from outside, if it differs from the host's public one."
@@ -262,10 +279,16 @@ class Avatars(Base):
         None, description="Token that recorders require; the payments service sends none."
     )
     health_port: Integer = Field(
-        9090, ge=1, le=65535, description="Port of orchestrator-health; the payments service knows 9090 only."
+        9090,
+        ge=1,
+        le=65535,
+        description="Port of orchestrator-health; the payments service knows 9090 only.",
+        examples=[9090],
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
-        None, description="Services whose state decides about health; TURN, signaling and games by default."
+        None,
+        description="Services whose state decides about health; TURN, signaling and games by default.",
+        examples=[["vtuber-mira"]],
     )
     keep_running: tuple[ServiceName, ...] = Field(
         ("orchestrator-edge-rotator",), description="Services that a sleeping host keeps running."
@@ -299,7 +322,9 @@ class Avatars(Base):
         "/home/ubuntu/recordings", description="Directory for recordings; each slot has its own subdirectory."
     )
     beside: tuple[Literal[NEIGHBOURS], ...] = Field(  # type: ignore[valid-type]  # the names are in a data file
-        (), description="Known services that also run on the host but are not in the spec; listed for their ports."
+        (),
+        description="Known services that also run on the host but are not in the spec; listed for their ports.",
+        examples=[["node-exporter"]],
     )
 
     @model_validator(mode="after")

@@ -14,6 +14,7 @@ from pydantic import AfterValidator
 from pydantic.json_schema import WithJsonSchema
 
 from fleetc.language import quantities as q
+from fleetc.language import units
 from fleetc.language.fields import HttpUrl, Parsed, WebSocketUrl, refuse, refuse_quantity
 from fleetc.text.encoders import SHARED_CHARACTERS, is_shared
 from fleetc.upstream.avatar import LIMITS, RELEASES, AvatarRelease, read_release
@@ -186,7 +187,7 @@ PortRangeField = Annotated[
 SlotMemory = Annotated[
     q.Bytes,
     Parsed(_quantity(_slot_memory)),
-    WithJsonSchema({"type": "string", "examples": ["8192 MiB"]}),
+    WithJsonSchema({"type": "string", "examples": ["8192 MiB"], units.UNIT: units.SIZE}),
 ]
 SlotNetworks = Annotated[
     IPv4Network,

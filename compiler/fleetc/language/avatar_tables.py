@@ -28,6 +28,7 @@ from fleetc.language.fields import (
     refuse,
 )
 from fleetc.language.images import split_image
+from fleetc.language.units import UNIT
 from fleetc.upstream.avatar import LIMITS
 
 _SERVICE = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -198,22 +199,31 @@ class Registration(Base):
     )
     address: Address | None = Field(None, description="Account that is paid; it must be in the active set.")
     capability: Annotated[StrictStr, AfterValidator(_capability)] | None = Field(
-        None, description="Capability to register, at most 128 characters."
+        None, description="Capability to register, at most 128 characters.", examples=["avatar-streaming"]
     )
     contact_email: Annotated[StrictStr, AfterValidator(_email)] | None = Field(
-        None, description="Contact email address for the operators of the payments service."
+        None,
+        description="Contact email address for the operators of the payments service.",
+        examples=["operator@example.net"],
     )
     host_name: Annotated[StrictStr, AfterValidator(_host_name)] | None = Field(
-        None, description="Host name to register; by default its name in this spec."
+        None, description="Host name to register; by default its name in this spec.", examples=["stage-1.eu-west"]
     )
     health_timeout: Annotated[Duration, AfterValidator(_health_timeout)] | None = Field(
         None, description="How long a health check of the host may take, from 0.1 s to 60 s."
     )
     min_service_uptime: Integer | None = Field(
-        None, ge=0, le=100, description="Percent of time that monitored services must run."
+        None,
+        ge=0,
+        le=100,
+        description="Percent of time that monitored services must run.",
+        examples=[95],
+        json_schema_extra={UNIT: "%"},
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
-        None, description="Services that the registration names, at most 25; those of the stack by default."
+        None,
+        description="Services that the registration names, at most 25; those of the stack by default.",
+        examples=[["vtuber-mira"]],
     )
 
     @model_validator(mode="after")
@@ -229,9 +239,15 @@ class Registration(Base):
 class Images(Base):
     """Images that have no release tag. The checkout starts their latest version; here they are pinned by digest."""
 
-    signaling: PinnedImage | None = Field(None, description="Image of the signaling servers, with its digest.")
+    signaling: PinnedImage | None = Field(
+        None,
+        description="Image of the signaling servers, with its digest.",
+        examples=["registry.example.net/avatar/signaling@sha256:" + "1" * 64],
+    )
     game: PinnedImage | None = Field(
-        None, description="Image of the games, with its digest; the host must be able to pull it from its registry."
+        None,
+        description="Image of the games, with its digest; the host must be able to pull it from its registry.",
+        examples=["registry.example.net/avatar/game@sha256:" + "2" * 64],
     )
     turn: PinnedImage | None = Field(None, description="Image of the TURN server, with its digest.")
 
@@ -240,13 +256,19 @@ class GameFiles(Base):
     """Settings files of the game, by their names in pixel-streaming/config of the checkout."""
 
     console_variables: GameFile | None = Field(
-        None, description="File to use as the game's ConsoleVariables.ini; by default that of the checkout."
+        None,
+        description="File to use as the game's ConsoleVariables.ini; by default that of the checkout.",
+        examples=["ConsoleVariables.lowload.30fps.720p.ini"],
     )
     engine: GameFile | None = Field(
-        None, description="File to use as the game's Engine.ini; by default that of the checkout."
+        None,
+        description="File to use as the game's Engine.ini; by default that of the checkout.",
+        examples=["Engine.lowload.ini"],
     )
     game: GameFile | None = Field(
-        None, description="File to use as the game's Game.ini; by default that of the checkout."
+        None,
+        description="File to use as the game's Game.ini; by default that of the checkout.",
+        examples=["Game.lowload.ini"],
     )
     user_settings: GameFile | None = Field(
         None, description="File to use as the game's GameUserSettings.ini; by default that of the checkout."

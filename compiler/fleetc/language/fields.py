@@ -27,6 +27,7 @@ from pydantic.json_schema import WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from fleetc.language import quantities as q
+from fleetc.language import units
 from fleetc.places.diagnostic import Value
 from fleetc.upstream import NEWEST_RELEASE, OLDEST_RELEASE, RELEASES, Release, format_release, parse_release
 
@@ -372,8 +373,8 @@ SECRET_SCHEMA: dict[str, Any] = {
 }
 
 
-def _text_schema(example: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "examples": [example]})
+def _text_schema(example: str, unit: str = "") -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "examples": [example], **({units.UNIT: unit} if unit else {})})
 
 
 Name = Annotated[
@@ -397,17 +398,19 @@ UserName = Annotated[
     ),
 ]
 ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
-Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel")]
-CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel")]
-Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH")]
-Throughput = Annotated[q.Throughput, Parsed(_parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s")]
+Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel", units.PRICE)]
+CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel", units.PRICE)]
+Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH", units.AMOUNT)]
+Throughput = Annotated[
+    q.Throughput, Parsed(_parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s", units.LOAD)
+]
 Currency = Annotated[str, Parsed(_parsed(q.parse_currency)), _text_schema("USD")]
-Rate = Annotated[q.Wei, Parsed(_parsed(_rate)), _text_schema("0.00042 ETH")]
-Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB")]
-Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s")]
-PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s")]
-WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s")]
-GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei")]
+Rate = Annotated[q.Wei, Parsed(_parsed(_rate)), _text_schema("0.00042 ETH", units.AMOUNT)]
+Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB", units.SIZE)]
+Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s", units.TIME)]
+PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s", units.TIME)]
+WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s", units.TIME)]
+GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei", units.AMOUNT)]
 Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
 Address = Annotated[q.EthAddress, Parsed(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
 HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.113.10")]

@@ -12,6 +12,7 @@ from pydantic import Field, StrictStr, model_validator
 from pydantic.json_schema import WithJsonSchema
 
 from fleetc.language import quantities as q
+from fleetc.language import units
 from fleetc.language.fields import (
     AbsolutePath,
     Address,
@@ -97,7 +98,7 @@ class Reach(Base):
 
     blocked: tuple[Address, ...] = sets("orchBlocklist", (), "Accounts of orchestrators that are never used.")
     extra_nodes: Integer | None = sets(
-        "extraNodes", None, "Extra instances of each orchestrator to ask during discovery.", ge=0, le=1000
+        "extraNodes", None, "Extra instances of each orchestrator to ask during discovery.", ge=0, le=1000, examples=[2]
     )
     timeout: Duration | None = sets(
         "discoveryTimeout", None, "How long to wait for the first answers of orchestrators."
@@ -111,13 +112,20 @@ class Selection(Reach):
     stake: Weight | None = sets("selectStakeWeight", None, "Weight of stake; the three weights add up to 1.")
     price: Weight | None = sets("selectPriceWeight", None, "Weight of a low price; the three weights add up to 1.")
     price_exponent: Weight | None = sets(
-        "selectPriceExpFactor", None, "How sharply a higher price lowers the chance of being chosen; above 0."
+        "selectPriceExpFactor",
+        None,
+        "How sharply a higher price lowers the chance of being chosen; above 0.",
+        examples=["100"],
     )
-    min_performance: Weight | None = sets("minPerfScore", None, "Lowest performance score, from 0 to 1.")
+    min_performance: Weight | None = sets(
+        "minPerfScore", None, "Lowest performance score, from 0 to 1.", examples=["0.8"]
+    )
     performance_url: HttpUrl | None = sets("orchPerfStatsUrl", None, "Feed of performance scores.")
-    performance_region: Text | None = sets("region", None, "Region to look up in the feed of performance scores.")
+    performance_region: Text | None = sets(
+        "region", None, "Region to look up in the feed of performance scores.", examples=["FRA"]
+    )
     min_release: Text | None = sets(
-        "orchMinLivepeerVersion", None, "Oldest node release accepted from an orchestrator."
+        "orchMinLivepeerVersion", None, "Oldest node release accepted from an orchestrator.", examples=["0.9.0"]
     )
 
 
@@ -127,7 +135,12 @@ class Tickets(Base):
     max_ev: Wei | None = sets("maxTicketEV", None, "Highest expected value of one ticket.")
     max_total_ev: Wei | None = sets("maxTotalEV", None, "Highest expected value of one payment.")
     deposit_multiplier: Integer | None = sets(
-        "depositMultiplier", None, "How many times a ticket's face value the deposit must cover.", ge=1, le=1_000_000
+        "depositMultiplier",
+        None,
+        "How many times a ticket's face value the deposit must cover.",
+        ge=1,
+        le=1_000_000,
+        examples=[1],
     )
 
 
@@ -143,10 +156,10 @@ class LiveAi(Base):
     heartbeat_interval: PositiveDuration | None = sets("liveAIHeartbeatInterval", None, "Time between heartbeats.")
     mediamtx_password: Secret | None = sets("mediaMTXApiPassword", None, "Password for the MediaMTX API.")
     out_segment_timeout: Duration | None = sets(
-        "liveOutSegmentTimeout", None, "How long output may stall before the stream ends."
+        "liveOutSegmentTimeout", None, "How long output may stall before the stream ends.", examples=["60s"]
     )
     save_segments: Integer | None = sets(
-        "liveAISaveNSegments", None, "How many segments to keep on disk for debugging.", ge=0, le=10_000
+        "liveAISaveNSegments", None, "How many segments to keep on disk for debugging.", ge=0, le=10_000, examples=[20]
     )
     report_interval: PositiveDuration | None = sets(
         "liveAICapReportInterval", None, "How often to ask orchestrators for their capabilities."
@@ -160,7 +173,9 @@ class Kafka(Base):
         q.Listener, Parsed(_broker), WithJsonSchema({"type": "string", "examples": ["kafka.example.net:9092"]})
     ] = sets("kafkaBootstrapServers", ..., "A single broker as host:port; the node takes no list.")
     topic: Text = sets("kafkaGatewayTopic", ..., "Topic of the events.")
-    user: Text | None = sets("kafkaUser", None, "User name; needs a password, and also turns TLS on.")
+    user: Text | None = sets(
+        "kafkaUser", None, "User name; needs a password, and also turns TLS on.", examples=["gw-eu"]
+    )
     password: Secret | None = sets("kafkaPassword", None, "Password of the user.")
 
 
@@ -206,7 +221,7 @@ class Buyer(ChainSettings):
         Annotated[
             q.Price | str,
             Parsed(_cap),
-            WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"]}),
+            WithJsonSchema({"type": "string", "examples": ["1500 wei / pixel", "any"], units.UNIT: units.PRICE}),
         ]
         | None
     ) = Field(None, description='Highest price it pays for video and for models without their own cap; or "any".')
@@ -217,7 +232,9 @@ class Buyer(ChainSettings):
         "priceFeedAddr", None, "Price feed contract for prices in a currency other than ETH."
     )
     orchestrators: tuple[Text, ...] = Field(
-        (), description="Fixed list of orchestrators: their names here, or addresses outside this fleet."
+        (),
+        description="Fixed list of orchestrators: their names here, or addresses outside this fleet.",
+        examples=[["orch-a", "https://orch.example.net:8935"]],
     )
     discovery: (
         Annotated[
@@ -254,8 +271,15 @@ class Gateway(Buyer):
     http_ingest: Flag | None = sets(
         "httpIngest", None, "Whether streams and AI requests are accepted over HTTP; by default the listener decides."
     )
-    public: Text | None = sets("gatewayHost", None, "Public host:port of the gateway, used in callbacks and events.")
-    auth_webhook: HttpUrlOrSecret | None = sets("authWebhookUrl", None, "Webhook that admits streams.")
+    public: Text | None = sets(
+        "gatewayHost",
+        None,
+        "Public host:port of the gateway, used in callbacks and events.",
+        examples=["gw-eu.example.net:8935"],
+    )
+    auth_webhook: HttpUrlOrSecret | None = sets(
+        "authWebhookUrl", None, "Webhook that admits streams.", examples=["https://control.example.net/ingest"]
+    )
     ignore_max_price_if_needed: Flag | None = sets(
         "ignoreMaxPriceIfNeeded", None, "Whether to use a more expensive orchestrator when none is within the caps."
     )
@@ -266,21 +290,28 @@ class Gateway(Buyer):
     )
     selection: Selection = Field(default_factory=Selection, description="How it chooses among orchestrators.")
     max_sessions: Integer | None = sets("maxSessions", None, "How many streams it handles at once.", ge=1, le=1_000_000)
-    max_attempts: Integer | None = sets("maxAttempts", None, "How many times a segment is tried.", ge=1, le=100)
+    max_attempts: Integer | None = sets(
+        "maxAttempts", None, "How many times a segment is tried.", ge=1, le=100, examples=[5]
+    )
     transcoding: tuple[Text, ...] = sets(
-        "transcodingOptions", (), "Names of the node's built-in renditions for streams."
+        "transcodingOptions",
+        (),
+        "Names of the node's built-in renditions for streams.",
+        examples=[["P240p30fps16x9", "P360p30fps16x9"]],
     )
     ladder: Name | None = Field(None, description="Ladder of renditions for streams, instead of built-in ones.")
     local_verify: Flag | None = sets("localVerify", None, "Whether results are verified; by default only on a chain.")
     verifier_url: HttpUrl | None = sets("verifierUrl", None, "External verifier of results.")
-    verifier_path: AbsolutePath | None = sets("verifierPath", None, "Volume shared with the verifier.")
+    verifier_path: AbsolutePath | None = sets(
+        "verifierPath", None, "Volume shared with the verifier.", examples=["/srv/verifier"]
+    )
     current_manifest: Flag | None = sets(
         "currentManifest", None, "Whether the newest stream is served under a fixed name."
     )
     object_store: StoreUrlOrSecret | None = sets("objectStore", None, "Where segments are stored.")
     record_store: StoreUrlOrSecret | None = sets("recordStore", None, "Where recordings are stored.")
     failed_verification_bucket: Text | None = sets(
-        "FVfailGsbucket", None, "Bucket for segments that failed verification."
+        "FVfailGsbucket", None, "Bucket for segments that failed verification.", examples=["failed-segments"]
     )
     failed_verification_key: Secret | None = sets("FVfailGskey", None, "Key of that bucket.")
     live: LiveAi = Field(default_factory=LiveAi, description="Settings of live AI video.")
@@ -288,7 +319,9 @@ class Gateway(Buyer):
         "livePaymentInterval", None, "Time between payments of live AI streams; the same on both sides."
     )
     min_runner_versions: dict[Name, RunnerVersion] = Field(
-        default_factory=dict, description="Lowest runner version by model; orchestrators with older ones are excluded."
+        default_factory=dict,
+        description="Lowest runner version by model; orchestrators with older ones are excluded.",
+        examples=[{"realvis": "0.14.1"}],
     )
     ai_retry_timeout: Duration | None = sets(
         "aiProcessingRetryTimeout", None, "How long to retry starting an AI request."

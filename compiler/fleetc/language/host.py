@@ -59,7 +59,9 @@ class FleetSettings(Base):
     )
     node_release: ReleaseField = Field(description="Release of the node that the fleet runs, such as v0.9.1.")
     image: Image | None = Field(
-        None, description="Container image of the node without a tag; the node release becomes the tag."
+        None,
+        description="Container image of the node without a tag; the node release becomes the tag.",
+        examples=["livepeer/go-livepeer"],
     )
     avatar_release: AvatarTagField | None = Field(
         None,
@@ -73,7 +75,9 @@ class Gpu(Base):
 
     model: Text = Field(description="Name of the GPU model, such as RTX 4090.")
     uuid: GpuUuid | None = Field(
-        None, description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then refer to it."
+        None,
+        description="UUID of the GPU as nvidia-smi -L prints it; nodes and slots may then refer to it.",
+        examples=["GPU-5a1bf3f1-7d4c-4f5e-9c02-0f3b2a8c6e11"],
     )
     memory: Bytes | None = Field(None, description="Memory of the GPU.")
     encode_sessions: Integer | None = Field(
@@ -85,7 +89,7 @@ class Gpu(Base):
 
 
 class Host(Base):
-    """One machine: where Ansible reaches it, where the network reaches it, and how processes run on it."""
+    """One machine: where Ansible and the network reach it, and how processes run on it."""
 
     address: HostAddress = Field(description="Address that Ansible connects to.")
     public: HostAddress | None = Field(None, description="Name or address under which the network reaches this host.")
@@ -102,20 +106,25 @@ class Host(Base):
         description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots "
         "answer. fleetc does not install it.",
     )
-    ssh_user: UserName = Field("root", description="User that Ansible logs in as.")
-    ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.")
+    ssh_user: UserName = Field("root", description="User that Ansible logs in as.", examples=["deploy"])
+    ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.", examples=[2222])
     become: Flag = Field(False, description="Whether Ansible must become root with sudo after logging in.")
-    node_user: UserName = Field("livepeer", description="User that nodes run as on a systemd host; created if missing.")
+    node_user: UserName = Field(
+        "livepeer", description="User that nodes run as on a systemd host; created if missing.", examples=["livepeer"]
+    )
     binary: AbsolutePath | None = Field(
         None,
         description="Path of a node program that you install on this systemd host yourself; by default that of "
         "`programs`, or /usr/local/bin/livepeer if the release has no table there.",
+        examples=["/opt/livepeer/livepeer"],
     )
     build: Name | None = Field(
         None, description="Build of the programs that this systemd host runs, such as gpu; by default the table's own."
     )
     state_dir: AbsolutePath = Field(
-        "/var/lib/livepeer", description="Directory in which each node of this host gets its data directory."
+        "/var/lib/livepeer",
+        description="Directory in which each node of this host gets its data directory.",
+        examples=["/srv/livepeer"],
     )
 
     @model_validator(mode="after")
@@ -156,7 +165,11 @@ class Model(Base):
     id: Text = Field(description="Model id, case-sensitive and with its organisation prefix.")
     memory: Bytes | None = Field(None, description="GPU memory that one warm copy needs.")
     price: Price | None = Field(None, description="Price that orchestrators ask unless they set their own.")
-    image: Image | None = Field(None, description="Runner image for this model instead of the node's own choice.")
+    image: Image | None = Field(
+        None,
+        description="Runner image for this model instead of the node's own choice.",
+        examples=["livepeer/ai-runner:0.14.1"],
+    )
     optimization: dict[Text, Flag | Text] = Field(
         default_factory=dict, description="Optimization switches passed to warm runner containers."
     )
@@ -195,15 +208,18 @@ class Rollout(Base):
     )
     stable: WholeSeconds = Field(
         parse_duration("30s"),
+        json_schema_extra={"default": "30s"},
         description="How long all nodes of a host must be well on end, as the same processes, before the host counts "
         "as healthy.",
     )
     deadline: WholeSeconds = Field(
         parse_duration("3m"),
+        json_schema_extra={"default": "3m"},
         description="How long a host waits for its nodes to become well; then it goes back to the release before.",
     )
     confirm: WholeSeconds = Field(
         parse_duration("5m"),
+        json_schema_extra={"default": "5m"},
         description="How long a healthy host waits for the rollout to confirm its release; then it goes back by "
         "itself, also when nobody can reach it.",
     )
@@ -211,6 +227,7 @@ class Rollout(Base):
         None,
         description="How long an orchestrator may take to finish its sessions before it restarts; it takes no new ones "
         "meanwhile. Avatar slots are put to sleep before they change, and wake after it. Without it nothing waits.",
+        examples=["20m"],
     )
     keep: Integer = Field(
         3, ge=1, le=100, description="How many releases stay on each host to go back to; those in use always stay."
@@ -230,7 +247,7 @@ class Rollout(Base):
 
 
 class Silence(Base):
-    """One warning that you have decided to accept, or one false alarm of `inline-secret`."""
+    """One warning that you accept, or one false alarm of `inline-secret`."""
 
     code: Text = Field(description="Code of the warning.")
     reason: Text = Field(description="Why it is acceptable here; shown to reviewers.")

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictStr
 
 from fleetc.language.fields import Base, Integer, refuse
-from fleetc.language.stream import H264, ProfileName, parse_bitrate
+from fleetc.language.stream import H264, Bitrate, ProfileName
+from fleetc.language.units import FrameRate, Pixels
 
 _MOST = 100
 
@@ -36,12 +37,10 @@ class Rendition(Base):
     """One rendition of a ladder. Its keys are the same as in the stream API and in the node."""
 
     name: ProfileName = Field(description="Name of the rendition; it appears in playlists and paths.")
-    width: Integer = Field(ge=1, le=65536, description="Width in pixels: 128 or more for streams, 146 for nodes.")
-    height: Integer = Field(ge=1, le=65536, description="Height in pixels: 128 or more for streams, 50 for nodes.")
-    bitrate: Annotated[Integer, BeforeValidator(parse_bitrate)] = Field(
-        ge=1, le=2**53, description="Bits per second as a whole number, such as 3000000."
-    )
-    fps: Integer | None = Field(
+    width: Pixels = Field(ge=1, le=65536, description="Width in pixels: 128 or more for streams, 146 for nodes.")
+    height: Pixels = Field(ge=1, le=65536, description="Height in pixels: 128 or more for streams, 50 for nodes.")
+    bitrate: Bitrate = Field(ge=1, le=2**53, description="Bits per second as a whole number, such as 3000000.")
+    fps: FrameRate | None = Field(
         None,
         ge=0,
         le=1_000_000,
@@ -51,7 +50,11 @@ class Rendition(Base):
         None, ge=1, le=1_000_000, description="Divisor of fps, for rates such as 30000/1001."
     )
     quality: Integer | None = Field(
-        None, ge=0, le=44, description="Constant quality instead of the bit rate, which is then only a cap; 0 is off."
+        None,
+        ge=0,
+        le=44,
+        description="Constant quality instead of the bit rate, which is then only a cap; 0 is off.",
+        examples=[23],
     )
     gop: StrictStr | None = Field(
         None, description='Seconds between key frames as text, such as "2", or "intra" for key frames only.'
@@ -61,10 +64,14 @@ class Rendition(Base):
         None, description="Codec of the rendition; H.264 by default, and always for streams."
     )
     colorDepth: Annotated[Integer, AfterValidator(_color_depth)] | None = Field(  # noqa: N815  # as fpsDen
-        None, description="Bits per colour beyond 8: 0, 2, 4 or 8; nodes only."
+        None, description="Bits per colour beyond 8: 0, 2, 4 or 8; nodes only.", examples=[2]
     )
     chromaFormat: Integer | None = Field(  # noqa: N815  # as fpsDen
-        None, ge=0, le=2, description="Chroma subsampling: 0 for 4:2:0, 1 for 4:2:2, 2 for 4:4:4; nodes only."
+        None,
+        ge=0,
+        le=2,
+        description="Chroma subsampling: 0 for 4:2:0, 1 for 4:2:2, 2 for 4:4:4; nodes only.",
+        examples=[1],
     )
 
 

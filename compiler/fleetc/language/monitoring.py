@@ -113,22 +113,31 @@ class Monitoring(Base):
         description="Where agents send the metrics they read; by default port 9090 of `host`, path /api/v1/write.",
     )
     receiver_token_file: AbsolutePath | None = Field(
-        None, description="File on the hosts with the bearer token for the receiver; none by default."
+        None,
+        description="File on the hosts with the bearer token for the receiver; none by default.",
+        examples=["/etc/prometheus/receiver-token"],
     )
     scrape_interval: Annotated[WholeSeconds, AfterValidator(_interval)] | None = Field(
-        None, description='How often metrics are read; "30s" by default.'
+        None, description='How often metrics are read; "30s" by default.', examples=["30s"]
     )
     labels: dict[LabelName, Text] = Field(
         default_factory=dict,
         description="Extra labels of all metrics, besides fleet, host, node, role, mode and region.",
+        examples=[{"team": "video"}],
     )
     alertmanagers: tuple[TargetAddress, ...] = Field(
         (), description="Alertmanagers that Prometheus sends alerts to, as host:port."
     )
     rule_files: tuple[AbsolutePath, ...] = Field(
-        (), description="Your own rule files that Prometheus reads in addition to alerts.yml, as paths on its machine."
+        (),
+        description="Your own rule files that Prometheus reads in addition to alerts.yml, as paths on its machine.",
+        examples=[["/etc/prometheus/rules/own.yml"]],
     )
-    runbook: HttpUrl | None = Field(None, description="Page that every alert links to as its runbook_url.")
+    runbook: HttpUrl | None = Field(
+        None,
+        description="Page that every alert links to as its runbook_url.",
+        examples=["https://wiki.example.net/livepeer"],
+    )
     deposit_low: Share = Field(
         "25%", description="The remaining deposit is low below this percentage of the wallet's deposit."
     )
@@ -139,6 +148,7 @@ class Monitoring(Base):
         None,
         description="The deposit runs out soon if, at what was spent within the last day, it lasts less than this; "
         '"24h" by default.',
+        examples=["24h"],
     )
     declined_high: Share = Field(
         "10%",
@@ -160,6 +170,7 @@ class Monitoring(Base):
         None,
         description="How often you run `fleetc verify` with a textfile. Alerts then tell what it found, and that its "
         "last look is three times as old; without it there are no such alerts.",
+        examples=["15m"],
     )
     verify_exporter: TargetAddress | None = Field(
         None,

@@ -109,7 +109,9 @@ class NodeSettings(Base):
     host: Name = Field(description="Host that the node runs on.")
     node_release: ReleaseField | None = Field(None, description="Release of this node if it differs from the fleet's.")
     image: Image | None = Field(
-        None, description="Container image of this node; with a tag or digest it is used as is."
+        None,
+        description="Container image of this node; with a tag or digest it is used as is.",
+        examples=["livepeer/go-livepeer:v0.9.1"],
     )
     cli: Listener | None = Field(
         None, description="Administration listener. It can move funds without a password, so keep it on loopback."
@@ -119,9 +121,11 @@ class NodeSettings(Base):
         description="Confirms that the administration listener may be reachable beyond loopback, behind a firewall.",
     )
     data_dir: AbsolutePath | None = Field(
-        None, description="Data directory; by default its own under the host's state_dir."
+        None,
+        description="Data directory; by default its own under the host's state_dir.",
+        examples=["/srv/livepeer/gw-eu"],
     )
-    verbosity: Integer | None = sets("v", None, "Log verbosity; 6 is verbose.", ge=0, le=99)
+    verbosity: Integer | None = sets("v", None, "Log verbosity; 6 is verbose.", ge=0, le=99, examples=[6])
     monitor: Flag | None = sets(
         "monitor", None, "Whether the node serves Prometheus metrics on its administration listener."
     )
@@ -133,15 +137,19 @@ class NodeSettings(Base):
         default_factory=dict,
         description="Extra environment variables of the process, such as LD_LIBRARY_PATH if a program with GPU support "
         "has its libraries elsewhere; never secrets.",
+        examples=[{"LD_LIBRARY_PATH": "/usr/local/cuda/lib64"}],
     )
     secret_environment: dict[VariableName, Secret] = Field(
-        default_factory=dict, description="Extra environment variables with secret values, as references."
+        default_factory=dict,
+        description="Extra environment variables with secret values, as references.",
+        examples=[{"HF_TOKEN": {"vault": "hf_token"}}],
     )
     extra_flags: dict[Text, ExtraValue] = Field(
         default_factory=dict,
         description="Flags of the node's release that no field sets, by name: true or false, a number, or text. Every "
         "flag that this version of fleetc knows has a field, is replaced or is for testing. Flags of a newer release "
         "are passed as written.",
+        examples=[{"someNewFlag": True}],
     )
 
 
@@ -159,14 +167,23 @@ class ChainSettings(NodeSettings):
         "blockPollingInterval", None, "How often the chain is polled, in whole seconds."
     )
     transaction_timeout: Duration | None = sets(
-        "transactionTimeout", None, "How long to wait before a transaction is replaced."
+        "transactionTimeout", None, "How long to wait before a transaction is replaced.", examples=["5m"]
     )
     max_transaction_replacements: Integer | None = sets(
-        "maxTransactionReplacements", None, "How many times a transaction is replaced at most.", ge=0, le=100
+        "maxTransactionReplacements",
+        None,
+        "How many times a transaction is replaced at most.",
+        ge=0,
+        le=100,
+        examples=[3],
     )
-    gas_limit: Integer | None = sets("gasLimit", None, "Gas limit of transactions; estimated by default.", ge=1)
+    gas_limit: Integer | None = sets(
+        "gasLimit", None, "Gas limit of transactions; estimated by default.", ge=1, examples=[500000]
+    )
     min_gas_price: GasPrice | None = sets("minGasPrice", None, "Lowest gas price that is offered.")
-    max_gas_price: GasPrice | None = sets("maxGasPrice", None, "Highest gas price that is paid; no limit by default.")
+    max_gas_price: GasPrice | None = sets(
+        "maxGasPrice", None, "Highest gas price that is paid; no limit by default.", examples=["40 gwei"]
+    )
     initialize_round: Flag | None = sets("initializeRound", None, "Whether the node initializes protocol rounds.")
     initialize_round_max_delay: Duration | None = sets(
         "initializeRoundMaxDelay", None, "Upper bound of the random wait before a round is initialized."
@@ -177,10 +194,12 @@ class GpuSettings(Base):
     """Fields of the nodes that use GPUs."""
 
     gpus: GpuIds | None = Field(
-        None, description='GPU ids of the host that the node uses, or "all"; by default it uses the CPU.'
+        None,
+        description='GPU ids of the host that the node uses, or "all"; by default it uses the CPU.',
+        examples=[[0, 1], "all"],
     )
     netint: tuple[Annotated[StrictStr, AfterValidator(_device)], ...] = sets(
-        "netint", (), "NetInt devices for transcoding, by id; instead of GPUs."
+        "netint", (), "NetInt devices for transcoding, by id; instead of GPUs.", examples=[["0", "1"]]
     )
     test_gpu: Flag | None = sets("testTranscoder", None, "Whether GPUs are tested by encoding and decoding at startup.")
     hevc_decoding: Flag | None = sets(
@@ -196,7 +215,11 @@ class ModelUse(Base):
         False, description="Whether a container with the model is kept loaded; a cold start takes 30 to 120 s."
     )
     capacity: Integer | None = Field(
-        None, ge=1, le=1000, description="How many requests it handles at once; each warm one is a container."
+        None,
+        ge=1,
+        le=1000,
+        description="How many requests it handles at once; each warm one is a container.",
+        examples=[1],
     )
     price: Price | None = Field(None, description="Price of this node for the model, instead of the model's own price.")
     gateway_prices: dict[Text, Price] = Field(
@@ -218,10 +241,14 @@ class AiSettings(Base):
 
     models: tuple[ModelUse, ...] = Field((), description="Models that the node offers.")
     models_dir: AbsolutePath | None = Field(
-        None, description="Directory on the host that holds model weights; by default beside the data directory."
+        None,
+        description="Directory on the host that holds model weights; by default beside the data directory.",
+        examples=["/srv/models"],
     )
     containers_per_gpu: Integer | None = sets(
-        "aiRunnerContainersPerGPU", None, "How many runner containers may share one GPU.", ge=1, le=10
+        "aiRunnerContainersPerGPU", None, "How many runner containers may share one GPU.", ge=1, le=10, examples=[2]
     )
-    runner_image: Image | None = Field(None, description="Runner image for pipelines without their own image.")
+    runner_image: Image | None = Field(
+        None, description="Runner image for pipelines without their own image.", examples=["livepeer/ai-runner:0.14.1"]
+    )
     runner_logs: Flag | None = sets("aiVerboseLogs", None, "Whether runner containers log verbosely.")

@@ -180,13 +180,22 @@ class Orchestrator(ChainSettings, GpuSettings, AiSettings):
         "livePaymentInterval", None, "Time between payments of live AI streams; the same on both sides."
     )
     trickle_host: Listener | None = sets(
-        "liveAITrickleHostForRunner", None, "Address that runners use for live data instead of the public one."
+        "liveAITrickleHostForRunner",
+        None,
+        "Address that runners use for live data instead of the public one.",
+        examples=["10.0.0.5:8935"],
     )
     live_runners: Flag | None = sets("useLiveRunners", None, "Whether live runners may register.")
     live_runner_address: HttpUrl | None = sets("liveRunnerAddr", None, "Base address at which live runners call back.")
     live_runner_config: AbsolutePath | None = sets(
-        "liveRunnerConfig", None, "File on the host that lists static live runners."
+        "liveRunnerConfig",
+        None,
+        "File on the host that lists static live runners.",
+        examples=["/etc/livepeer/live-runners.json"],
     )
     live_runner_proxy: ProxyTemplate | None = sets(
-        "liveRunnerProxyUrl", None, "Template for public addresses of live runners, with one {proxy}."
+        "liveRunnerProxyUrl",
+        None,
+        "Template for public addresses of live runners, with one {proxy}.",
+        examples=["https://{proxy}.example.net"],
     )

@@ -73,7 +73,9 @@ class ProgramBuild(Base):
         None, description="Address that each host fetches it from; https, or http from the host itself."
     )
     file: AbsolutePath | None = Field(
-        None, description="File on the machine that deploys, which is copied to the hosts that lack it."
+        None,
+        description="File on the machine that deploys, which is copied to the hosts that lack it.",
+        examples=["/srv/programs/livepeer-linux-amd64.tar.gz"],
     )
     sha256: Sha256 = Field(description="SHA-256 of what is at that address or in that file, the archive included.")
     member: Member | None = Field(

@@ -59,25 +59,30 @@ def written(flag: str, value: object) -> str:
 
 class Decision(NamedTuple):
     """A flag that code in `lower/` decides about, the fields of node tables that it goes by, and what else it goes
-    by."""
+    by.
+
+    `elsewhere` names fields of other tables ("fleet.rpc"), and node tables themselves ("gateways") if fleetc gives the
+    flag to each node there.
+    """
 
     flag: str
     fields: tuple[str, ...] = ()
     words: str = ""
+    elsewhere: tuple[str, ...] = ()
 
 
 DECISIONS = (
-    Decision("network", words="network of the fleet"),
+    Decision("network", (), "network of the fleet", ("fleet.network",)),
     Decision("cliAddr", ("cli",)),
     Decision("dataDir", ("data_dir",)),
-    Decision("ethUrl", words="rpc of the fleet"),
-    Decision("ethController", words="controller of the fleet"),
-    Decision("ethAcctAddr", ("wallet",), "address of the wallet"),
-    Decision("ethKeystorePath", ("wallet",), "keystore of the wallet"),
-    Decision("ethPassword", ("wallet",), "password of the wallet"),
-    Decision("reward", ("wallet",), "reward_by of the wallet"),
-    Decision("pixelsPerUnit", words="the pixels of a price"),
-    Decision("gateway", words="a table under gateways"),
+    Decision("ethUrl", (), "rpc of the fleet", ("fleet.rpc",)),
+    Decision("ethController", (), "controller of the fleet", ("fleet.controller",)),
+    Decision("ethAcctAddr", ("wallet",), "address of the wallet", ("wallets.address",)),
+    Decision("ethKeystorePath", ("wallet",), "keystore of the wallet", ("wallets.keystore",)),
+    Decision("ethPassword", ("wallet",), "password of the wallet", ("wallets.password",)),
+    Decision("reward", ("wallet",), "reward_by of the wallet", ("wallets.reward_by",)),
+    Decision("pixelsPerUnit", ("price", "max_price"), "the pixels of a price"),
+    Decision("gateway", (), "a table under gateways", ("gateways",)),
     Decision("httpAddr", ("http", "http_tls"), "http"),
     Decision("rtmpAddr", ("rtmp",)),
     Decision("orchAddr", ("orchestrators", "orchestrator"), "orchestrators, or orchestrator of a worker"),
@@ -86,22 +91,27 @@ DECISIONS = (
     Decision("maxPricePerUnit", ("max_price",)),
     Decision("maxPricePerCapability", ("max_model_prices",)),
     Decision("aiMinRunnerVersion", ("min_runner_versions",)),
-    Decision("transcodingOptions", ("ladder",)),
-    Decision("orchestrator", ("mode",), "a table under orchestrators"),
+    Decision("transcodingOptions", ("ladder",), "", ("ladders.profiles",)),
+    Decision("orchestrator", ("mode",), "a table under orchestrators", ("orchestrators",)),
     Decision("serviceAddr", ("service",)),
     Decision("pricePerUnit", ("price",)),
     Decision("pricePerGateway", ("gateway_prices",)),
     Decision("redeemerAddr", ("redeemer",)),
-    Decision("transcoder", ("transcoding",), "transcoding of an orchestrator, or a table under transcoders"),
-    Decision("aiWorker", ("ai_work",), "ai_work of an orchestrator, or a table under ai_workers"),
+    Decision(
+        "transcoder",
+        ("transcoding",),
+        "transcoding of an orchestrator, or a table under transcoders",
+        ("transcoders",),
+    ),
+    Decision("aiWorker", ("ai_work",), "ai_work of an orchestrator, or a table under ai_workers", ("ai_workers",)),
     Decision("nvidia", ("gpus",)),
     Decision("aiModels", ("models",)),
     Decision("aiModelsDir", ("models_dir",)),
-    Decision("aiRunnerImageOverrides", ("runner_image",), "runner_image, or image of a model"),
+    Decision("aiRunnerImageOverrides", ("runner_image",), "runner_image, or image of a model", ("models.image",)),
     Decision("aiRunnerImage", ("runner_image",)),
-    Decision("remoteSigner", words="a table under remote_signers"),
+    Decision("remoteSigner", (), "a table under remote_signers", ("remote_signers",)),
     Decision("remoteSignerUrl", ("remote_signer.signer",)),
-    Decision("redeemer", words="a table under redeemers"),
+    Decision("redeemer", (), "a table under redeemers", ("redeemers",)),
 )
 
 DECIDED = {
@@ -133,6 +143,37 @@ UNREACHED: dict[str, str] = {
     "version": "prints the version and exits",
 }
 """Flags that no field reaches, and why."""
+
+
+READERS: dict[str, frozenset[str]] = {
+    "gateways": frozenset({"any", "gateway"}),
+    "orchestrators": frozenset({"any", "orchestrator", "transcoder", "ai-worker"}),
+    "transcoders": frozenset({"any", "transcoder"}),
+    "ai_workers": frozenset({"any", "ai-worker"}),
+    "remote_signers": frozenset({"any", "remote-signer"}),
+    "redeemers": frozenset({"any", "redeemer"}),
+    "reward_callers": frozenset({"any", "reward"}),
+}
+"""The roles of the node that a process of each table has; it reads the flags of these."""
+
+
+def fields_that_set(flag: str) -> tuple[str, ...]:
+    """What of a spec a flag goes by, as dotted names: fields such as "gateways.max_price", and whole node tables.
+
+    Those that say most come first. None for a flag of `UNREACHED`.
+    """
+    found = [f"{row.table}.{row.field}" for row in ROWS if row.flag == flag]
+    for decision in DECISIONS:
+        if decision.flag == flag:
+            found += decision.elsewhere
+            tables = [table for table in NODE_TABLES if READERS[table] & FLAGS[flag].roles]
+            found += [f"{table}.{field}" for table in tables for field in decision.fields if _has(table, field)]
+    return tuple(dict.fromkeys(found))
+
+
+def _has(table: str, field: str) -> bool:
+    model = get_args(Fleet.model_fields[table].annotation)[1]
+    return field.partition(".")[0] in model.model_fields
 
 
 def field_of(flag: str, table: str) -> str:

@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from fleetc.language import quantities as q
 from fleetc.language.fields import SECRET_SCHEMA, Base, Flag, Integer, Name, Parsed, SecretRef, parse_secret, refuse
+from fleetc.language.units import UNIT, FrameRate, Pixels, Unit
 from fleetc.upstream.stream_api import SERVER_OWNED
 
 _EXACT = 2**53
@@ -225,7 +226,7 @@ Tag = Annotated[
     ),
 ]
 Context = Annotated[Any, Parsed(_context_table), WithJsonSchema({"type": "object", "additionalProperties": True})]
-Bitrate = Annotated[Integer, BeforeValidator(parse_bitrate)]
+Bitrate = Annotated[Integer, BeforeValidator(parse_bitrate), Unit("bits / s")]
 ProfileName = Annotated[StrictStr, Field(min_length=1, max_length=500)]
 H264 = Literal["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"]
 
@@ -243,12 +244,12 @@ class Location(Base):
     lat: Annotated[
         int | Decimal,
         Parsed(_degrees(90, "latitude", "lat", "north")),
-        WithJsonSchema({"type": "number", "minimum": -90, "maximum": 90}),
+        WithJsonSchema({"type": "number", "minimum": -90, "maximum": 90, UNIT: "degrees"}),
     ] = Field(description="Degrees north of the equator; south is negative.")
     lon: Annotated[
         int | Decimal,
         Parsed(_degrees(180, "longitude", "lon", "east")),
-        WithJsonSchema({"type": "number", "minimum": -180, "maximum": 180}),
+        WithJsonSchema({"type": "number", "minimum": -180, "maximum": 180, UNIT: "degrees"}),
     ] = Field(description="Degrees east of Greenwich; west is negative.")
 
 
@@ -273,7 +274,11 @@ class Pull(Base):
             AfterValidator(_headers),
         ]
         | None
-    ) = Field(None, description="Headers of the request, by name; each value is a secret reference.")
+    ) = Field(
+        None,
+        description="Headers of the request, by name; each value is a secret reference.",
+        examples=[{"Authorization": {"env": "CAMERA_AUTHORIZATION"}}],
+    )
     isMobile: (  # spelled as the stream API does, like all below
         Annotated[
             bool | int,
@@ -291,10 +296,17 @@ class PlaybackPolicy(Base):
     type: Literal["public", "jwt", "webhook"] = Field(
         description="public for everybody, jwt for holders of a signed token, webhook for those a webhook admits."
     )
-    webhookId: StrictStr | None = Field(None, description="Webhook that admits viewers; required for type webhook.")
-    webhookContext: Context | None = Field(None, description="What to tell that webhook about the stream.")
+    webhookId: StrictStr | None = Field(
+        None,
+        description="Webhook that admits viewers; required for type webhook.",
+        examples=["3e02c844-d364-4d48-b401-24b2773b5d6c"],
+    )
+    webhookContext: Context | None = Field(
+        None, description="What to tell that webhook about the stream.", examples=[{"room": "main"}]
+    )
     refreshInterval: (
-        Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600]})] | None
+        Annotated[int | Decimal, Parsed(_interval), WithJsonSchema({"type": "number", "examples": [600], UNIT: "s"})]
+        | None
     ) = Field(None, description="Seconds after which viewers are checked again; 600 by default.")
     allowedOrigins: (
         tuple[
@@ -311,10 +323,10 @@ class Profile(Base):
     """One rendition that the service makes of a stream."""
 
     name: ProfileName = Field(description="Name of the rendition, 1 to 500 characters; targets refer to it.")
-    width: Integer = Field(ge=128, description="Width in pixels, 128 or more.")
-    height: Integer = Field(ge=128, description="Height in pixels, 128 or more.")
+    width: Pixels = Field(ge=128, description="Width in pixels, 128 or more.")
+    height: Pixels = Field(ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
-    fps: Integer = Field(ge=0, description="Frames per second as a whole number; 0 keeps the source's rate.")
+    fps: FrameRate = Field(ge=0, description="Frames per second as a whole number; 0 keeps the source's rate.")
     fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
     quality: Integer | None = Field(
         None, ge=0, le=44, description="Constant quality from 0 to 44; a higher value is worse and smaller."
@@ -330,10 +342,10 @@ class RecordingProfile(Base):
     """One rendition of a recording."""
 
     name: ProfileName | None = Field(None, description="Name of the rendition, 1 to 500 characters.")
-    width: Integer | None = Field(None, ge=128, description="Width in pixels, 128 or more.")
-    height: Integer | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
+    width: Pixels | None = Field(None, ge=128, description="Width in pixels, 128 or more.")
+    height: Pixels | None = Field(None, ge=128, description="Height in pixels, 128 or more.")
     bitrate: Bitrate = Field(ge=400, description="Bits per second as a whole number, such as 3000000.")
-    fps: Integer | None = Field(
+    fps: FrameRate | None = Field(
         None, ge=0, description="Frames per second; 0 keeps the source's rate. 29.97 is fps 30000, fpsDen 1001."
     )
     fpsDen: Integer | None = Field(None, ge=1, description="Divisor of fps, for rates such as 30000/1001.")
@@ -369,7 +381,12 @@ class Target(Base):
 
     profile: ProfileName = Field(description='Name of the rendition to push; "source" is the unchanged stream.')
     videoOnly: Flag | None = Field(None, description="Whether to leave out the sound; false by default.")
-    id: StrictStr | None = Field(None, min_length=1, description="Id of an existing target in the service.")
+    id: StrictStr | None = Field(
+        None,
+        min_length=1,
+        description="Id of an existing target in the service.",
+        examples=["9a1b2c3d-0000-4000-8000-000000000001"],
+    )
     spec: TargetSpec | None = Field(
         None, description="A new target; it is sent once, and identified by its id from then on."
     )
@@ -387,7 +404,9 @@ class Stream(Base):
     assigned: ClassVar[dict[str, str]] = SERVER_OWNED
     """Keys of the resource that only the service writes, and what to do about one; `problems.py` asks here."""
 
-    name: StrictStr | None = Field(None, description="Name of the stream; by default the name of its table.")
+    name: StrictStr | None = Field(
+        None, description="Name of the stream; by default the name of its table.", examples=["Main stage"]
+    )
     gateway: Name | None = Field(None, description="Gateway of this fleet that the stream is sent to.")
     ladder: Name | None = Field(None, description="Ladder of this spec, instead of profiles.")
     creatorId: Annotated[CreatorId, _TextForTable(_creator)] | None = Field(

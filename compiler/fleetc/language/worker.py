@@ -29,10 +29,13 @@ class AiWorker(Worker, AiSettings):
     """An AI worker runs the models of an orchestrator on another host."""
 
     gpus: GpuIds | None = Field(
-        None, description='GPU ids of the host that it uses, or "all"; by default one CPU slot.'
+        None,
+        description='GPU ids of the host that it uses, or "all"; by default one CPU slot.',
+        examples=[[0, 1], "all"],
     )
     service: Text | None = Field(
         None,
         description="Name that marks its runner containers; by default its own, so that two workers never collide.",
+        examples=["worker.example.net:8935"],
     )
     serverless: Flag | None = sets("aiServerless", None, "Whether it passes work to a serverless provider.")

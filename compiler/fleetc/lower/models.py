@@ -16,11 +16,25 @@ from fleetc.language.fleet import Fleet, Node
 from fleetc.language.node import AiSettings
 from fleetc.lower.common import account, own_file
 from fleetc.lower.mapping import Planned
-from fleetc.lower.prices import price_entry, price_origin
+from fleetc.lower.prices import PRICE_KEYS, price_entry, price_origin
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived, given
 
 MODELS_FILE = "aiModels.json"
+
+_OF_MODEL = {"pipeline": "pipeline", "model_id": "id", "optimization_flags": "optimization"}
+"""The field of a model that each of these keys comes from."""
+
+_OF_USE = ("warm", "capacity", "url")
+"""Keys that have the name of a field in the list of models of a node."""
+
+KEYS: dict[str, tuple[str, ...]] = {
+    **{key: (f"models.{field}",) for key, field in _OF_MODEL.items()},
+    **{key: (f"orchestrators.models.{key}", f"ai_workers.models.{key}") for key in _OF_USE},
+    **dict.fromkeys(PRICE_KEYS, ("orchestrators.models.price", "models.price", "orchestrators.price")),
+    "gateway": ("orchestrators.models.gateway_prices",),
+}
+"""What of a spec each key of the file comes from, as dotted names of fields."""
 
 
 def model_arguments(fleet: Fleet, node: Node, settings: AiSettings, works: bool) -> Iterator[Planned]:
@@ -48,8 +62,7 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
         entry: dict[str, Any] = {"pipeline": model.pipeline, "model_id": model.id}
         asked = prices.get((index, ""))
         if asked is not None and asked.price is not None:
-            keys = ("price_per_unit", "pixels_per_unit", "currency")
-            places |= {(len(entries), key): price_origin(fleet, asked) for key in keys}
+            places |= {(len(entries), key): price_origin(fleet, asked) for key in PRICE_KEYS}
             entry |= price_entry(asked.price)
         if use.warm:
             entry["warm"] = True
@@ -75,12 +88,11 @@ def models_file(fleet: Fleet, node: Node, settings: AiSettings, priced: bool) ->
 
 def _places(index: int, entry: Iterable[str], own: Path, model: str) -> dict[Path, Origin]:
     """The origins of an entry's keys: keys of the model come from its table, the others from the node's list."""
-    of_model = {"pipeline": "pipeline", "model_id": "id", "optimization_flags": "optimization"}
     places: dict[Path, Origin] = {(index,): derived("the models offered", own, ("models", model))}
     for key in entry:
-        if key in of_model:
-            places[index, key] = derived("the model offered", (*own, "use"), ("models", model, of_model[key]))
-        elif key in ("warm", "capacity", "url"):
+        if key in _OF_MODEL:
+            places[index, key] = derived("the model offered", (*own, "use"), ("models", model, _OF_MODEL[key]))
+        elif key in _OF_USE:
             places[index, key] = given(*own, key)
     return places
 

@@ -20,6 +20,18 @@ from fleetc.places.origin import Origin, derived, given
 
 PRICES_FILE = "prices.json"
 
+PRICE_KEYS = ("price_per_unit", "pixels_per_unit", "currency")
+"""The keys of a price in the node's JSON files, as `price_entry` writes them."""
+
+_CAPS = ("gateways.max_model_prices", "remote_signers.max_model_prices")
+_OFFERS = ("orchestrators.gateway_prices",)
+KEYS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("capabilities_prices", "pipeline", "model_id", *PRICE_KEYS[:2]), _CAPS),
+    **dict.fromkeys(("gateways", "ethaddress", "priceperunit", "pixelsperunit"), _OFFERS),
+    "currency": _CAPS + _OFFERS,
+}
+"""What of a spec each key of the file comes from, as dotted names of fields."""
+
 
 def price_arguments(fleet: Fleet, node: Node) -> Iterator[Planned]:
     """The base price of a node, and the name of the file with the others."""
@@ -73,11 +85,7 @@ def price_lines(fleet: Fleet, node: Node) -> tuple[PriceLine, ...]:
 
 def price_entry(price: Price) -> dict[str, object]:
     """A price in the form of the node's JSON files. Amount, pixels and currency always come together."""
-    return {
-        "price_per_unit": common.json_number(price.amount),
-        "pixels_per_unit": price.pixels,
-        "currency": price.currency,
-    }
+    return dict(zip(PRICE_KEYS, (common.json_number(price.amount), price.pixels, price.currency), strict=True))
 
 
 def price_origin(fleet: Fleet, price: NodePrice) -> Origin:

@@ -19,11 +19,12 @@ from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, er
 
 
 class Rule(NamedTuple):
-    """One check: its code, its page, and its function."""
+    """One check: its code, its page, its function, and the folder it lies in."""
 
     code: str
     page: str
     check: Callable[[Fleet], Iterable[Diagnostic]]
+    subject: str
 
 
 @cache
@@ -34,8 +35,16 @@ def rules() -> tuple[Rule, ...]:
         folder = import_module(subject.name)
         for module in pkgutil.iter_modules(folder.__path__):
             loaded = import_module(f"{subject.name}.{module.name}")
-            found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check))
+            name = subject.name.rpartition(".")[2]
+            found.append(Rule(module.name.replace("_", "-"), loaded.__doc__ or "", loaded.check, name))
     return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+@cache
+def subjects() -> dict[str, str]:
+    """The folders of rules, sorted, each with its sentence."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {name: import_module(f"{__name__}.{name}").__doc__ or "" for name in names}
 
 
 def check(fleet: Fleet, more: Iterable[Diagnostic] = ()) -> list[Diagnostic]:

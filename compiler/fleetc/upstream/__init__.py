@@ -110,7 +110,12 @@ def format_release(release: Release) -> str:
 
 def load(name: str, beside: str = __file__) -> dict[str, Any]:
     """The tables of a data file of the package, which lies beside this module or another one."""
-    return tomllib.loads(Path(beside).with_name(name).read_text(encoding="utf-8"))
+    return tomllib.loads(text(name, beside))
+
+
+def text(name: str, beside: str = __file__) -> str:
+    """The text of a data file of the package, which lies beside this module or another one."""
+    return Path(beside).with_name(name).read_text(encoding="utf-8")
 
 
 def _flags() -> dict[str, Flag]:

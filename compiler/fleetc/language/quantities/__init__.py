@@ -31,6 +31,10 @@ from fleetc.language.quantities.addresses import (
     reach_of,
 )
 from fleetc.language.quantities.amounts import (
+    BYTE_UNITS,
+    ETH_UNITS,
+    PIXEL_UNITS,
+    TIME_UNITS,
     Bytes,
     Duration,
     Price,
@@ -47,6 +51,10 @@ from fleetc.language.quantities.spelling import respelled
 from fleetc.language.quantities.text import QuantityError
 
 __all__ = [
+    "BYTE_UNITS",
+    "ETH_UNITS",
+    "PIXEL_UNITS",
+    "TIME_UNITS",
     "Bytes",
     "Duration",
     "EthAddress",

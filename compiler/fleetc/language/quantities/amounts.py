@@ -284,7 +284,9 @@ TIME_WORDS: Mapping[str, str] = {
     **dict.fromkeys(["millisecond", "milliseconds", "msec", "msecs"], "ms"),
 }
 """Units of time as people write them in full."""
-_ASK_TIME = listed(("h", "min", "s", "ms", "us"))
+TIME_UNITS = ("h", "min", "s", "ms", "us")
+"""The units of time that messages and pages name."""
+_ASK_TIME = listed(TIME_UNITS)
 _TIME_WORDS = {word: _TIME_UNITS[unit] for word, unit in TIME_WORDS.items()}
 _SPACED = re.compile(rf"({_NUMBER}) (h|min|s|ms|us|µs)")
 _GO = re.compile(

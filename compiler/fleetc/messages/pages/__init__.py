@@ -1,10 +1,12 @@
 """What `fleetc explain` says about messages that come from no rule.
 
-In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead.
-`messages/explain.py` gives them the form that the pages of rules have.
+In: the tables beside this. Out: `PAGES`: for each code a sentence, why it matters, and what to do instead; `TOPICS`
+groups them. `messages/explain.py` gives them the form that the pages of rules have.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from fleetc.messages.pages.hosts import HOST_PAGES
 from fleetc.messages.pages.logs import LOG_PAGES
@@ -15,9 +17,26 @@ from fleetc.messages.pages.running import RUNNING_PAGES
 from fleetc.messages.pages.specs import SPEC_PAGES
 from fleetc.messages.pages.streams import STREAM_PAGES
 
-__all__ = ["PAGES", "Page"]
+__all__ = ["PAGES", "TOPICS", "Page", "Topic"]
 
-PAGES: dict[str, Page] = (
-    SPEC_PAGES | REVIEW_PAGES | ROLLOUT_PAGES | HOST_PAGES | RUNNING_PAGES | STREAM_PAGES | LOG_PAGES
-)
+
+class Topic(NamedTuple):
+    """Pages about one thing. `sentence` says what, for the list of topics."""
+
+    sentence: str
+    pages: dict[str, Page]
+
+
+TOPICS: dict[str, Topic] = {
+    "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
+    "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),
+    "rollouts": Topic("The journal, and what hosts refuse during a rollout.", ROLLOUT_PAGES),
+    "hosts": Topic("What a preflight finds on hosts before anything changes.", HOST_PAGES),
+    "running": Topic("What verify finds: what runs is not what was reviewed, or is not well.", RUNNING_PAGES),
+    "streams": Topic("The stream API, and the file with the ids of streams.", STREAM_PAGES),
+    "logs": Topic("What diagnose finds in the logs of nodes.", LOG_PAGES),
+}
+"""The pages by topic. A topic may have the name of a folder of rules."""
+
+PAGES: dict[str, Page] = {code: page for topic in TOPICS.values() for code, page in topic.pages.items()}
 """The pages by code."""

@@ -23,20 +23,11 @@ from collections.abc import Iterator
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import QuantityError, parse_duration
-from fleetc.language.rows import DECIDED, field_of, flag_called
+from fleetc.language.rows import DECIDED, READERS, field_of, flag_called
 from fleetc.places.diagnostic import Diagnostic, Label, error
 from fleetc.text.suggestions import asked
 from fleetc.upstream import FLAGS, NEWEST_RELEASE, Flag, format_release
 
-_ROLES = {
-    "gateways": {"gateway"},
-    "orchestrators": {"orchestrator", "transcoder", "ai-worker"},
-    "transcoders": {"transcoder"},
-    "ai_workers": {"ai-worker"},
-    "remote_signers": {"remote-signer"},
-    "redeemers": {"redeemer"},
-    "reward_callers": {"reward"},
-}
 _NAME = re.compile("[A-Za-z][A-Za-z0-9]{0,63}")
 """The node's own names look like this."""
 
@@ -91,7 +82,7 @@ def _refused(fleet: Fleet, node: Node, name: str, value: bool | int | str) -> tu
 
 def _read_here(node: Node, flag: Flag) -> bool:
     """Whether some role of the node reads the flag in the releases that fleetc fully knows."""
-    return bool(flag.roles & {"any", *_ROLES[node.table]})
+    return bool(flag.roles & READERS[node.table])
 
 
 def _of_type(flag: Flag, value: bool | int | str) -> tuple[str, str]:
