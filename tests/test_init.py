@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import pty
 import shlex
 import subprocess
+import sys
+import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import yaml
 
+from fleetc.cli.first_spec import Answers, Kind, Network, Where, first_spec, read_host
+from fleetc.formatting import formatted
 from fleetc.language.spec import json_schema
+from fleetc.pipeline import check_spec
+from fleetc.toml.document import Source
 from fleetc.version import __version__
 from tests.outside_tools import program
 from tests.support import ROOT, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes"]
+FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes", ".gitignore"]
 WORKFLOWS = {
     "github": [
         ".github/workflows/fleet-review.yml",
@@ -194,13 +204,102 @@ def test_message_about_a_file_that_exists(repository: Path) -> None:
     assert fleetc("explain", "file-exists").returncode == 0
 
 
-def test_attributes_that_are_there_stay_and_the_lines_are_told(repository: Path) -> None:
-    (repository / ".gitattributes").write_text("*.png binary\n")
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [(".gitattributes", "rendered/** linguist-generated -text merge=fleetc"), (".gitignore", "plan.json")],
+)
+def test_files_for_git_that_are_there_stay_and_the_lines_are_told(name: str, line: str, repository: Path) -> None:
+    (repository / name).write_text("*.png binary\n")
     done = fleetc("init", cwd=repository)
     assert done.returncode == 0, done.stderr
-    assert (repository / ".gitattributes").read_text() == "*.png binary\n"
-    assert "    rendered/** linguist-generated -text merge=fleetc\n" in done.stdout
+    assert (repository / name).read_text() == "*.png binary\n"
+    assert f"    {line}\n" in done.stdout
     assert (repository / "fleet.toml").is_file()
+
+
+HOSTS = ["edge=203.0.113.10/gate.example.net", "gpu-1=203.0.113.20", "gpu-2=203.0.113.21"]
+ANSWERS = list(itertools.product(Kind, Where, Network, (1, 3)))
+
+
+@pytest.mark.parametrize(("kind", "where", "network", "count"), ANSWERS)
+def test_answers_give_a_short_spec_without_problems(
+    kind: Kind, where: Where, network: Network, count: int
+) -> None:
+    text = first_spec(Answers(kind, where, network, tuple(map(read_host, HOSTS[:count]))))
+    checked = check_spec([Source("fleet.toml", text)])
+    assert checked.fleet is not None and checked.diagnostics == ()
+    assert len(text.splitlines()) < 85
+    assert set(checked.fleet.hosts) == {host.partition("=")[0] for host in HOSTS[:count]}
+    assert {host.runtime for host in checked.fleet.hosts.values()} == {str(where)}
+    assert checked.fleet.fleet.network == str(network)
+    assert bool(checked.fleet.gateways) == (kind is not Kind.orchestrator)
+    assert len(checked.fleet.orchestrators) == (
+        0 if kind is Kind.gateway else count - (count > 1 and kind != "orchestrator")
+    )
+    assert formatted(Source("fleet.toml", text))[0] == text
+
+
+def test_options_answer_and_workflows_know_the_secrets_of_the_answers(repository: Path) -> None:
+    options = ["--run", "gateway", "--network", "arbitrum-one-mainnet", "--where", "systemd", "--host", HOSTS[0]]
+    done = fleetc("init", *options, *ci("github"), cwd=repository)
+    assert done.returncode == 0, done.stderr
+    deploy = (repository / ".github/workflows/fleet-deploy.yml").read_text()
+    assert "ARBITRUM_RPC_URL: ${{ secrets.ARBITRUM_RPC_URL }}" in deploy
+    assert '[hosts.edge]\naddress = "203.0.113.10"' in (repository / "fleet.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "code"),
+    [
+        (["--host", "edge"], "--host takes NAME=ADDRESS", 2),
+        (["--host", "edge=1.2.3.4/"], "--host takes NAME=ADDRESS", 2),
+        (["--host", "UP=203.0.113.1"], "nothing was written", 1),
+        (["--host", 'e="; x = 1'], "nothing was written", 1),
+        (["--example", "demmo"], 'did you mean "demo"?', 2),
+        (["--example", "../demo"], "there is no example", 2),
+        (["--example", "demo", "--run", "video"], "remove --run", 2),
+        (["--run", "everything"], "is not one of", 2),
+    ],
+)
+def test_answers_that_make_no_spec_write_nothing(options: list[str], words: str, code: int, repository: Path) -> None:
+    done = fleetc("init", *options, cwd=repository)
+    assert (done.returncode, files_of(repository)) == (code, {})
+    assert words in done.stderr
+
+
+def test_answers_beside_a_spec_are_refused(repository: Path) -> None:
+    (repository / "fleet.toml").write_text((ROOT / "inventories/demo/fleet.toml").read_text())
+    done = fleetc("init", *ci("github"), "--run", "video", cwd=repository)
+    assert done.returncode == 2 and "fleet.toml exists" in done.stderr
+    assert list(files_of(repository)) == ["fleet.toml"]
+
+
+@pytest.mark.parametrize("name", sorted({path.parent.name for path in ROOT.glob("inventories/*/fleet.toml")}))
+def test_example_is_copied_with_its_overlays_and_compiles(name: str, repository: Path) -> None:
+    assert fleetc("init", "--example", name, cwd=repository).returncode == 0
+    own = {path.name: path.read_text() for path in ROOT.glob(f"inventories/{name}/*.toml")}
+    for file, text in own.items():
+        assert (repository / file).read_text() == text.replace("#:schema ../", "#:schema ./")
+    assert fleetc("compile", cwd=repository).returncode == 0
+
+
+def test_terminal_is_asked_and_asked_again(repository: Path) -> None:
+    leader, follower = pty.openpty()
+    words = [sys.executable, "-I", "-m", "fleetc", "init"]
+    with subprocess.Popen(words, cwd=repository, stdin=follower, stdout=follower, stderr=follower) as asked:
+        os.close(follower)
+        os.write(leader, b"9\norchestrator\n2\n\nnonsense\ngpu-1=203.0.113.20 gpu-2=203.0.113.21/two.example.net\n")
+        said = b""
+        with suppress(OSError):  # the terminal ends with the process
+            while piece := os.read(leader, 1000):
+                said += piece
+        assert asked.wait(60) == 0, said
+    os.close(leader)
+    assert b"write a number from 1 to 4" in said and b"write for example edge=" in said
+    spec = tomllib.loads((repository / "fleet.toml").read_text())
+    assert set(spec["orchestrators"]) == {"orch-gpu-1", "orch-gpu-2"} and "gateways" not in spec
+    assert {host["runtime"] for host in spec["hosts"].values()} == {"systemd"}
+    assert spec["fleet"]["network"] == "offchain"
 
 
 @pytest.mark.parametrize("name", ["a\nb", "\x1b[31m", "::set-output name=x::y", "-x", "a" * 300])

@@ -67,10 +67,14 @@ def init(
     try:
         shipped = files.read_starter()
         here, spec = {}, directory / files.SPEC_NAME
+        given = (run, where, network, host)
         if ci is None or not os.path.lexists(spec):
-            specs = _specs(spec, (run, where, network, host), example)
+            specs = _specs(spec, given, example)
             here = starter.first_files(specs, shipped, json.dumps(json_schema(), indent=2) + "\n")
-        kept = here.pop(starter.ATTRIBUTES, "") if os.path.lexists(directory / starter.ATTRIBUTES) else ""
+        elif example is not None or any(one is not None for one in given):
+            wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
+        there = [name for name in (starter.ATTRIBUTES, starter.IGNORED) if os.path.lexists(directory / name)]
+        kept = {name: here.pop(name) for name in there if name in here}
         texts = {directory / name: text for name, text in here.items()}
         top = files.repository_top(directory)
         if ci is not None:
@@ -78,7 +82,7 @@ def init(
             if "$" in place:
                 raise typer.BadParameter(f"{place} contains a $, which services expand; rename it")
             place = f"./{place}" if place.startswith("-") else place
-            secrets = [] if here else _named_secrets(spec)
+            secrets = _named_secrets(directory, here.get(files.SPEC_NAME))
             found = starter.workflows(shipped, ci, place, _own_requirement(install_from), secrets)
             texts |= {Path(os.path.relpath(top / name)): text for name, text in found.items()}
         files.write_new(texts)
@@ -86,11 +90,9 @@ def init(
         files_failure(failure, Format.text)
     for path in texts:
         typer.echo(plain_output(f"wrote {path}"))
-    if kept:
-        typer.echo(
-            plain_output(f"{directory / starter.ATTRIBUTES} exists and was not changed; add these lines if missing:")
-        )
-        typer.echo("".join(f"    {line}\n" for line in kept.splitlines()), nl=False)
+    for name, text in kept.items():
+        typer.echo(plain_output(f"{directory / name} exists and was not changed; add these lines if missing:"))
+        typer.echo("".join(f"    {line}\n" for line in text.splitlines()), nl=False)
     typer.echo("next:")
     for line in starter.next_commands(str(directory), list(map(str, texts))):
         typer.echo(plain_output(f"    {line}"))
@@ -174,14 +176,18 @@ def _installed_from() -> str:
         return ""
 
 
-def _named_secrets(spec: Path) -> list[str]:
-    """The variables that a spec uses as secrets; exits if the spec has errors."""
+def _named_secrets(directory: Path, text: str | None) -> list[str]:
+    """The variables that a spec uses as secrets: the one that is written now, or the one that is there already.
+
+    Exits if it has errors.
+    """
     from fleetc.cli import starter
     from fleetc.disk import files
     from fleetc.pipeline import compile_spec
 
-    settings = load_settings(spec)
-    sources = read_sources(spec, settings, Format.text)
+    settings = load_settings(directory)
+    written = [] if text is None else [Source(files.SPEC_NAME, text)]
+    sources = written or read_sources(directory, settings, Format.text)
     compiled = compile_spec(sources, files.read_templates(), files.read_playbooks())
     if compiled.blueprint is None:
         report(compiled.checked, sources, settings, Format.text, always=True)

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import typer
 
-from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Kind, Network, Where, read_host
+from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where, read_host
 
 _WHERE = {Where.docker: "Docker Compose", Where.systemd: "systemd units"}
 _NETWORK = {

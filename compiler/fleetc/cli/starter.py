@@ -75,7 +75,7 @@ def unfit_secret(name: str) -> str:
 
 
 def first_files(specs: Mapping[str, str], shipped: Mapping[str, str], schema: str) -> dict[str, str]:
-    """A spec with its overlays and companion files, by path in its directory; `schema` is the text of `fleetc schema`."""
+    """A spec with its overlays and what belongs beside it, by path in its directory; `schema` is that of specs."""
     companions = {"spec.schema.json": schema, ATTRIBUTES: shipped["gitattributes"], IGNORED: shipped["gitignore"]}
     return {**specs, **companions}
 
