@@ -222,9 +222,7 @@ ANSWERS = list(itertools.product(Kind, Where, Network, (1, 3)))
 
 
 @pytest.mark.parametrize(("kind", "where", "network", "count"), ANSWERS)
-def test_answers_give_a_short_spec_without_problems(
-    kind: Kind, where: Where, network: Network, count: int
-) -> None:
+def test_answers_give_a_short_spec_without_problems(kind: Kind, where: Where, network: Network, count: int) -> None:
     text = first_spec(Answers(kind, where, network, tuple(map(read_host, HOSTS[:count]))))
     checked = check_spec([Source("fleet.toml", text)])
     assert checked.fleet is not None and checked.diagnostics == ()
