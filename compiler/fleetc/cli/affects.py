@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import (
     HERE,
     OverlayOption,
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 
 def affects(
     place: Annotated[
-        str, typer.Argument(metavar="PLACE", help="Key path such as gateways.gate.max_price, or FILE:LINE of the spec.")
+        str,
+        typer.Argument(
+            metavar="PLACE",
+            help="Key path such as gateways.gate.max_price, or FILE:LINE of the spec.",
+            autocompletion=completing.paths,
+        ),
     ],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,

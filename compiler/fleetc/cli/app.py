@@ -39,7 +39,7 @@ app = typer.Typer(
     context_settings=HELP,
     help="Compile one TOML spec of a video and AI node fleet into everything its hosts need.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, upwards
 from fleetc.cli.output import coloured, message, plain, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
@@ -38,6 +39,7 @@ def diagnose(
             metavar="LOG...",
             help="Files with logs, plain, gzip or zstd; - for standard input; HOST/NODE for the log of a node.",
             show_default=False,
+            autocompletion=completing.logs,
         ),
     ],
     spec: Annotated[
@@ -45,7 +47,10 @@ def diagnose(
         typer.Option("--spec", metavar="SPEC", help="Spec to find the lines in that may have to change."),
     ] = None,
     node: Annotated[
-        str | None, typer.Option("--node", metavar="NAME", help="Node of the spec that wrote the logs.")
+        str | None,
+        typer.Option(
+            "--node", metavar="NAME", help="Node of the spec that wrote the logs.", autocompletion=completing.nodes
+        ),
     ] = None,
     since: Annotated[
         str, typer.Option("--since", metavar="DURATION", help="How far back the log of HOST/NODE is read.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, message, wrong_usage
 
@@ -23,6 +24,7 @@ def explain(
         str | None,
         typer.Argument(
             metavar="NAME",
+            autocompletion=completing.explained,
             help="A table or field (gateways.max_price), a code, a topic of codes, a flag or variable of the node "
             "(-pricePerUnit, LP_ETHURL), or FILE:KEY (aiModels.json:warm).",
         ),

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.first_spec import Kind, Network, Where
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import files_failure, message, report, wrong_usage
@@ -23,35 +24,61 @@ from fleetc.cli.working import load_settings, read_sources
 from fleetc.messages.forms import Format
 from fleetc.toml.document import Source
 
+_RunOption = Annotated[
+    Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
+]
+
+
+_WhereOption = Annotated[Where | None, typer.Option("--where", help="What starts the nodes.")]
+
+
+_NetworkOption = Annotated[Network | None, typer.Option("--network", help="Whether payments are made.")]
+
+
+_HostOption = Annotated[
+    list[str] | None,
+    typer.Option("--host", metavar="NAME=ADDRESS[/PUBLIC]", help="A host; repeatable. The first has the gateway."),
+]
+
+
+_ExampleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--example",
+        metavar="NAME",
+        help="Copy one of the fleets that fleetc ships instead.",
+        autocompletion=completing.examples,
+    ),
+]
+
+
+_CiOption = Annotated[
+    CiService | None,
+    typer.Option("--ci", help="Also write workflows for this service; beside a spec, only those."),
+]
+
+
+_InstallFromOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit id, or "
+        "sha256:HASH of this version's published wheel; by default the commit that this fleetc was installed from.",
+    ),
+]
+
 
 def init(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Directory for the new spec.", show_default=False)
     ] = Path(),
-    run: Annotated[
-        Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
-    ] = None,
-    where: Annotated[Where | None, typer.Option("--where", help="What starts the nodes.")] = None,
-    network: Annotated[Network | None, typer.Option("--network", help="Whether payments are made.")] = None,
-    host: Annotated[
-        list[str] | None,
-        typer.Option("--host", metavar="NAME=ADDRESS[/PUBLIC]", help="A host; repeatable. The first has the gateway."),
-    ] = None,
-    example: Annotated[
-        str | None, typer.Option("--example", metavar="NAME", help="Copy one of the fleets that fleetc ships instead.")
-    ] = None,
-    ci: Annotated[
-        CiService | None,
-        typer.Option("--ci", help="Also write workflows for this service; beside a spec, only those."),
-    ] = None,
-    install_from: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="Where workflows install fleetc from: git+https://HOST/PATH@COMMIT with a full commit id, or "
-            "sha256:HASH of this version's published wheel; by default the commit that this fleetc was installed from.",
-        ),
-    ] = None,
+    run: _RunOption = None,
+    where: _WhereOption = None,
+    network: _NetworkOption = None,
+    host: _HostOption = None,
+    example: _ExampleOption = None,
+    ci: _CiOption = None,
+    install_from: _InstallFromOption = None,
 ) -> None:
     """Write a first spec, and with --ci the workflows for it.
 

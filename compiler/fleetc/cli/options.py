@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.messages.forms import Format, ReportFormat, RolloutFormat
 
 PROBLEMS, USAGE, FAILURE = 1, 2, 3
@@ -73,7 +74,10 @@ RolloutFormatOption = Annotated[
 ReportOption = Annotated[ReportFormat, typer.Option("--format", help="Output format.")]
 
 
-LimitOption = Annotated[list[str] | None, typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.")]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="HOST", help="Only this host; repeatable.", autocompletion=completing.hosts),
+]
 
 
 ShardOption = Annotated[
@@ -88,7 +92,12 @@ ShardOption = Annotated[
 
 ClearOption = Annotated[
     list[str] | None,
-    typer.Option("--clear", metavar="HOST", help="Try this host in quarantine again; repeatable."),
+    typer.Option(
+        "--clear",
+        metavar="HOST",
+        help="Try this host in quarantine again; repeatable.",
+        autocompletion=completing.hosts,
+    ),
 ]
 
 
@@ -103,7 +112,10 @@ WorkerOption = Annotated[
 RenamedOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--renamed", metavar="HOST", help="This host, or its fleet, had another name in the last rollout; repeatable."
+        "--renamed",
+        metavar="HOST",
+        help="This host, or its fleet, had another name in the last rollout; repeatable.",
+        autocompletion=completing.hosts,
     ),
 ]
 
@@ -120,7 +132,10 @@ JournalOption = Annotated[
 AssumeDeadOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--assume-dead", metavar="HOST", help="State that this host is gone for good and runs nothing; repeatable."
+        "--assume-dead",
+        metavar="HOST",
+        help="State that this host is gone for good and runs nothing; repeatable.",
+        autocompletion=completing.hosts,
     ),
 ]
 
@@ -133,7 +148,12 @@ TakeOverOption = Annotated[
 
 SkipOption = Annotated[
     list[str] | None,
-    typer.Option("--skip", metavar="CODE=REASON", help="Go on in spite of this finding of the preflight; repeatable."),
+    typer.Option(
+        "--skip",
+        metavar="CODE=REASON",
+        help="Go on in spite of this finding of the preflight; repeatable.",
+        autocompletion=completing.codes_of_hosts,
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, ReportOption, SpecArgument
 from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.streaming import Told, talk
@@ -36,7 +37,13 @@ def streams(
         bool, typer.Option("--apply", help="Send the requests that make streams as declared; without it, only ask.")
     ] = False,
     stream: Annotated[
-        list[str] | None, typer.Option("--stream", metavar="NAME", help="Only this stream of the spec; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--stream",
+            metavar="NAME",
+            help="Only this stream of the spec; repeatable.",
+            autocompletion=completing.streams,
+        ),
     ] = None,
     send_token_to: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
 from fleetc.cli.output import coloured, plain, report, wrong_usage
 from fleetc.cli.working import load_settings, quietly, read_sources
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
 
 
 def upgrade(
-    to: Annotated[str, typer.Option("--to", metavar="RELEASE", help="Node release to compare with, such as v0.9.1.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="RELEASE",
+            help="Node release to compare with, such as v0.9.1.",
+            autocompletion=completing.releases,
+        ),
+    ],
     spec: SpecArgument = HERE,
     overlay: OverlayOption = None,
     form: Annotated[ReportFormat, typer.Option("--format", help="Form of the report.")] = ReportFormat.text,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import (
     HERE,
     PROBLEMS,
@@ -33,11 +34,20 @@ if TYPE_CHECKING:
 
 def why(
     line: Annotated[
-        str, typer.Argument(metavar="FILE:LINE|NODE", help="FILE:LINE of a compiled tree, or the name of a node.")
+        str,
+        typer.Argument(
+            metavar="FILE:LINE|NODE",
+            help="FILE:LINE of a compiled tree, or the name of a node.",
+            autocompletion=completing.nodes,
+        ),
     ],
     flag: Annotated[
         str | None,
-        typer.Argument(metavar="FLAG", help="With a node: one of its flags or variables, such as maxPricePerUnit."),
+        typer.Argument(
+            metavar="FLAG",
+            help="With a node: one of its flags or variables, such as maxPricePerUnit.",
+            autocompletion=completing.flags,
+        ),
     ] = None,
     spec: Annotated[
         Path,

@@ -1,0 +1,121 @@
+"""What a shell offers when somebody presses Tab: names of the spec at hand, codes, fields, flags, releases.
+
+In: what was written of a word. Out: the words that begin with it. It runs at each press of a key, so it reads the spec
+as plain TOML and checks nothing; whatever is wrong with a spec, nothing is offered and nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
+    return sorted({word for word in words if word.startswith(incomplete)})
+
+
+def _spec() -> dict[str, Any]:
+    """The tables of the spec here, or of the nearest above; empty where there is none, or none that can be read."""
+    import tomllib
+    from pathlib import Path
+
+    from fleetc.disk.files import FilesError, find_spec, read_source, spec_above
+
+    try:
+        place = spec_above(Path.cwd())
+        if place is None:
+            return {}
+        path = find_spec(place)
+        return tomllib.loads(read_source(path, str(path)).text)
+    except (FilesError, OSError, ValueError, RecursionError):
+        return {}
+
+
+def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
+    found = spec.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _nodes(spec: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The host and the name of each node."""
+    from fleetc.language.fleet import NODE_TABLES
+
+    for table in NODE_TABLES:
+        for name, node in _table(spec, table).items():
+            yield str(node.get("host", "")) if isinstance(node, dict) else "", name
+
+
+def hosts(incomplete: str) -> list[str]:
+    """Hosts of the spec."""
+    return _beginning(incomplete, iter(_table(_spec(), "hosts")))
+
+
+def streams(incomplete: str) -> list[str]:
+    """Streams of the spec."""
+    return _beginning(incomplete, iter(_table(_spec(), "streams")))
+
+
+def nodes(incomplete: str) -> list[str]:
+    """Nodes of the spec."""
+    return _beginning(incomplete, (name for _, name in _nodes(_spec())))
+
+
+def logs(incomplete: str) -> list[str]:
+    """HOST/NODE for each node of the spec; the shell itself offers files."""
+    return _beginning(incomplete, (f"{host}/{name}" for host, name in _nodes(_spec())))
+
+
+def paths(incomplete: str) -> list[str]:
+    """Key paths of the spec."""
+    from fleetc.toml.edits import toml_key
+
+    def below(table: dict[str, Any], prefix: str) -> Iterator[str]:
+        for key, value in table.items():
+            path = f"{prefix}{toml_key(key)}"
+            yield path
+            if isinstance(value, dict):
+                yield from below(value, f"{path}.")
+
+    return _beginning(incomplete, below(_spec(), ""))
+
+
+def explained(incomplete: str) -> list[str]:
+    """What `explain` has pages for: tables, fields, codes, and flags of the node."""
+    from fleetc.messages.explain import pages
+    from fleetc.messages.tables import names
+
+    if incomplete.startswith("-"):
+        return flags(incomplete)
+    return _beginning(incomplete, iter([*names(), *pages()]))
+
+
+def flags(incomplete: str) -> list[str]:
+    """Flags of the node, as they are written behind a node: with a hyphen or without."""
+    from fleetc.upstream import FLAGS
+
+    start = "-" if incomplete.startswith("-") else ""
+    return _beginning(incomplete, (f"{start}{flag}" for flag in FLAGS))
+
+
+def codes_of_hosts(incomplete: str) -> list[str]:
+    """CODE= for what hosts may lack."""
+    from fleetc.messages.pages.hosts import HOST_PAGES
+
+    return _beginning(incomplete, (f"{code}=" for code in HOST_PAGES))
+
+
+def releases(incomplete: str) -> list[str]:
+    """Releases of the node that fleetc knows."""
+    from fleetc.upstream import RELEASES, format_release
+
+    return _beginning(incomplete, map(format_release, RELEASES))
+
+
+def examples(incomplete: str) -> list[str]:
+    """The fleets that fleetc ships."""
+    from fleetc.disk.files import FilesError, read_examples
+
+    try:
+        return _beginning(incomplete, (name.partition("/")[0] for name in read_examples()))
+    except FilesError:
+        return []
