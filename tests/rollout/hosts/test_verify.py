@@ -20,6 +20,7 @@ import pytest
 from tests.chain import sound_chain
 from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
 from tests.sshd_host import SshdHost, needed
+from tests.support import killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -56,7 +57,7 @@ class Verified(Loopback):
         return {**super().environment(), "LOOPBACK_RPC_URL": urllib.parse.quote(address, safe=":/")}
 
     def deploy(self) -> None:
-        with self.start() as rollout:
+        with killed_on_error(self.start()) as rollout:
             assert rollout.wait(120) == 0, self.said()
 
     def verify(self, *options: str) -> subprocess.CompletedProcess[str]:
