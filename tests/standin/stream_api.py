@@ -151,14 +151,14 @@ def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
                 return
             try:
                 with service.lock:
-                    status, found = self._done(method, stream_id, body)
+                    answer = self._done(method, stream_id, body)
             except KeyError:
                 self.reply(404, {"errors": ["not found"]})
             except RefusedError as refusal:
                 status, _, why = str(refusal).partition(" ")
                 self.reply(int(status), {"errors": [why]})
             else:
-                self._tell(method, name, status, found)
+                self._tell(method, name, *answer)
 
         def _done(self, method: str, stream_id: str, body: Any) -> tuple[int, Any]:
             """Status and body of the answer to a request that was carried out."""
