@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.certificates import certificates
 from tests.chain import ARBITRUM, running
 from tests.host_program.program import Program, loaded
-from tests.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, own_certificate, says, silent
+from tests.ill_servers import ENDLESS, ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -34,7 +35,8 @@ def program(one_program: Program) -> Program:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return own_certificate(tmp_path_factory.mktemp("certificate"))
+    """One that nobody else signed."""
+    return certificates(tmp_path_factory.mktemp("certificate"))[2]
 
 
 def asked(program: Program, where: str, path: str = "/status") -> dict[str, Any]:

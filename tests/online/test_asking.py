@@ -20,8 +20,9 @@ from fleetc.stream_api.data import Report
 from fleetc.stream_api.ids import Known
 from fleetc.stream_api.report import all_as_text
 from fleetc.text.masking import Mask
+from tests.certificates import certificates
 from tests.ill_servers import ILLNESSES, Speaks, ill, silent
-from tests.online.support import TOKEN, Api, asked, certificates, running
+from tests.online.support import TOKEN, Api, asked, running
 from tests.standin.stream_api import FAULTS
 from tests.stream_api.support import planned
 from tests.stream_fields import ANSWERED, ROWS

@@ -12,7 +12,8 @@ import pytest
 
 from fleetc.online import public
 from fleetc.online.public import Answer, ask_public
-from tests.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, own_certificate, says, silent
+from tests.certificates import certificates
+from tests.ill_servers import ILLNESSES, NEVER_ENDS, dripping, ill, says, silent
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -25,7 +26,8 @@ NEVER_SAYS = set(NEVER_ENDS) - {"a body a byte at a time"}
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return own_certificate(tmp_path_factory.mktemp("certificate"))
+    """One that nobody else signed."""
+    return certificates(tmp_path_factory.mktemp("certificate"))[2]
 
 
 @pytest.fixture(autouse=True)

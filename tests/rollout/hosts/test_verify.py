@@ -8,24 +8,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from tests.chain import sound_chain
+from tests.chain import SoundChain
 from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
 from tests.sshd_host import SshdHost, needed
+from tests.standin import set_on_node
 from tests.support import killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
-
-ENCODED = "application/x-www-form-urlencoded"
 
 
 class Verified(Loopback):
@@ -33,8 +30,7 @@ class Verified(Loopback):
 
     def __init__(self, directory: Path) -> None:
         self.registered: dict[str, str] = {}
-        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), sound_chain(self.registered))
-        threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
+        self.chain = SoundChain(self.registered)
         super().__init__(directory, 2)
         self.register(f"https://two.example.net:{self._others['two'][0]}")
         self.change("http_ingest = false", "http_ingest = false\nmonitor = true")
@@ -46,15 +42,14 @@ class Verified(Loopback):
 
     def close(self) -> None:
         super().close()
-        self.chain.shutdown()
-        self.chain.server_close()
+        self.chain.close()
 
     def register(self, address: str) -> None:
         """Have the chain have this service address of the orchestrator."""
         self.registered[PAYER] = address
 
     def environment(self) -> dict[str, str]:
-        address = f"http://127.0.0.1:{self.chain.server_address[1]}/{CANARIES['rpc']}"
+        address = f"{self.chain.url}/{CANARIES['rpc']}"
         return {**super().environment(), "LOOPBACK_RPC_URL": urllib.parse.quote(address, safe=":/")}
 
     def deploy(self) -> None:
@@ -90,10 +85,7 @@ class Verified(Loopback):
 
     def tell(self, path: str, **form: str) -> None:
         """Set something on the gateway while it runs, as somebody with livepeer_cli does."""
-        url = f"http://127.0.0.1:{self._ports['cli']}{path}"
-        request = urllib.request.Request(url, urllib.parse.urlencode(form).encode(), {"Content-Type": ENCODED})
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            assert answer.status == 200
+        set_on_node(f"http://127.0.0.1:{self._ports['cli']}{path}", form)
 
 
 @pytest.fixture(scope="module")
