@@ -10,7 +10,6 @@ import contextlib
 import os
 import socket
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -162,16 +161,3 @@ def ill(speak: Speaks, certificate: Path | None = None, greets: bool = True) -> 
         yield server
     finally:
         server.close()
-
-
-def own_certificate(directory: Path) -> Path:
-    """A certificate that nobody else signed, with its key, in one file."""
-    key, certificate = directory / "key.pem", directory / "certificate.pem"
-    words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=stand-in"]
-    done = subprocess.run(
-        ["openssl", "req", *words, "-keyout", key, "-out", certificate], capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    both = directory / "both.pem"
-    both.write_bytes(key.read_bytes() + certificate.read_bytes())
-    return both

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,15 @@ class SshdHost:
                         os.kill(int(process.name), signal.SIGKILL)
                         ended += 1
             time.sleep(0.01)
+
+
+def write_keys(directory: Path, hosts: Iterable[SshdHost]) -> None:
+    """Make the key `key` of a person, the key `host-key` of all hosts, and the file `known-hosts` that has it."""
+    for name in ("host-key", "key"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)]
+        subprocess.run(words, env={**os.environ, "PATH": PROGRAMS}, check=True, stdin=subprocess.DEVNULL)
+    key = " ".join((directory / "host-key.pub").read_text().split()[:2])
+    (directory / "known-hosts").write_text("".join(f"[127.0.0.1]:{host.port} {key}\n" for host in hosts))
 
 
 def free_ports(count: int) -> list[int]:

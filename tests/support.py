@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import chdir
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager, suppress
 from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import AnyStr
 from unittest.mock import patch
 
 from fleetc.__main__ import main
@@ -106,3 +108,19 @@ def fleetc_process(*arguments: object, cwd: Path | None = None, **environment: s
         check=False,
         timeout=120,
     )
+
+
+@contextmanager
+def killed_on_error(process: subprocess.Popen[AnyStr]) -> Iterator[subprocess.Popen[AnyStr]]:
+    """A process that does not outlive its block when something goes wrong there, such as the end of a timeout.
+
+    With a session of its own it is killed with all of its group. `with Popen(...)` would wait for it without a limit.
+    """
+    leads = os.getsid(process.pid) == process.pid
+    try:
+        yield process
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL) if leads else process.kill()
+        process.wait()
+        raise

@@ -112,7 +112,7 @@ def test_verify_is_measured_on_hosts_that_run_as_reviewed(tmp_path: Path) -> Non
         pytest.skip(missing)
     report = measure.new_report(0, 1, tmp_path)
     (line,) = verify.verify_lines(report, tmp_path, 1, 2)
-    assert line.name == "fleetc verify, 2 nodes on 1 hosts"
+    assert line.name == "fleetc verify, 2 nodes on 1 host"
     assert 0 < line.value < 60
 
 

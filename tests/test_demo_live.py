@@ -14,7 +14,7 @@ import pytest
 
 from tests.demo_live import __main__ as demo
 from tests.sshd_host import needed
-from tests.support import ROOT
+from tests.support import ROOT, killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -66,7 +66,7 @@ def left(work: Path) -> Iterator[str]:
 
 
 def test_demo_shows_the_commands_and_leaves_nothing_but_the_fleet(tmp_path: Path, work: Path) -> None:
-    with started(tmp_path / "fleet", work) as demo_live:
+    with killed_on_error(started(tmp_path / "fleet", work)) as demo_live:
         said, _ = demo_live.communicate(timeout=600)
     assert demo_live.returncode == 0, said
     shown = [part.partition("\n")[::2] for part in said.split("\n$ ")[1:]]
@@ -80,7 +80,7 @@ def test_demo_shows_the_commands_and_leaves_nothing_but_the_fleet(tmp_path: Path
 
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_a_rollout_ends_all_of_it(tmp_path: Path, work: Path) -> None:
-    with started(tmp_path / "fleet", work) as demo_live:
+    with killed_on_error(started(tmp_path / "fleet", work)) as demo_live:
         assert demo_live.stdout is not None
         assert any("Bring the release to the host" in line for line in demo_live.stdout)
         os.killpg(demo_live.pid, signal.SIGINT)

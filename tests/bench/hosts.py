@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.bench.measure import ROOT
 from tests.farm_image import compile_standin
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed
+from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 
 _ACCOUNT = "0x" + "1" * 40
 _PASSWORD = b"hunter2"
@@ -79,12 +79,7 @@ class Hosts:
         self._hosts = [SshdHost(directory / f"h{number:02}", next(ports)) for number in range(count)]
         self._ports = {(host, node): [next(ports) for _ in range(3)] for host in range(count) for node in range(nodes)}
         (directory / "home").mkdir()
-        for name in ("host-key", "key"):
-            words = ["-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)]
-            subprocess.run(["ssh-keygen", *words], check=True, stdin=subprocess.DEVNULL)
-        key = " ".join((directory / "host-key.pub").read_text().split()[:2])
-        known = "".join(f"[127.0.0.1]:{host.port} {key}\n" for host in self._hosts)
-        (directory / "known-hosts").write_text(known)
+        write_keys(directory, self._hosts)
         node = compile_standin(directory)
         for host in self._hosts:
             self._provide(host)

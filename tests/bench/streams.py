@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 
 import httpx
@@ -39,7 +39,7 @@ def streams_lines(report: Report, count: int) -> Iterator[Line]:
         for start in range(0, count, 200):
             api.put(*(_stored(number) for number in range(start, min(start + 200, count))))
         asking, bare = f"fleetc asks about {count} streams", f"bare httpx loop, {count} requests"
-        ways: dict[str, Callable[[], Awaitable[None]]] = {
+        ways: dict[str, Callable[[], Coroutine[None, None, None]]] = {
             asking: lambda: _ask(api, plan, count),
             bare: lambda: _bare(api, count),
         }
@@ -88,10 +88,7 @@ async def _bare(api: Api, count: int) -> None:
                 group.create_task(work())
 
 
-def _cost(way: Callable[[], Awaitable[None]]) -> Cost:
-    async def run() -> None:
-        await way()
-
+def _cost(way: Callable[[], Coroutine[None, None, None]]) -> Cost:
     wall, processor = time.perf_counter(), time.process_time()
-    asyncio.run(run())
+    asyncio.run(way())
     return Cost(time.process_time() - processor, time.perf_counter() - wall, 0)

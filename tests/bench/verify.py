@@ -8,9 +8,7 @@ starts (Ansible, its workers, ssh); what hosts do themselves is not counted.
 from __future__ import annotations
 
 import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 from tests.bench.hosts import SKIP, Hosts, compiled, lacking
@@ -28,22 +26,20 @@ def verify_lines(report: Report, work: Path, hosts: int, nodes: int = NODES) -> 
     """Measure a fleet that runs as reviewed. Raises RuntimeError where it cannot be rolled out, or does not."""
     if missing := lacking():
         raise RuntimeError(missing)
-    chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
-    threading.Thread(target=chain.serve_forever, daemon=True).start()
+    chain = SoundChain({})
     farm = Hosts(work / "verified", hosts, nodes)
     try:
         tree = compiled(farm.spec_text(hosts, nodes, "a"), work / "fleet-verified")
-        environment = {**farm.environment(), "BENCH_RPC_URL": f"http://127.0.0.1:{chain.server_address[1]}"}
+        environment = {**farm.environment(), "BENCH_RPC_URL": chain.url}
         words = [*fleetc("deploy", str(tree.parent)), *SKIP, "--journal", str(work / "journal-verified")]
         done = subprocess.run(words, cwd=tree.parent, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError((done.stdout + done.stderr)[-3000:])
-        name = f"fleetc verify, {hosts * nodes} nodes on {hosts} hosts"
+        name = f"fleetc verify, {hosts * nodes} nodes on {hosts} host{'s' if hosts > 1 else ''}"
         looking = ["env", *(f"{key}={value}" for key, value in environment.items())]
         looking += fleetc("verify", str(tree.parent), "--no-public")
         measure(report, {name: looking}, report.rounds, tree.parent, lambda: None)
         yield Line(name, report.costs[name].processor_s, " s", SECONDS)
     finally:
         farm.close()
-        chain.shutdown()
-        chain.server_close()
+        chain.close()

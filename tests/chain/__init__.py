@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from fleetc.text.keccak import keccak256
 from tests.outside_tools import node_package
@@ -90,13 +91,27 @@ class Chain:
         self.send(call("set(string,int256)", 64, price % 2**256) + _text(pair), self.feed)
 
 
-class SoundChain(BaseHTTPRequestHandler):
-    """A stand-in for an RPC server of Arbitrum One on which everything is as it should be.
+class SoundChain(ThreadingHTTPServer):
+    """A stand-in for an RPC server of Arbitrum One on which everything is as it should be; it answers until `close`.
 
-    Every account is active; `addresses` are the service addresses that are registered, by account in lower case.
+    Every account is active; `registered` are the service addresses by account in lower case, as they are at the time
+    when it is asked.
     """
 
-    addresses: ClassVar[Mapping[str, str]] = {}
+    def __init__(self, registered: Mapping[str, str], place: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        super().__init__(place, _Sound)
+        self.registered = registered
+        self.url = f"http://{place[0]}:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def close(self) -> None:
+        """End it."""
+        self.shutdown()
+        self.server_close()
+
+
+class _Sound(BaseHTTPRequestHandler):
+    server: SoundChain
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -117,7 +132,7 @@ class SoundChain(BaseHTTPRequestHandler):
         """What a contract returns to a call: a service address, a contract, yes, or what a sender has."""
         data = str(asked["data"]) if isinstance(asked, dict) else ""
         if data.startswith("0x" + call("getServiceURI(address)").hex()):
-            found = _word(32) + _text(self.addresses.get("0x" + data[-40:], ""))
+            found = _word(32) + _text(self.server.registered.get("0x" + data[-40:], ""))
         elif data.startswith("0x" + call("isActiveTranscoder(address)").hex()):
             found = _word(1)
         else:
@@ -126,15 +141,6 @@ class SoundChain(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
-
-
-def sound_chain(registered: Mapping[str, str]) -> type[SoundChain]:
-    """A stand-in with these service addresses by account, as they are at the time when it is asked."""
-
-    class Registered(SoundChain):
-        addresses = registered
-
-    return Registered
 
 
 def call(signature: str, *arguments: Argument) -> bytes:

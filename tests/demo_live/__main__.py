@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlencode
 
-from tests.demo_live.stage import Stage, set_on_node, standing, write_log
+from tests.demo_live.stage import Stage, standing, write_log
 from tests.farm_system import FarmError
 from tests.sshd_host import needed
+from tests.standin import set_on_node
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PAYS_LESS = {"maxPricePerUnit": "1000", "pixelsPerUnit": "1"}

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import threading
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.chain import sound_chain
+from tests.chain import SoundChain
 from tests.farm_image import compile_standin
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports
+from tests.sshd_host import PROGRAMS, SshdHost, free_ports, write_keys
 from tests.standin.stream_api import serve
 
 SPEC = Path(__file__).with_name("fleet.toml")
@@ -56,36 +52,27 @@ def standing(fleet: Path, work: Path) -> Iterator[Stage]:
     with ExitStack() as ending:
         text, ports = _spec_with_free_ports()
         stream_api, base_url = serve(_TOKEN, None, 1.0, ports["23004"])
-        _run(stream_api, ending)
+        threading.Thread(target=stream_api.serve_forever, args=(0.05,), daemon=True).start()
+        ending.callback(stream_api.server_close)
+        ending.callback(stream_api.shutdown)
         registered = {_WALLETS["worker"]: f"https://worker.example.net:{ports['28935']}"}
-        chain = ThreadingHTTPServer(("127.0.0.1", 0), sound_chain(registered))
-        _run(chain, ending)
+        chain = SoundChain(registered)
+        ending.callback(chain.close)
         (fleet / SPEC.name).write_text(text, encoding="utf-8")
         node = compile_standin(work)
-        for name in ("host-key", "key"):
-            words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(work / name)]
-            subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
         hosts = {"edge": SshdHost(work / "edge", ports["22001"]), "worker": SshdHost(work / "worker", ports["22002"])}
+        write_keys(work, hosts.values())
         for name, host in hosts.items():
             _provide(host, _WALLETS[name])
             ending.callback(host.close)
             host.start(node, work / "host-key", work / "key.pub")
-        _write_known_hosts(work, hosts)
         environment = {
             **_environment(work),
-            "RPC_URL": f"http://127.0.0.1:{chain.server_address[1]}/key",
+            "RPC_URL": f"{chain.url}/key",
             "STREAM_TOKEN": _TOKEN,
             "FLEETC_STREAM_APIS": base_url,
         }
         yield Stage(hosts, f"http://127.0.0.1:{ports['27935']}", environment)
-
-
-def set_on_node(url: str, values: dict[str, str]) -> None:
-    """Set something on a node while it runs, as livepeer_cli does. Raises OSError when the node refuses."""
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    request = urllib.request.Request(url, urllib.parse.urlencode(values).encode(), headers)
-    with urllib.request.urlopen(request, timeout=10):
-        pass
 
 
 def write_log(host: SshdHost, lines: Sequence[tuple[int, str]]) -> None:
@@ -106,12 +93,6 @@ def _spec_with_free_ports() -> tuple[str, dict[str, int]]:
     return _PORT.sub(lambda port: str(ports[port[0]]), text), ports
 
 
-def _run(server: ThreadingHTTPServer, ending: ExitStack) -> None:
-    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    ending.callback(server.server_close)
-    ending.callback(server.shutdown)
-
-
 def _provide(host: SshdHost, account: str) -> None:
     """What people put on a host before its first rollout."""
     keystore = host.files / "var-lib/livepeer/keystore"
@@ -120,11 +101,6 @@ def _provide(host: SshdHost, account: str) -> None:
     (host.files / "etc/livepeer").mkdir()
     (host.files / "etc/livepeer/password").write_bytes(_PASSWORD)
     (host.files / "etc/hosts").write_text(_HOSTS_FILE)
-
-
-def _write_known_hosts(work: Path, hosts: dict[str, SshdHost]) -> None:
-    key = " ".join((work / "host-key.pub").read_text().split()[:2])
-    (work / "known-hosts").write_text("".join(f"[127.0.0.1]:{host.port} {key}\n" for host in hosts.values()))
 
 
 def _environment(work: Path) -> dict[str, str]:

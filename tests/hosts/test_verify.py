@@ -21,8 +21,8 @@ pytestmark = pytest.mark.usefixtures("processes")
 
 PORT = 8546
 _REGISTERED = {"0x" + "2" * 40: "https://one.example.net:8935"}
-_CHAIN = "import sys; from http.server import *; from tests.chain import sound_chain; "
-_CHAIN += f"ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), sound_chain({_REGISTERED})).serve_forever()"
+_CHAIN = "import signal, sys; from tests.chain import SoundChain; "
+_CHAIN += f"SoundChain({_REGISTERED}, (sys.argv[1], int(sys.argv[2]))); signal.pause()"
 _TELL = "import sys, urllib.request as r; r.urlopen(sys.argv[1], sys.argv[2].encode(), timeout=5)"
 
 

@@ -1,12 +1,17 @@
-"""Logs for the tests: what a tally makes of some lines, and lines as the node writes them."""
+"""Logs for the tests: what a tally makes of some lines, lines as the node writes them, and `fleetc diagnose`."""
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 
 from fleetc.observe.matching import Matcher
 from fleetc.observe.tally import Tally
 from fleetc.upstream.signatures import signatures
+from tests.support import INVENTORIES, fleetc
+
+SPEC = (INVENTORIES / "dual-onchain/fleet.toml").read_text("utf-8")
 
 
 def tally_of(*lines: str | bytes, piece: int = 1 << 20) -> Tally:
@@ -25,6 +30,14 @@ def tally_of_pieces(pieces: Iterable[bytes]) -> Tally:
 def glog(text: str, clock: str = "05:12:13", level: str = "I", day: str = "1123") -> str:
     """A line as the node writes it."""
     return f"{level}{day} {clock}.123456       1 broadcast.go:100] {text}"
+
+
+CAPPED = glog("OrchestratorCapped", level="E")
+
+
+def diagnose(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in the working directory, in a wide terminal without colour."""
+    return fleetc("diagnose", *arguments, cwd=Path.cwd(), COLUMNS="200", NO_COLOR="1")
 
 
 def counts(tally: Tally) -> dict[str, int]:

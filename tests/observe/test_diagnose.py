@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from fleetc.cli.app import app
 from fleetc.language.fleet import Fleet
 from fleetc.observe import proofs
 from fleetc.observe.findings import findings
@@ -18,31 +16,11 @@ from fleetc.observe.proofs import PROOFS, Case
 from fleetc.pipeline import check_spec
 from fleetc.places.diagnostic import Severity
 from fleetc.toml.document import Source
-from tests.observe.support import glog, tally_of
-from tests.support import ROOT
+from tests.observe.support import CAPPED, SPEC, diagnose, glog, tally_of
 
-SPEC = (ROOT / "inventories/dual-onchain/fleet.toml").read_text("utf-8")
-CAPPED = glog("OrchestratorCapped", level="E")
 NOBODY = glog("manifestID=5c1a9e No sessions available for segment")
 ABOVE = glog("Orchestrator 0x1111111111111111111111111111111111111111 is above max price 1000.000, price=1212.500")
 UNPAID = glog('Could not create payment bytes=120 err="no sender deposit"', level="E")
-
-
-class Run:
-    """What the command printed, and how it ended."""
-
-    def __init__(self, *arguments: str) -> None:
-        done = CliRunner().invoke(app, ["diagnose", *arguments], env={"COLUMNS": "200", "NO_COLOR": "1"})
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        self.code, self.out, self.err = done.exit_code, done.stdout, done.stderr
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "fleet.toml").write_text(SPEC)
-    return tmp_path
 
 
 def log(place: Path, *lines: str, name: str = "node.log") -> str:
@@ -51,7 +29,7 @@ def log(place: Path, *lines: str, name: str = "node.log") -> str:
 
 
 def as_json(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Run(*arguments, "--format", "json").out)
+    found: dict[str, Any] = json.loads(diagnose(*arguments, "--format", "json").stdout)
     return found
 
 
@@ -72,15 +50,15 @@ def test_text_without_a_spec(place: Path, snapshot: object) -> None:
     lines = [glog("OrchestratorCapped", f"05:{minute:02}:00", "E") for minute in range(10)]
     lines += [glog(f"LB: Transcode loop timed out for key={n}", "05:59:59") for n in range(3)]
     lines += [glog(f"Processing segment bytes={n}") for n in range(500)] + [glog("odd thing 7", level="E")] * 2
-    run = Run(log(place, *lines))
-    assert run.out == snapshot
-    assert (run.code, run.err) == (0, "")
+    run = diagnose(log(place, *lines))
+    assert run.stdout == snapshot
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_text_with_a_spec(place: Path, snapshot: object) -> None:
-    run = Run(log(place, *[CAPPED] * 3, NOBODY, UNPAID), "--spec", ".", "--node", "gate")
-    assert run.out == snapshot
-    assert run.code == 1
+    run = diagnose(log(place, *[CAPPED] * 3, NOBODY, UNPAID), "--spec", ".", "--node", "gate")
+    assert run.stdout == snapshot
+    assert run.returncode == 1
 
 
 # --- values that are proved -------------------------------------------------------------------------------------------
@@ -339,53 +317,53 @@ def test_many_logs_are_one_report(place: Path) -> None:
 
 @pytest.mark.parametrize("form", ["sarif", "github", "junit"])
 def test_forms_of_check(form: str, place: Path) -> None:
-    run = Run(log(place, CAPPED, UNPAID), "--spec", ".", "--format", form)
-    assert run.code == 1
-    assert "deposit-missing" in run.out and "orchestrator-capped" in run.out
+    run = diagnose(log(place, CAPPED, UNPAID), "--spec", ".", "--format", form)
+    assert run.returncode == 1
+    assert "deposit-missing" in run.stdout and "orchestrator-capped" in run.stdout
 
 
 def test_nothing_found_is_said(place: Path) -> None:
-    run = Run(log(place, "hello"))
-    assert run.code == 0
-    assert run.out.startswith("no problems\n\n1 line")
+    run = diagnose(log(place, "hello"))
+    assert run.returncode == 0
+    assert run.stdout.startswith("no problems\n\n1 line")
 
 
 def test_empty_log(place: Path) -> None:
     (place / "node.log").write_bytes(b"")
-    assert Run("node.log").out.startswith("no problems\n\n0 lines, 0 bytes")
+    assert diagnose("node.log").stdout.startswith("no problems\n\n0 lines, 0 bytes")
 
 
 def test_log_that_cannot_be_read_is_an_error_and_the_others_are_read(place: Path) -> None:
     (place / "folder").mkdir()
-    run = Run(log(place, CAPPED), "folder", "missing.log")
-    assert run.code == 1
-    assert "error[log-not-a-file]: folder is a directory" in run.out
-    assert "error[log-not-a-file]: cannot read missing.log: there is no such file" in run.out
-    assert "name a file with a log, - for standard input, or HOST/NODE for the log of a node of the spec" in run.out
-    assert "orchestrator-capped" in run.out
+    run = diagnose(log(place, CAPPED), "folder", "missing.log")
+    assert run.returncode == 1
+    assert "error[log-not-a-file]: folder is a directory" in run.stdout
+    assert "error[log-not-a-file]: cannot read missing.log: there is no such file" in run.stdout
+    assert "name a file with a log, - for standard input, or HOST/NODE for the log of a node of the spec" in run.stdout
+    assert "orchestrator-capped" in run.stdout
 
 
 @pytest.mark.parametrize(("times", "said"), [(1, "times went back once in"), (2, "times went back 2 times in")])
 def test_times_that_go_back_are_told(times: int, said: str, place: Path) -> None:
     clocks = ["06:00:00", "05:00:00"] * times
-    assert said in Run(log(place, *(glog("hello", clock) for clock in clocks))).out
+    assert said in diagnose(log(place, *(glog("hello", clock) for clock in clocks))).stdout
 
 
 def test_log_that_is_cut_off_is_a_warning(place: Path) -> None:
     (place / "a.gz").write_bytes(gzip.compress((CAPPED + "\n").encode() * 50000)[:400])
-    run = Run("a.gz")
-    assert "warning[log-cut-off]: a.gz ends too early" in run.out
-    assert "orchestrator-capped" in run.out
+    run = diagnose("a.gz")
+    assert "warning[log-cut-off]: a.gz ends too early" in run.stdout
+    assert "orchestrator-capped" in run.stdout
 
 
 def test_usage(place: Path) -> None:
     name = log(place, CAPPED)
-    alone = Run(name, "--node", "gate")
-    assert alone.code == 2 and "name the spec with --spec" in alone.err
-    unknown = Run(name, "--spec", ".", "--node", "gat")
-    assert unknown.code == 2 and 'did you mean "gate"' in unknown.err
+    alone = diagnose(name, "--node", "gate")
+    assert alone.returncode == 2 and "name the spec with --spec" in alone.stderr
+    unknown = diagnose(name, "--spec", ".", "--node", "gat")
+    assert unknown.returncode == 2 and 'did you mean "gate"' in unknown.stderr
     (place / "fleet.toml").write_text("not toml")
-    assert Run(name, "--spec", ".").code == 1
+    assert diagnose(name, "--spec", ".").returncode == 1
 
 
 def test_nothing_of_a_log_is_printed_raw_and_no_secret_is(place: Path) -> None:
@@ -396,8 +374,8 @@ def test_nothing_of_a_log_is_printed_raw_and_no_secret_is(place: Path) -> None:
         place, hostile, glog(ether, level="E"), glog(f"ethUrl https://arb.example.net/{key}"), "\x1b[31mred\x9b2J"
     )
     for extra in ((), ("--spec", "."), ("--format", "json"), ("--format", "github"), ("--format", "junit")):
-        run = Run(name, *extra)
-        text = run.out + run.err
+        run = diagnose(name, *extra)
+        text = run.stdout + run.stderr
         assert "a8Kd02mPqz81LwXb47TnRc55YvEe90Hs" not in text
         assert not {"\x1b", "\x07", "\x9b", "\u202e", "\u2066"} & set(text)
         assert "orchestrator-capped" in text and "rpc-unreachable" in text

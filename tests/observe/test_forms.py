@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import threading
 import time
@@ -117,14 +118,18 @@ def test_journal_export_that_is_cut_off() -> None:
     data = export(b"OrchestratorCapped", b"two\nlines" * 1000)
     for end in range(len(data)):
         if end % 97 == 0 or end < 300:
-            tally_of_pieces([data[:end]])
+            tally = tally_of_pieces([data[:end]])
+            seen = int(b"OrchestratorCapped" in data[:end])
+            assert counts(tally) == ({"orchestrator-capped": 1} if seen else {})
+            assert sum(shape.count for shape in tally.shapes.values()) == tally.lines - seen
+            assert tally.lines <= 1 + seen
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 50))
 def test_pieces_of_any_size_give_the_same_lines(lines: list[bytes], piece: int) -> None:
     data = b"x" + b"\n".join(line.replace(b"\n", b"") for line in lines)
     cut = list(whole_lines(data[at : at + piece] for at in range(0, len(data), piece)))
-    assert b"\n".join(cut).split(b"\n") == data.removesuffix(b"\n").split(b"\n") or data.endswith(b"\n")
+    assert b"\n".join(cut).split(b"\n") == data.removesuffix(b"\n").split(b"\n")
 
 
 @given(st.binary(max_size=2000))
@@ -138,7 +143,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
 def test_any_text_has_a_shape_without_numbers(text: str) -> None:
     shape = shape_of(text)
     assert len(shape) <= LIMIT
-    assert shape_of(text) == shape
+    assert not re.search("[0-9]", shape)
 
 
 def test_lines_of_one_shape_are_one() -> None:
@@ -217,6 +222,12 @@ def test_blank_lines_count_for_nothing_whatever_stands_around_them() -> None:
         assert {shape.text: shape.count for shape in tally.shapes.values()} == {"<n>": 2, "dead": 1, "hello": 1}
 
 
+def test_line_that_says_nothing_is_a_shape_as_others_are() -> None:
+    tally = tally_of(glog(""), glog(""), glog("hello"))
+    assert {shape.text: shape.count for shape in tally.shapes.values()} == {"": 2, "hello": 1}
+    assert (tally.dropped_lines, tally.dropped_shapes) == (0, 0)
+
+
 def test_shapes_are_bounded_and_the_rest_is_counted() -> None:
     letters = [chr(code) for code in range(0x3B1, 0x3C9)]
     words = [f"word {a}{b}{c}" for a in letters for b in letters for c in letters][:5000]
@@ -243,8 +254,7 @@ def test_zones_are_mixed() -> None:
 def test_a_clock_that_jumps_is_counted() -> None:
     far = [glog("a", "05:00:00"), *(glog("b", "05:30:00") for _ in range(50)), glog("c", "04:00:00")]
     tally = tally_of(*far, *far)
-    assert tally.jumps >= 1
-    assert tally.minutes >= 30
+    assert (tally.jumps, tally.minutes) == (2, 30 + 60 + 30)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -19,8 +19,7 @@ from fleetc.rollout.hosts.logs import TASK, Asked, fetch
 from fleetc.rollout.hosts.runner import Event, RunOptions, RunResult
 from fleetc.settings import Settings
 from fleetc.toml.document import Source
-from tests.observe.support import glog
-from tests.observe.test_diagnose import CAPPED, SPEC, Run
+from tests.observe.support import CAPPED, SPEC, diagnose, glog
 from tests.support import compiled_example
 
 TREE = compiled_example("demo").tree
@@ -105,21 +104,14 @@ def test_host_that_refuses_or_is_away(host: Host) -> None:
     refused(host)
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "fleet.toml").write_text(SPEC)
-    return tmp_path
-
-
 def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> None:
     host.answer = {**SOUND, "log": packed(f"{CAPPED}\n{glog('hello')}\n".encode()), "cut": True}
-    run = Run("edge/gate", "--since", "30m", "--size", "2 MiB", "--format", "json")
-    (found,) = json.loads(run.out)["diagnostics"]
+    run = diagnose("edge/gate", "--since", "30m", "--size", "2 MiB", "--format", "json")
+    (found,) = json.loads(run.stdout)["diagnostics"]
     assert found["code"] == "orchestrator-capped" and "Write max_sessions = 16 for orch" in found["help"]
     assert found["related"][-1]["file"] == "edge/gate"
     assert host.variables["fleet_host_log"] == {"nodes": ["gate"], "seconds": 1800, "bytes": 2 << 20}
-    assert "edge/gate has more in that time" in run.err
+    assert "edge/gate has more in that time" in run.stderr
 
 
 def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +124,7 @@ def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pipeline, "check_spec", counted)
     (place / "node.log").write_text(CAPPED)
     for arguments in (("edge/gate",), ("node.log", "--spec", ".")):
-        Run(*arguments)
+        diagnose(*arguments)
         assert len(checked) == 1
         checked.clear()
 
@@ -140,18 +132,18 @@ def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_spec_with_errors_asks_no_host_and_still_explains_a_file(place: Path, host: Host) -> None:
     (place / "fleet.toml").write_text(SPEC.replace("max_sessions = 12", "max_sessions = 40"))
     (place / "node.log").write_text(CAPPED)
-    refused = Run("edge/gate")
-    assert refused.code == 1 and "error[encode-sessions-exceeded]" in refused.err and host.variables == {}
-    assert "fleet.toml:78:16" in Run("node.log", "--spec", ".").out
+    refused = diagnose("edge/gate")
+    assert refused.returncode == 1 and "error[encode-sessions-exceeded]" in refused.stderr and host.variables == {}
+    assert "fleet.toml:78:16" in diagnose("node.log", "--spec", ".").stdout
 
 
 def test_host_that_gives_nothing_is_an_error_beside_what_others_say(place: Path, host: Host) -> None:
     host.answer = None
     (place / "node.log").write_text(CAPPED)
-    run = Run("edge/gate", "node.log")
-    assert run.code == 1
-    assert "error[log-not-fetched]: host edge does not give the log of gate" in run.out
-    assert "orchestrator-capped" in run.out
+    run = diagnose("edge/gate", "node.log")
+    assert run.returncode == 1
+    assert "error[log-not-fetched]: host edge does not give the log of gate" in run.stdout
+    assert "orchestrator-capped" in run.stdout
 
 
 @pytest.mark.parametrize(
@@ -167,12 +159,12 @@ def test_host_that_gives_nothing_is_an_error_beside_what_others_say(place: Path,
     ],
 )
 def test_usage(arguments: tuple[str, ...], words: str, place: Path) -> None:
-    run = Run(*arguments)
-    assert run.code == 2, run.out + run.err
-    assert words in run.err
+    run = diagnose(*arguments)
+    assert run.returncode == 2, run.stdout + run.stderr
+    assert words in run.stderr
 
 
 def test_without_a_spec_it_is_a_file_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = Run("edge/gate")
-    assert run.code == 1 and "cannot read edge/gate" in run.out
+    run = diagnose("edge/gate")
+    assert run.returncode == 1 and "cannot read edge/gate" in run.stdout

@@ -12,5 +12,5 @@ from tests.online.support import Api, running
 @pytest.fixture(scope="module")
 def api(processes: None) -> Iterator[Api]:
     """Plain HTTP on this machine."""
-    with running("--silence", "3") as found:
+    with running("--silence", "60") as found:
         yield found

@@ -16,7 +16,7 @@ import pytest
 from fleetc.disk.ids_file import ids_path
 from tests.online.support import TOKEN, Api, spec_text
 from tests.rules.support import listed, rung, small, stream
-from tests.support import ROOT, fleetc
+from tests.support import ROOT, fleetc, killed_on_error
 
 TARGET = "rtmp://push.example.net/live/key-of-the-target"
 OTHER = "srt://other.example.net:9000?streamid=key-of-the-other"
@@ -274,6 +274,19 @@ def test_new_target_whose_patch_was_lost_is_found_or_left(fleet: Fleet) -> None:
     assert len(fleet.sent()) == 1
 
 
+def test_change_whose_answer_was_lost_is_not_sent_again_where_it_arrived(fleet: Fleet) -> None:
+    fleet.write(stream(profiles=LADDER))
+    fleet.run("--apply", code=0)
+    fleet.write(stream(name='"patched-then-cut"', profiles=LADDER, multistream=PUSHED))
+    told = fleet.report("--apply", code=1)
+    assert told["applied"][0]["result"] == "unknown"
+    assert told["applied"][0]["reasons"][0].startswith("it may have arrived: ")
+    fleet.run("--apply", code=0)
+    fleet.run("--apply", code=0)
+    sent = [row["body"].keys() for row in fleet.api.log()[fleet.before :] if row["method"] == "PATCH"]
+    assert sent == [{"name"}, {"multistream"}], "the second run goes on behind what arrived"
+
+
 def test_active_stream_is_left_for_later(fleet: Fleet) -> None:
     fleet.write(stream(profiles=LADDER))
     fleet.run("--apply", code=0)
@@ -414,17 +427,17 @@ def test_ids_that_are_no_file(fleet: Fleet, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "said"),
     [
-        ("--status", "200"),
-        ("--observed", "x", "--apply", "--stream", "main"),
-        ("--observed", "x"),
-        ("--stream", "mian"),
+        (("--status", "200"), "--status and --bindings belong to an answer in a file; name the file with --observed"),
+        (("--observed", "x", "--apply", "--stream", "main"), "--observed talks to nobody, so it takes no --apply"),
+        (("--observed", "x"), "--observed has the answer about one stream; name it with --stream"),
+        (("--stream", "mian"), 'there is no stream "mian"; did you mean "main"?'),
     ],
 )
-def test_wrong_usage(fleet: Fleet, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage(fleet: Fleet, arguments: tuple[str, ...], said: str) -> None:
     fleet.write(stream())
-    fleet.run(*arguments, code=2)
+    assert fleet.run(*arguments, code=2) == f"error: {said}\n"
 
 
 def test_named_streams_only(fleet: Fleet) -> None:
@@ -450,10 +463,10 @@ def _until_posted(fleet: Fleet) -> None:
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda end: end.name)
 def test_killed_while_it_creates(fleet: Fleet, end: signal.Signals) -> None:
     fleet.write(stream(name='"made-then-silent"'))
-    process = _start(fleet, "--apply")
-    _until_posted(fleet)
-    process.send_signal(end)
-    output, _ = process.communicate(timeout=20)
+    with killed_on_error(_start(fleet, "--apply")) as process:
+        _until_posted(fleet)
+        process.send_signal(end)
+        output, _ = process.communicate(timeout=20)
     assert process.returncode != 0 and "Traceback" not in output
     assert fleet.ids() == {"main": {"id": None}}
     assert "stream main: unknown" in fleet.run("--apply", code=4)
@@ -462,9 +475,9 @@ def test_killed_while_it_creates(fleet: Fleet, end: signal.Signals) -> None:
 
 def test_two_at_once(fleet: Fleet) -> None:
     fleet.write(stream(name='"made-then-silent"'))
-    process = _start(fleet, "--apply")
-    _until_posted(fleet)
-    assert "error[streams-busy]" in fleet.run("--apply", code=1)
-    process.kill()
-    process.communicate(timeout=20)
+    with killed_on_error(_start(fleet, "--apply")) as process:
+        _until_posted(fleet)
+        assert "error[streams-busy]" in fleet.run("--apply", code=1)
+        process.kill()
+        process.communicate(timeout=20)
     assert fleet.sent() == ["POST /stream"]

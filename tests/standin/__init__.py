@@ -1,8 +1,10 @@
-"""The stand-in for the node that deploy tests run, and the table of flags that it is built with."""
+"""The stand-in for the node that deploy tests run: how it is built, with which flags, and set while it runs."""
 
 from __future__ import annotations
 
 import shutil
+import urllib.parse
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,3 +36,11 @@ def gcc_words(directory: Path, binary: Path, version: str = "0.9.1-standin") -> 
     (directory / HEADER).write_text(header(), encoding="utf-8")
     options = ["-static", "-O1", "-Wall", "-Werror", "-pthread", f"-I{directory}", f'-DSTANDIN_VERSION="{version}"']
     return ["gcc", *options, "-o", str(binary), *map(str, SOURCES), *LIBRARIES]
+
+
+def set_on_node(url: str, values: Mapping[str, str]) -> None:
+    """Set something on a node while it runs, as livepeer_cli does. Raises OSError when the node refuses."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    request = urllib.request.Request(url, urllib.parse.urlencode(values).encode(), headers)
+    with urllib.request.urlopen(request, timeout=10):
+        pass

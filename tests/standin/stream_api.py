@@ -26,6 +26,12 @@ from urllib.parse import unquote
 from tests.stream_api.support import RefusedError, StandIn
 
 PREFIX = "/api"
+LEFT_OPEN = {
+    *(("POST", f"made-{how}") for how in ("then-silent", "then-cut", "then-500", "without-id", "with-token")),
+    ("PATCH", "patched-then-cut"),
+}
+"""Changes that are carried out without a proper answer, by method and by the name in the body."""
+
 STREAM: dict[str, Any] = {"name": "main", "createdAt": 1, "isActive": False}
 Handler = BaseHTTPRequestHandler
 
@@ -72,7 +78,7 @@ class Service:
         return held.stored if stream_id in self.exact else held.get()
 
 
-def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
+def make_handler(service: Service, silence_seconds: float) -> type[Handler]:
     """The class that answers one connection."""
 
     class StreamApi(Handler):
@@ -87,9 +93,6 @@ def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
 
         def do_PATCH(self) -> None:
             self._answer("PATCH")
-
-        def do_DELETE(self) -> None:
-            self._answer("DELETE")
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -148,41 +151,39 @@ def make_handler(service: Service, refusal_seconds: float) -> type[Handler]:
                 return
             try:
                 with service.lock:
-                    self._do(method, stream_id, body, name)
+                    answer = self._done(method, stream_id, body)
             except KeyError:
                 self.reply(404, {"errors": ["not found"]})
             except RefusedError as refusal:
                 status, _, why = str(refusal).partition(" ")
                 self.reply(int(status), {"errors": [why]})
-
-        def _do(self, method: str, stream_id: str, body: Any, name: str) -> None:
-            if method == "POST" and not stream_id:
-                created = service.create(body)
-                if name in ("made-then-silent", "made-then-cut", "made-then-500", "made-without-id", "made-with-token"):
-                    self._made(name, created)
-                else:
-                    self.reply(201, created)
-            elif method == "PATCH":
-                service.patch(stream_id, body)
-                if name == "patched-then-cut":
-                    self.connection.close()
-                else:
-                    self.reply(204)
-            elif not stream_id:
-                self.reply(200, [held.get() for held in service.streams.values()])
             else:
-                self.reply(200, service.get(stream_id))
+                self._tell(method, name, *answer)
 
-        def _made(self, name: str, created: dict[str, Any]) -> None:
-            """Answers that leave open what became of a creation."""
+        def _done(self, method: str, stream_id: str, body: Any) -> tuple[int, Any]:
+            """Status and body of the answer to a request that was carried out."""
+            if method == "POST" and not stream_id:
+                return 201, service.create(body)
+            if method == "PATCH":
+                service.patch(stream_id, body)
+                return 204, None
+            if not stream_id:
+                return 200, [held.get() for held in service.streams.values()]
+            return 200, service.get(stream_id)
+
+        def _tell(self, method: str, name: str, status: int, found: Any) -> None:
+            """Answer, or leave open what became of a change."""
+            if (method, name) not in LEFT_OPEN:
+                self.reply(status, found)
+                return
             if name == "made-then-silent":
-                time.sleep(refusal_seconds)
+                time.sleep(silence_seconds)
             elif name == "made-then-500":
                 self.reply(500, {"errors": ["server error"]})
             elif name == "made-without-id":
-                self.reply(201, {key: value for key, value in created.items() if key != "id"})
+                self.reply(201, {key: value for key, value in found.items() if key != "id"})
             elif name == "made-with-token":
-                self.reply(201, {**created, "id": service.token})
+                self.reply(201, {**found, "id": service.token})
             self.close_connection = True
 
     return StreamApi
@@ -301,13 +302,17 @@ FAULTS: dict[str, Callable[[Any, Service], None]] = {
 """What can be wrong with an answer, by the id that is asked for, or by the name in the body of a request."""
 
 
+class _Server(ThreadingHTTPServer):
+    """One that lets many wait for a connection."""
+
+    request_queue_size = 256
+
+
 def serve(
-    token: str, certificate: Path | None, refusal_seconds: float, port: int = 0
+    token: str, certificate: Path | None, silence_seconds: float, port: int = 0
 ) -> tuple[ThreadingHTTPServer, str]:
     """A server that listens, and the address of its API."""
-    ThreadingHTTPServer.request_queue_size = 256
-    server = ThreadingHTTPServer(("127.0.0.1", port), make_handler(Service(token), refusal_seconds))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", port), make_handler(Service(token), silence_seconds))
     scheme = "http"
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

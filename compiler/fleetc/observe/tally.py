@@ -267,7 +267,7 @@ class Tally:
 
     def _add_to(self, shape: Shape, count: int) -> None:
         shape.count += count
-        if not shape.text:
+        if self.shapes.get((shape.text, shape.level)) is not shape:
             self.dropped_lines += count
 
 

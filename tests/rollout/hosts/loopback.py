@@ -20,7 +20,7 @@ import pytest
 
 from tests.farm_image import compile_standin
 from tests.keystores import key_file
-from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed
+from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 from tests.support import ROOT
 
 _RUN = secrets.token_hex(4)
@@ -136,11 +136,7 @@ class Loopback:
         self._others = {name: (next(ports), next(ports)) for name in NAMES[1:count]}
         self.write_fleet()
         self._write_secrets()
-        for key in ("host-key", "key"):
-            self._run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / key))
-        known = " ".join((directory / "host-key.pub").read_text().split()[:2])
-        lines = [f"[127.0.0.1]:{host.port} {known}\n" for host in self.hosts.values()]
-        (directory / "known-hosts").write_text("".join(lines))
+        write_keys(directory, self.hosts.values())
         for host in self.hosts.values():
             host.start(program, directory / "host-key", directory / "key.pub")
 

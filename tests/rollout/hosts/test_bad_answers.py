@@ -6,7 +6,6 @@ An answer that makes no sense is a host of which nobody knows what it runs, with
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from fleetc.rollout.reports.events import outcome_event
 from fleetc.rollout.reports.junit import as_junit
 from fleetc.rollout.reports.markdown import as_markdown
 from fleetc.rollout.reports.terminal import lines
+from tests.rollout.odd_answers import HUGE, JSON, places, with_other
 from tests.support import compiled_example
 
 BLUEPRINT = compiled_example("two-regions").blueprint
@@ -48,31 +48,6 @@ SOUND: dict[str, Any] = {
     END: {"format": 1, "ok": True, "switch": SWITCH, "seconds": 7},
     OBSERVE: {"format": 1, "ok": True, "state": {"release": A, "processes": [PROCESS], "newest": ""}},
 }  # fmt: skip
-
-WORDS = st.text(st.characters(codec=None), max_size=20) | st.sampled_from(["reverted", "healthy", "\x1b[31m", "\ud800"])
-NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -(10**400), math.inf, math.nan])
-JSON = st.recursive(
-    st.none() | st.booleans() | NUMBERS | WORDS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=4),
-    max_leaves=10,
-)
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """All places in an answer."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
-
-
-def with_other(answers: Mapping[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    """Answers with another value at one place."""
-    found: Any = json.loads(json.dumps(answers))
-    there = found
-    for key in path[:-1]:
-        there = there[key]
-    there[path[-1]] = value
-    assert isinstance(found, dict)
-    return found
 
 
 def judged(answers: Mapping[str, Any], journals: Path, failures: tuple[Event, ...] = ()) -> Outcome:
@@ -101,18 +76,6 @@ PLACES = [path for path in places(SOUND) if path]
 @given(st.sampled_from(PLACES), JSON)
 def test_no_answer_breaks_anything(tmp_path_factory: pytest.TempPathFactory, path: tuple[Any, ...], value: Any) -> None:
     judged(with_other(SOUND, path, value), tmp_path_factory.mktemp("journal"))
-
-
-HUGE = {
-    "10 MB of text": "x" * 10_000_000,
-    "10 MB of what is not visible": "\x1b" * 10_000_000,
-    "a million items": ["x"] * 1_000_000,
-    "a million objects": [{"node": "gate", "do": "start", "code": "c", "message": "m"}] * 200_000,
-    "a number of 400 digits": 10**400,
-    "no number": math.nan,
-    "bytes that are no text": "\udcff\udcfe\x00",
-    "an object": {"format": 2},
-}
 
 
 @pytest.mark.parametrize("what", HUGE)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback, spellings, texts_below
+from tests.support import killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -120,17 +121,17 @@ def follow(world: Loopback, lines: int | None, seconds: float, left: list[Path])
     Before it makes a directory of its own, nothing is there any more of the dead rollouts that `left` some.
     """
     world.forget()
-    rollout = world.start()
     end = None
-    while rollout.poll() is None and (end is None or time.monotonic() < end):
-        if set(leftovers(world)) - set(left):  # its own is there, so from now on no other is
-            assert not set(leftovers(world)) & set(left), "a directory of a dead rollout is still there"
-            assert processes_of(left) == []
-            left = []
-        look(world, rollout.pid)
-        if end is None and lines is not None and world.said().count(" changed: ") >= lines:
-            end = time.monotonic() + seconds
-        time.sleep(0.05)
+    with killed_on_error(world.start()) as rollout:
+        while rollout.poll() is None and (end is None or time.monotonic() < end):
+            if set(leftovers(world)) - set(left):  # its own is there, so from now on no other is
+                assert not set(leftovers(world)) & set(left), "a directory of a dead rollout is still there"
+                assert processes_of(left) == []
+                left = []
+            look(world, rollout.pid)
+            if end is None and lines is not None and world.said().count(" changed: ") >= lines:
+                end = time.monotonic() + seconds
+            time.sleep(0.05)
     return rollout
 
 
@@ -171,9 +172,9 @@ def finished(world: Loopback) -> None:
 
 def test_no_value_outlives_a_killed_rollout(loopback: Loopback) -> None:
     left = kill(loopback, count=3, seed=SEED)
-    rollout = follow(loopback, 1, 0, left)  # the secrets are in their place
-    rollout.send_signal(signal.SIGTERM)
-    assert rollout.wait(timeout=120) == 5, loopback.said()
+    with killed_on_error(follow(loopback, 1, 0, left)) as rollout:  # the secrets are in their place
+        rollout.send_signal(signal.SIGTERM)
+        assert rollout.wait(timeout=120) == 5, loopback.said()
     finished(loopback)
 
 
@@ -181,17 +182,17 @@ def test_without_memory_a_warning_says_where_values_lie(loopback: Loopback) -> N
     disk = loopback.directory / "no-memory"
     disk.mkdir(mode=0o700)
     hidden = ["unshare", "--mount", "sh", "-c", f'mount --bind {disk} /dev/shm && exec "$@"', "sh"]
-    rollout = loopback.start(*hidden, XDG_RUNTIME_DIR=str(disk))
-    while rollout.poll() is None and "warning: " not in loopback.said():
-        time.sleep(0.05)
     found: list[int] = []
-    while rollout.poll() is None and not found:
-        with suppress(FileNotFoundError):
-            for values in loopback.temporary.glob("fleetc-private-*/*/values.json"):
-                found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
-    assert found == [0o600, 0o700]
-    rollout.send_signal(signal.SIGTERM)
-    assert rollout.wait(timeout=120) in (1, 5), loopback.said()
+    with killed_on_error(loopback.start(*hidden, XDG_RUNTIME_DIR=str(disk))) as rollout:
+        while rollout.poll() is None and "warning: " not in loopback.said():
+            time.sleep(0.05)
+        while rollout.poll() is None and not found:
+            with suppress(FileNotFoundError):
+                for values in loopback.temporary.glob("fleetc-private-*/*/values.json"):
+                    found = [stat.S_IMODE(path.stat().st_mode) for path in (values, values.parent)]
+        assert found == [0o600, 0o700]
+        rollout.send_signal(signal.SIGTERM)
+        assert rollout.wait(timeout=120) in (1, 5), loopback.said()
     assert "warning: neither XDG_RUNTIME_DIR nor /dev/shm is a directory in memory" in loopback.said()
     assert leftovers(loopback) == [] and list(disk.iterdir()) == []
 

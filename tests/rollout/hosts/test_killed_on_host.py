@@ -18,6 +18,7 @@ import pytest
 from fleetc.rollout.hosts.journal import to_read
 from tests.rollout.hosts.loopback import CANARIES, Loopback, loopback
 from tests.rollout.hosts.test_controller_secrets import leftovers, places_outside_memory, processes_of
+from tests.support import killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -57,8 +58,8 @@ class Killed:
 
     def roll_out(self, *options: str, code: int = 0) -> None:
         """A rollout to its end; afterwards no run left anything, and the host has the release whole."""
-        rollout = self.world.start(options=options)
-        assert rollout.wait(timeout=120) == code, self.world.said()
+        with killed_on_error(self.world.start(options=options)) as rollout:
+            assert rollout.wait(timeout=120) == code, self.world.said()
         assert leftovers(self.world) == []
         assert self.runs() == self.price
         run = to_read(self.journal.parent, "loopback").history.runs[-1]
@@ -106,8 +107,8 @@ def test_fleetc_that_is_killed_around_a_line(killed: Killed, where: str) -> None
     moment, line = where.split()
     before = killed.runs()
     killed.release()
-    rollout = killed.world.start(program=("-c", KILLED, f"{line} {moment}"))
-    assert rollout.wait(timeout=120) == -signal.SIGKILL, killed.world.said()
+    with killed_on_error(killed.world.start(program=("-c", KILLED, f"{line} {moment}"))) as rollout:
+        assert rollout.wait(timeout=120) == -signal.SIGKILL, killed.world.said()
     killed.is_quiet()
     assert killed.runs() == (killed.price if line in ("host", "end") else before)
     broken = to_read(killed.journal.parent, "loopback").history.broken_off
@@ -120,14 +121,14 @@ def test_other_processes_that_are_killed_in_the_switch(killed: Killed, who: str)
     """Ansible, or the program on the host, once the switch has begun."""
     before = killed.runs()
     killed.release()
-    rollout = killed.world.start()
     switch = killed.world.host / "var-lib/fleetc/switch.json"
-    while not switch.exists() or json.loads(switch.read_text()).get("phase") not in ("switching", "watching"):
-        assert rollout.poll() is None, killed.world.said()
-        time.sleep(0.01)
-    mark = str(killed.world.directory) if who == "ansible-playbook" else "carry-out"
-    subprocess.run(["pkill", "-KILL", "-f", "--", f"{who}.*{mark}"], check=True)
-    assert rollout.wait(timeout=120) in (4, 5), killed.world.said()
+    with killed_on_error(killed.world.start()) as rollout:
+        while not switch.exists() or json.loads(switch.read_text()).get("phase") not in ("switching", "watching"):
+            assert rollout.poll() is None, killed.world.said()
+            time.sleep(0.01)
+        mark = str(killed.world.directory) if who == "ansible-playbook" else "carry-out"
+        subprocess.run(["pkill", "-KILL", "-f", "--", f"{who}.*{mark}"], check=True)
+        assert rollout.wait(timeout=120) in (4, 5), killed.world.said()
     killed.is_quiet()
     assert "Traceback" not in killed.world.said()
     if who != "ansible-playbook":

@@ -11,9 +11,7 @@ import shlex
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 
@@ -33,8 +31,7 @@ class World(Loopback):
     """A host whose preflight finds nothing, and what people have beside fleetc: a repository, a node to run Ansible."""
 
     def __init__(self, directory: Path) -> None:
-        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), SoundChain)
-        threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
+        self.chain = SoundChain({})
         super().__init__(directory)
         self.broker = socket.create_server(("127.0.0.1", 0))
         self.price = ""
@@ -90,13 +87,11 @@ class World(Loopback):
         return f"-maxPricePerUnit={self.price}\0".encode() in words
 
     def environment(self) -> dict[str, str]:
-        port = self.chain.server_address[1]
-        return {**super().environment(), "LOOPBACK_RPC_URL": f"http://127.0.0.1:{port}/{CANARIES['rpc']}"}
+        return {**super().environment(), "LOOPBACK_RPC_URL": f"{self.chain.url}/{CANARIES['rpc']}"}
 
     def close(self) -> None:
         self.broker.close()
-        self.chain.shutdown()
-        self.chain.server_close()
+        self.chain.close()
         super().close()
 
 

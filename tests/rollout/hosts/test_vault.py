@@ -16,15 +16,28 @@ pytestmark = pytest.mark.usefixtures("processes")
 TEXT = 'fleet_vault:\n  stream_token: "tok-0123456789"\n  other: value-9876543210\n'
 
 
-@pytest.fixture
-def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An encrypted file, and its password beside it; the working directory is a checkout with a trap."""
-    (tmp_path / "password").write_text("opens it\n")
-    file = tmp_path / "vault.yml"
+PASSWORD = "opens it\n"
+
+
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The text as Ansible encrypts it."""
+    place = tmp_path_factory.mktemp("vault")
+    (place / "password").write_text(PASSWORD)
+    file = place / "vault.yml"
     file.write_text(TEXT)
     words = [sys.executable, "-m", "ansible", "vault", "encrypt", str(file)]
-    subprocess.run([*words, "--vault-password-file", str(tmp_path / "password")], check=True, capture_output=True)
-    assert file.read_text().startswith("$ANSIBLE_VAULT;")
+    subprocess.run([*words, "--vault-password-file", str(place / "password")], check=True, capture_output=True)
+    return file.read_text()
+
+
+@pytest.fixture
+def vault(encrypted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An encrypted file, and its password beside it; the working directory is a checkout with a trap."""
+    (tmp_path / "password").write_text(PASSWORD)
+    file = tmp_path / "vault.yml"
+    file.write_text(encrypted)
+    assert encrypted.startswith("$ANSIBLE_VAULT;")
     trap = tmp_path / "checkout"
     trap.mkdir()
     (trap / "ansible.cfg").write_text(f"[defaults]\nvault_password_file = {tmp_path}/trap\n")

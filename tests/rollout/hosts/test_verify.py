@@ -8,22 +8,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.chain import sound_chain
+from tests.chain import SoundChain
 from tests.rollout.hosts.loopback import CANARIES, PAYER, Loopback
 from tests.sshd_host import SshdHost, needed
+from tests.standin import set_on_node
+from tests.support import killed_on_error
 
 pytestmark = pytest.mark.usefixtures("processes")
-
-ENCODED = "application/x-www-form-urlencoded"
 
 
 class Verified(Loopback):
@@ -31,8 +30,7 @@ class Verified(Loopback):
 
     def __init__(self, directory: Path) -> None:
         self.registered: dict[str, str] = {}
-        self.chain = ThreadingHTTPServer(("127.0.0.1", 0), sound_chain(self.registered))
-        threading.Thread(target=self.chain.serve_forever, args=(0.05,), daemon=True).start()
+        self.chain = SoundChain(self.registered)
         super().__init__(directory, 2)
         self.register(f"https://two.example.net:{self._others['two'][0]}")
         self.change("http_ingest = false", "http_ingest = false\nmonitor = true")
@@ -44,19 +42,18 @@ class Verified(Loopback):
 
     def close(self) -> None:
         super().close()
-        self.chain.shutdown()
-        self.chain.server_close()
+        self.chain.close()
 
     def register(self, address: str) -> None:
         """Have the chain have this service address of the orchestrator."""
         self.registered[PAYER] = address
 
     def environment(self) -> dict[str, str]:
-        address = f"http://127.0.0.1:{self.chain.server_address[1]}/{CANARIES['rpc']}"
+        address = f"{self.chain.url}/{CANARIES['rpc']}"
         return {**super().environment(), "LOOPBACK_RPC_URL": urllib.parse.quote(address, safe=":/")}
 
     def deploy(self) -> None:
-        with self.start() as rollout:
+        with killed_on_error(self.start()) as rollout:
             assert rollout.wait(120) == 0, self.said()
 
     def verify(self, *options: str) -> subprocess.CompletedProcess[str]:
@@ -76,17 +73,19 @@ class Verified(Loopback):
         found = json.loads(done.stdout)["diagnostics"]
         return done.returncode, sorted((one["code"], one["primary"]["path"]) for one in found)
 
-    def ill(self, words: str) -> None:
-        """What the gateway suffers from, from now on."""
+    @contextmanager
+    def ill(self, words: str) -> Iterator[None]:
+        """What the gateway suffers from, for a block."""
         (data,) = (self.host / "var-lib/livepeer").glob("gate*")
         (data / "standin-ill").write_text(words)
+        try:
+            yield
+        finally:
+            (data / "standin-ill").write_text("")
 
     def tell(self, path: str, **form: str) -> None:
         """Set something on the gateway while it runs, as somebody with livepeer_cli does."""
-        url = f"http://127.0.0.1:{self._ports['cli']}{path}"
-        request = urllib.request.Request(url, urllib.parse.urlencode(form).encode(), {"Content-Type": ENCODED})
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            assert answer.status == 200
+        set_on_node(f"http://127.0.0.1:{self._ports['cli']}{path}", form)
 
 
 @pytest.fixture(scope="module")
@@ -108,61 +107,59 @@ def test_what_was_just_rolled_out_is_as_reviewed(fleet: Verified) -> None:
 
 
 def test_the_form_of_the_documentation_is_understood(fleet: Verified) -> None:
-    fleet.ill("documented")
-    assert fleet.found() == (0, [])
-    fleet.ill("")
+    with fleet.ill("documented"):
+        assert fleet.found() == (0, [])
 
 
 def test_what_somebody_set_while_it_runs_is_found(fleet: Verified) -> None:
-    fleet.tell("/setBroadcastConfig", maxPricePerUnit="1400", pixelsPerUnit="1")
-    fleet.tell("/setMaxSessions", maxSessions="11")
     found = [("set-at-run-time", "gateways.gate"), ("set-at-run-time", "gateways.gate.max_price")]
-    assert fleet.found() == (1, found)
-    fleet.tell("/setBroadcastConfig", maxPricePerUnit="3000", pixelsPerUnit="2")
-    fleet.tell("/setMaxSessions", maxSessions="10")
+    try:
+        fleet.tell("/setBroadcastConfig", maxPricePerUnit="1400", pixelsPerUnit="1")
+        fleet.tell("/setMaxSessions", maxSessions="11")
+        assert fleet.found() == (1, found)
+    finally:
+        fleet.tell("/setBroadcastConfig", maxPricePerUnit="3000", pixelsPerUnit="2")
+        fleet.tell("/setMaxSessions", maxSessions="10")
     assert fleet.found() == (0, [])
-
-
-ILL: dict[str, list[tuple[str, str]]] = {
-    f"account=0x{'9' * 40},pool=none,version=0.8.0": [
-        ("gateway-finds-nobody", "gateways.gate"), ("other-account", "gateways.gate.wallet"),
-        ("other-program-release", "gateways.gate"),
-    ],
-    "chain=5,deposit=0,unpaid=3": [
-        ("deposit-low", "wallets.payer"), ("other-chain", "fleet.network"), ("payments-failing", "gateways.gate"),
-    ],
-}  # fmt: skip
 
 
 def test_the_chain_is_believed_about_a_service_address_whatever_the_node_says(fleet: Verified) -> None:
     right, path = fleet.registered[PAYER], "orchestrators.orch-two.service"
-    fleet.register("https://elsewhere.example.net:8935")
-    assert fleet.found() == (1, [("other-service-address", path)])
-    fleet.register("")
-    assert fleet.found() == (1, [("other-service-address", path)])
-    fleet.register(right)
+    try:
+        for address in ("https://elsewhere.example.net:8935", ""):
+            fleet.register(address)
+            assert fleet.found() == (1, [("other-service-address", path)]), address
+    finally:
+        fleet.register(right)
 
 
-@pytest.mark.parametrize("words", ILL)
-def test_what_a_node_says_of_itself_is_found(words: str, fleet: Verified) -> None:
-    fleet.ill(words)
-    assert fleet.found() == (1, ILL[words])
-    fleet.ill("")
+def test_what_a_node_says_of_itself_is_found(fleet: Verified) -> None:
+    found = [
+        ("deposit-low", "wallets.payer"),
+        ("gateway-finds-nobody", "gateways.gate"),
+        ("other-account", "gateways.gate.wallet"),
+        ("other-chain", "fleet.network"),
+        ("other-program-release", "gateways.gate"),
+        ("payments-failing", "gateways.gate"),
+    ]
+    with fleet.ill(f"account=0x{'9' * 40},pool=none,version=0.8.0,chain=5,deposit=0,unpaid=3"):
+        assert fleet.found() == (1, found)
 
 
 def test_a_node_that_hangs_is_unknown(fleet: Verified) -> None:
-    fleet.ill("hang")
-    code, found = fleet.found()
+    with fleet.ill("hang"):
+        code, found = fleet.found()
     assert code == 4 and set(found) == {("not-answered", "gateways.gate")}
-    fleet.ill("")
 
 
 def test_files_that_were_changed_and_a_node_that_ended_are_found(fleet: Verified) -> None:
     (unit,) = (fleet.host / "opt/fleetc/releases").glob("*/gate/*.y*ml")
     text = unit.read_bytes()
-    unit.write_bytes(text + b"# by hand\n")
-    assert fleet.found() == (1, [("changed-on-host", "gateways.gate")])
-    unit.write_bytes(text)
+    try:
+        unit.write_bytes(text + b"# by hand\n")
+        assert fleet.found() == (1, [("changed-on-host", "gateways.gate")])
+    finally:
+        unit.write_bytes(text)
     pid = fleet.hosts["two"].node()
     assert pid
     subprocess.run(["kill", "-9", str(pid)], check=True)

@@ -1,6 +1,6 @@
 """Hosts whose answers are given, for tests of everything that `fleetc verify` does with them.
 
-In: findings by look. Out: a `Fleet` in whose place the command asks and judges.
+In: findings by look. Out: `GivenHosts`, in whose place the command asks and judges.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from fleetc.rollout.verify.judge import Verdict
 from tests.rollout.verify.looks import EVERY_DAY, FACTS
 
 
-class Fleet:
-    """What the hosts show at each look; after the last one somebody interrupts. Each look takes a minute."""
+class GivenHosts:
+    """A stand-in for hosts and the verdict on them: what is found at each look, which takes a minute.
+
+    After the last look somebody interrupts.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looks: list[tuple[Found, ...]] = [EVERY_DAY]

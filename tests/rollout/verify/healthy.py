@@ -31,8 +31,9 @@ ELSEWHERE = "404 page not found\n"
 
 
 class World:
-    """What everybody of a fleet answers: `hosts` by name, `answers` by host and question, `public` by URL.
+    """A stand-in for the hosts of a fleet and all that runs there.
 
+    What everybody answers: `hosts` by name, `answers` by host and question, `public` by URL.
     An answer of a node is a status and a body, which is text or anything else that JSON can write.
     """
 

@@ -19,7 +19,7 @@ from fleetc.pipeline import Compiled
 from fleetc.rollout.verify.diagnostics import diagnostics_of
 from fleetc.rollout.verify.judge import Verdict
 from fleetc.rollout.verify.textfile import textfile
-from tests.rollout.hosts.test_bad_answers import HUGE, JSON, places
+from tests.rollout.odd_answers import HUGE, JSON, places, with_other
 from tests.rollout.verify.healthy import World
 from tests.support import compiled_example, example_sources
 
@@ -45,12 +45,6 @@ def shown(fleet: str, compiled: Compiled, world: World) -> Verdict:
     return verdict
 
 
-def with_other(whole: Any, path: tuple[Any, ...], value: Any) -> None:
-    for key in path[:-1]:
-        whole = whole[key]
-    whole[path[-1]] = value
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(FLEETS), st.data())
 def test_no_answer_of_a_host_breaks_anything(fleet: str, data: st.DataObject) -> None:
@@ -58,7 +52,7 @@ def test_no_answer_of_a_host_breaks_anything(fleet: str, data: st.DataObject) ->
     world = World(compiled)
     host = data.draw(st.sampled_from(sorted(world.hosts)))
     path = data.draw(st.sampled_from([path for path in places(world.hosts[host]) if path]))
-    with_other(world.hosts[host], path, data.draw(JSON))
+    world.hosts[host] = with_other(world.hosts[host], path, data.draw(JSON))
     shown(fleet, compiled, world)
 
 
@@ -72,7 +66,7 @@ def test_no_answer_of_a_node_breaks_anything(fleet: str, documented: bool, data:
     inner = [path for path in places(body) if path]
     changes_part: bool = data.draw(st.booleans())
     if inner and changes_part:
-        with_other(body, data.draw(st.sampled_from(inner)), data.draw(JSON))
+        world.answers[name] = (status, with_other(body, data.draw(st.sampled_from(inner)), data.draw(JSON)))
     else:
         world.answers[name] = (status or 200, data.draw(TEXTS | JSON))
     shown(fleet, compiled, world)
@@ -83,7 +77,7 @@ def test_huge_and_odd_values_everywhere(what: str) -> None:
     compiled = compiled_example("dual-onchain")
     for path in [path for path in places(World(compiled).hosts["gpu"]) if path]:
         world = World(compiled)
-        with_other(world.hosts["gpu"], path, HUGE[what])
+        world.hosts["gpu"] = with_other(world.hosts["gpu"], path, HUGE[what])
         shown("dual-onchain", compiled, world)
 
 

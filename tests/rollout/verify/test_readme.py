@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rollout.verify.given import Fleet
+from tests.rollout.verify.given import GivenHosts
 from tests.rollout.verify.looks import found
 from tests.support import fleetc
 from tests.test_docs import README, blocks
@@ -29,7 +29,7 @@ def test_commands_of_the_readme_say_what_it_shows(tmp_path: Path, monkeypatch: p
     (shown,) = [content for words, content in blocks(README, "text") if words == "verify"]
     (tmp_path / "fleet.toml").write_text(whole, encoding="utf-8")
     assert fleetc("compile", cwd=tmp_path).returncode == 0
-    fleet = Fleet(monkeypatch)
+    fleet = GivenHosts(monkeypatch)
     monkeypatch.setattr("fleetc.online.public.ask_public", lambda urls: {})
     monkeypatch.setattr("fleetc.rollout.verify.public.findings", lambda *_: ())
     lines = [shlex.split(line, comments=True) for line in script.splitlines()]
