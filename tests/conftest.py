@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ from hypothesis import settings
 
 settings.register_profile("no-clock", deadline=None)  # machines are noisy
 settings.load_profile("no-clock")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; what tests start would too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 4 * 2**30
