@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -219,3 +221,12 @@ def test_spec_with_errors_is_formatted_all_the_same(tmp_path: Path) -> None:
     spec.write_text("spec=1\nnonsense=2\n")
     assert fleetc("fmt", spec).returncode == 0
     assert spec.read_text() == "spec = 1\nnonsense = 2\n"
+
+
+@pytest.mark.usefixtures("processes")
+def test_editors_send_a_spec_and_get_it_back(tmp_path: Path) -> None:
+    words = [sys.executable, "-I", "-m", "fleetc", "fmt", "-"]
+    for sent, code, got in (("spec=1\r\n", 0, "spec = 1\n"), ("a = [", 1, "")):
+        done = subprocess.run(words, input=sent.encode(), capture_output=True, cwd=tmp_path, timeout=60, check=False)
+        assert (done.returncode, done.stdout.decode()) == (code, got)
+        assert (b"stdin:1:6" in done.stderr) == bool(code)

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
 from fleetc.cli.output import files_failure, message, plain
-from fleetc.cli.working import load_settings, read_sources
+from fleetc.cli.working import STDIN, load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.text import leaks
 
@@ -31,7 +31,8 @@ def fmt(
 ) -> None:
     """Format a spec: order, spacing, quotes of keys. Comments stay, and what it means stays.
 
-    Tables come in the order of the reference. Blank lines and comments keep together what you grouped.
+    Tables come in the order of the reference. Blank lines and comments keep together what you grouped. SPEC may be -
+    for standard input: then the text goes to standard output.
     """
     from fleetc.disk import files
     from fleetc.formatting import formatted
@@ -39,7 +40,7 @@ def fmt(
     from fleetc.toml.document import Source
 
     settings = load_settings(spec, overlay=overlay)
-    sources = read_sources(spec, settings, Format.text)
+    sources = read_sources(spec, settings, Format.text, stdin=True)
     after: list[Source] = []
     for source in sources:
         text, problems = formatted(source)
@@ -53,6 +54,9 @@ def fmt(
             sys.stdout.writelines(plain(line) + "\n" for line in _difference(old, new))
             message(f"{old.name} is not formatted; run fleetc fmt {old.name}")
         raise typer.Exit(PROBLEMS if changed else 0)
+    if spec == STDIN:
+        sys.stdout.write(after.pop(0).text)
+        sources.pop(0)
     try:
         names = files.write_sources(sources, after, settings.max_spec_mib * 1024 * 1024)
     except files.FilesError as failure:
