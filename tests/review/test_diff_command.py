@@ -65,7 +65,7 @@ def test_rendered_tree_is_what_a_spec_is_compared_with(folder: Path) -> None:
     done = fleetc("diff", folder)
     assert done.returncode == 0, done.stderr
     assert "argument -maxSessions: 4 -> 3" in done.stdout
-    assert f"{folder}/fleet.toml:19:16" in done.stdout
+    assert f"{folder}/fleet.toml:29:16" in done.stdout
     assert fleetc("diff", folder, "--exit-code").returncode == 1
     (folder / "fleet.toml").write_text(DEMO, encoding="utf-8")
     same = fleetc("diff", folder, "--exit-code")
