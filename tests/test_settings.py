@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "deploy --plan": ("deploy", "--plan", "plan.json"),
     "rollback": ("rollback",),
     "preflight": ("preflight",),
+    "todo --observe": ("todo", "--observe"),
     "verify": ("verify", "--no-public"),
 }
 

@@ -28,6 +28,9 @@ def fleet(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Roll
 def test_hosts_with_all_that_they_need(fleet: Rollout) -> None:
     done = fleet.fleetc("preflight", str(fleet.directory), *SKIPPED)
     assert (done.returncode, done.stdout) == (0, "3 hosts asked: nothing keeps the release from running\n"), done.stderr
+    owed = fleet.fleetc("todo", str(fleet.directory), "--observe").stdout
+    assert "Who funds accounts\n" in owed and "Who manages names\n" in owed, "no host can look at that"
+    assert "Who runs the hosts\n" not in owed and "Who keeps the keys\n" not in owed
 
 
 def test_hosts_ask_the_chain(fleet: Rollout) -> None:

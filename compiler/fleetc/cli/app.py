@@ -27,6 +27,7 @@ from fleetc.cli import (
     schema,
     show,
     streams,
+    todo,
     upgrade,
     verify,
     why,
@@ -70,6 +71,7 @@ app.command()(upgrade.upgrade)
 app.command()(schema.schema)
 app.command()(streams.streams)
 app.command()(plan.plan)
+app.command()(todo.todo)
 app.command()(preflight.preflight)
 app.command()(deploy.deploy)
 app.command()(rollback.rollback)

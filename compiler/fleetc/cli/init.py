@@ -21,7 +21,7 @@ from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.starter import CiService
 from fleetc.cli.working import load_settings, read_sources
-from fleetc.messages.forms import Format
+from fleetc.messages.forms import Format, written
 from fleetc.toml.document import Source
 
 _RunOption = Annotated[
@@ -162,17 +162,19 @@ def _specs(
         except ValueError:
             wrong_usage("--host takes NAME=ADDRESS or NAME=ADDRESS/PUBLIC, such as edge=203.0.113.10/gate.example.net")
     text = first_spec(answers)
-    _need_sound(Source(files.SPEC_NAME, text), spec)
+    _need_sound(Source(files.SPEC_NAME, text))
     return {files.SPEC_NAME: text}
 
 
-def _need_sound(source: Source, spec: Path) -> None:
+def _need_sound(source: Source) -> None:
     """Exit where answers make no sound spec, such as an address that is none."""
+    from fleetc.messages.locate import locate
     from fleetc.pipeline import check_spec
 
     checked = check_spec([source])
     if checked.fleet is None:
-        report(checked, [source], load_settings(spec.parent), Format.text, always=True)
+        found = locate(checked.diagnostics, [source], checked.document)
+        typer.echo(written(Format.text, found, [source], checked.document), err=True, nl=False)
         message("nothing was written: correct the answers that the spec above is made of")
         raise typer.Exit(PROBLEMS)
 

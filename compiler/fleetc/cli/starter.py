@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from fleetc.text.encoders import posix_word, yaml_string
+from fleetc.text.encoders import readable_word, yaml_string
 from fleetc.version import __version__
 
 ATTRIBUTES, IGNORED = ".gitattributes", ".gitignore"
@@ -121,9 +121,6 @@ def _gitlab_secrets(names: Sequence[str]) -> str:
 _SECRETS = {CiService.github: _github_secrets, CiService.gitlab: _gitlab_secrets}
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./+@%-]+")
-
-
 def next_commands(directory: str, written: Sequence[str]) -> list[str]:
     """What to run next, as shell lines."""
     place = "" if directory == "." else f" {_word(directory)}"
@@ -132,5 +129,4 @@ def next_commands(directory: str, written: Sequence[str]) -> list[str]:
 
 
 def _word(path: str) -> str:
-    word = f"./{path}" if path.startswith("-") else path
-    return word if _PLAIN.fullmatch(word) else posix_word(word)
+    return readable_word(f"./{path}" if path.startswith("-") else path)

@@ -14,7 +14,7 @@ from fleetc.emit.draft import Draft
 from fleetc.emit.fleet_page import streams
 from fleetc.emit.fleet_page.avatars import caller_rows, image_rows, slot_row, stack_row
 from fleetc.emit.fleet_page.cells import cell
-from fleetc.emit.fleet_page.hosts import host_row, need_rows, node_row, port_rows, price_rows, secret_rows
+from fleetc.emit.fleet_page.hosts import host_row, node_row, port_rows, price_rows, secret_rows, task_lists
 from fleetc.emit.fleet_page.market import market_view
 from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole
 from fleetc.emit.fleet_page.watching import monitoring_view
@@ -56,7 +56,7 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         "hosts": [host_row(host, mark) for host in blueprint.hosts],
         "nodes": [node_row(host, service, mark) for host, service in pairs],
         "ports": [found for host in blueprint.hosts for found in port_rows(host, mark)],
-        "needs": [found for host in blueprint.hosts for found in need_rows(host, mark)],
+        "tasks": list(task_lists(blueprint, mark)),
         "prices": [found for _, service in pairs for found in price_rows(service, mark)],
         **market_view(blueprint, mark),
         "stream_api": streams.api_rows(blueprint.stream_api, mark),

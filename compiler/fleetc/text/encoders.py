@@ -211,6 +211,14 @@ def posix_word(value: str) -> str:
     return "'" + value.replace("'", "'\"'\"'") + "'"
 
 
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:@%+-]+")
+
+
+def readable_word(value: str) -> str:
+    """One word of a POSIX shell command for people to copy: without quotes where it needs none."""
+    return value if _PLAIN_WORD.fullmatch(value) and not value.startswith("-") else posix_word(value)
+
+
 # --- YAML and Ansible -----------------------------------------------------------------------------
 
 # Surrogates never reach the table, so it can do without them.

@@ -6,9 +6,11 @@ In: parts of the blueprint. Out: rows for the template, with the origins of each
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
+from itertools import groupby
+from operator import attrgetter, itemgetter
 
-from fleetc.blueprint.blueprint import HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
+from fleetc.blueprint.tasks import tasks_of
 from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import Word
@@ -82,13 +84,16 @@ def price_rows(service: Service, mark: Mark) -> Iterator[object]:
         yield mark(cells, given(service.table, service.name), price.origin)
 
 
-def need_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
-    """What people provide on a host before its first rollout, and for which of its nodes; for all without any."""
-    for need in host.needs:
-        if need.words:
-            nodes = [cell(node) for node in need.nodes]
-            subject = cell(need.subject) if need.subject else ""
-            yield mark((cell(host.name), text(need.words), subject, nodes), need.origin, given("hosts", host.name))
+def task_lists(blueprint: Blueprint, mark: Mark) -> Iterator[object]:
+    """What each person provides before the first rollout: who it is, and the tasks."""
+    for who, tasks in groupby(tasks_of(blueprint), attrgetter("who")):
+        rows = []
+        for task in tasks:
+            nodes = [cell(node) for node in task.nodes]
+            parts = (cell(part) if part else "" for part in (task.host, task.subject, task.command))
+            host, subject, command = parts
+            rows.append(mark((host, text(task.words), subject, command, nodes), *task.origins))
+        yield text(who), rows
 
 
 def secret_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:

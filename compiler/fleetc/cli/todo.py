@@ -1,0 +1,108 @@
+"""`fleetc todo`: what people still have to provide before a rollout.
+
+In: a spec, and with `--observe` what its hosts say. Out: tasks by who can do them, each with a command to copy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fleetc.cli.options import (
+    HERE,
+    PROBLEMS,
+    ForksOption,
+    LimitOption,
+    OverlayOption,
+    ReportOption,
+    SpecArgument,
+    WorkerOption,
+)
+from fleetc.cli.output import plain, wrong_usage
+from fleetc.cli.rolling import failures, tell_findings
+from fleetc.cli.working import compile_or_exit, load_settings
+from fleetc.messages.forms import Format, ReportFormat
+
+if TYPE_CHECKING:
+    from fleetc.blueprint.tasks import Task
+
+
+def todo(
+    spec: SpecArgument = HERE,
+    overlay: OverlayOption = None,
+    observe: Annotated[
+        bool, typer.Option("--observe", help="Ask the hosts, and leave out what they have already.")
+    ] = False,
+    limit: LimitOption = None,
+    forks: ForksOption = None,
+    worker: WorkerOption = None,
+    form: ReportOption = ReportFormat.text,
+) -> None:
+    """List what people provide before the first rollout, each with a command.
+
+    With --observe, hosts say what they lack; exits 1 if that keeps a release from running. What nobody there can look
+    at stays in the list: names, accounts and logins.
+    """
+    from fleetc.blueprint.tasks import tasks_of
+
+    if not observe and (forks is not None or worker is not None):
+        wrong_usage("--forks and --worker are about asking hosts; add --observe")
+    settings = load_settings(spec, overlay=overlay, forks=forks, worker=worker)
+    told = Format(form)
+    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    tree, blueprint = compiled.tree, compiled.blueprint
+    assert tree is not None and blueprint is not None  # noqa: S101  # it compiled
+    from fleetc.rollout.hosts.rolling import Stated, hosts_of
+
+    with failures():
+        hosts = hosts_of(blueprint, tuple(limit or ()))
+    here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
+    tasks = [task for task in tasks_of(blueprint) if task.host in hosts or (not task.host and here & {*task.nodes})]
+    missing = False
+    if observe:
+        from fleetc.rollout.findings import UNREACHABLE
+        from fleetc.rollout.hosts.preflight import preflight
+        from fleetc.rollout.hosts.progress import progress
+
+        with failures(), progress(sys.stderr) as show:
+            findings = preflight(tree, blueprint, settings, hosts, show, Stated())
+        silent = {one.host for one in findings if one.code == UNREACHABLE}
+        tasks = [task for task in tasks if task.host in silent or not _is_known(task)]
+        if findings:
+            missing = tell_findings(findings, spec, settings, blueprint, Format.text)
+    if told is Format.json:
+        typer.echo(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2))
+    else:
+        typer.echo("\n".join(map(plain, _lines(tasks))) if tasks else "nothing is left to do that fleetc knows of")
+    if missing:
+        raise typer.Exit(PROBLEMS)
+
+
+def _is_known(task: Task) -> bool:
+    """Whether a host, or this machine, has said how it is with a task."""
+    return task.asked or (task.variable != "" and bool(os.environ.get(task.variable)))
+
+
+def _as_value(task: Task) -> dict[str, Any]:
+    keys = ("who", "host", "words", "subject", "command")
+    return {key: getattr(task, key) for key in keys} | {"nodes": list(task.nodes)}
+
+
+def _lines(tasks: Sequence[Task]) -> Iterable[str]:
+    for who, some in groupby(tasks, attrgetter("who")):
+        yield who
+        for task in some:
+            host = f"{task.host}: " if task.host else ""
+            subject = f": {task.subject}" if task.subject else ""
+            nodes = f", for {', '.join(task.nodes)}" if task.nodes else ""
+            yield f"  {host}{task.words}{subject}{nodes}"
+            if task.command:
+                yield f"      {task.command}"
+        yield ""
