@@ -64,7 +64,11 @@ def test_a_supplier_goes_first_where_its_own_host_has_a_gateway_too(supplier: st
     """Both hosts have a gateway; that of the second buys from the first, whatever their names are."""
     text = example("demo").replace("hosts.studio", f"hosts.{supplier}").replace('"studio"', f'"{supplier}"')
     host = '[hosts.c-edge]\naddress = "192.0.2.20"\nruntime = "docker"\n\n'
-    gateway = text[text.index("[gateways.gate]") :].replace(".gate]", ".b-gate]").replace(f'"{supplier}"', '"c-edge"')
+    gateway = (
+        text[text.index("[gateways.gate]") : text.index("[orchestrators.orch]")]
+        .replace(".gate]", ".b-gate]")
+        .replace(f'"{supplier}"', '"c-edge"')
+    )
     text = text.replace("[orchestrators.orch]", host + "[orchestrators.orch]") + "\n" + gateway
     assert order_of(text) == (supplier, "c-edge")
 
