@@ -82,7 +82,7 @@ async function withoutScript(browser) {
   const { context, page, seen } = await open(browser, "mixed", { javaScriptEnabled: false });
   const result = {
     filter: await page.locator("#filter").isVisible(),
-    tally: await page.locator("#tally li").count(),
+    tally: await page.locator("#tally [data-class]").count(),
     effects: await page.locator(".effects li").first().isVisible(),
     before: await page.locator(".why").first().isVisible(),
   };

@@ -175,6 +175,8 @@ def mixed() -> Review:
                     "port 5935 of us-edge, through which anyone can move funds, was open to the host alone and is "
                     "now open to every address",
                     Decimal(1),
+                    weight="critical",
+                    headline="Opens the administration port (5935) of us-live to everyone who can reach us-edge",
                 ),
                 Effect("restart", "us-live restarts and drops at most 200 live sessions", Decimal(1)),
             ),
@@ -260,7 +262,7 @@ def mixed() -> Review:
                 ),
             ),
             (
-                Effect("capacity", "eu-live takes at most 10 sessions instead of 200", Decimal(190)),
+                Effect("capacity", "eu-live takes at most 10 sessions instead of 200", Decimal(190), weight="worse"),
                 Effect("restart", "eu-live restarts and drops at most 200 live sessions", Decimal(1)),
             ),
             (Line(flags["eu-live"], 9, 0, "-maxSessions=200", None, 4),),

@@ -170,8 +170,8 @@ def test_picture_marks_what_changes_not_by_colour_alone() -> None:
     page = page_of(mixed())
     assert page.count('<g class="node changed">') == 7
     assert page.count('<g class="node">') == 2
-    assert page.count("m0 -5l5 5l-5 5l-5 -5z") == 7, "a diamond"
-    assert page.count("<circle") == 2
+    assert page.count("m0 -5l5 5l-5 5l-5 -5z") == 7 + 1, "a diamond, once in the legend"
+    assert page.count("<circle") == 2 + 1
     assert "<title>us-edge docker: us-live changes</title>" in page
     assert "eu-edge-2 docker: eu-images stays as it is" in page
     assert "eu-images finds orchestrators by registry" in page
