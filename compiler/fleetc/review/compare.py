@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
-from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
@@ -217,6 +216,10 @@ def _rank(change: Change) -> tuple[object, ...]:
     return (order, -len(change.targets), change.kind, change.what, *values)
 
 
+_DRAWN_WHOLE = 60
+"""The most nodes and slots of a fleet of which the picture shows all, and not only what changes."""
+
+
 # --- picture --------------------------------------------------------------------------------------
 
 
@@ -242,7 +245,7 @@ def _picture(
     units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
     changed |= {slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
     names = {name for fleet in fleets for name in fleet.hosts}
-    if len(node_hosts) > PICTURE_LIMIT:
+    if len(node_hosts) > _DRAWN_WHOLE:
         edges = [edge for edge in edges if edge[0] in changed or edge[1] in changed]
         near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
         names &= hosts | near
