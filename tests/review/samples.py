@@ -197,7 +197,7 @@ def mixed() -> Review:
                     Decimal(1),
                     ("eu-live", "us-live", "eu-images"),
                 ),
-                Effect("chain", "the difference moves only by a transaction of the wallet", Decimal(1)),
+                Effect("chain", f"the difference moves only by a transaction of 0x{'1' * 40}", Decimal(1)),
             ),
             (),
         ),
@@ -346,7 +346,11 @@ def mixed() -> Review:
         restarts=((eu_live, 200), (us_live, 200), *((t, 8) for t in video), (NodeRef("eu-ai", "eu-images-1"), None)),
         picture=tuple(
             Box(
-                host, f"{host} {'docker' if 'edge' in host else 'systemd'}", (node,), (node,) if node in changed else ()
+                host,
+                f"{host} {'docker' if 'edge' in host else 'systemd'}",
+                (node,),
+                (node,) if node in changed else (),
+                facts=((node, _FACTS),) if node == "us-live" else (),
             )
             for host, node in _NODES
         ),
@@ -355,6 +359,9 @@ def mixed() -> Review:
     )
 
 
+_FACTS = (
+    "gateway video; pays at most 1400 wei / pixel; HTTP 8935 on all addresses; administration 5935 on all addresses"
+)
 _NODES = (
     ("eu-ai", "eu-images-1"),
     ("eu-edge-1", "eu-live"),

@@ -291,9 +291,9 @@ def test_lines_of_several_files_stand_under_the_names_of_their_files() -> None:
     page = as_html(edited(DUAL, ('"1200 wei / pixel"', '"1400 wei / pixel"')), shipped()[0])
     inside = page.split('<article class="change')[1].split("</article>")[0]
     node = "hosts/gpu/orch"
-    files = ["FLEET.md", f"{node}/launch.flags", f"{node}/livepeer-orch.service", "monitoring/alerts.yml"]
+    files = [f"{node}/launch.flags", f"{node}/livepeer-orch.service", "FLEET.md", "monitoring/alerts.yml"]
     assert re.findall(r'<p class="of">([^<]*)</p>', inside) == files
-    assert inside.index(files[1]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[2])
+    assert inside.index(files[0]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[1])
 
 
 def test_list_is_told_by_its_elements() -> None:

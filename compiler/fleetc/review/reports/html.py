@@ -198,7 +198,8 @@ class _Page:
         first = change.targets[0] if len(change.targets) > 1 else None
         place = f"{first.host} / {first.node}" if first and first.node else first.host if first else ""
         title = f"At {place}, the first of {len(change.targets):,} places" if place else ""
-        return self._lines(change.lines[:_CHANGE_LINES], change.lines, opens=False, title=wording.clip(title, NAME))
+        lines = sorted(change.lines, key=lambda line: not line.artifact.startswith("hosts/"))
+        return self._lines(lines[:_CHANGE_LINES], lines, opens=False, title=wording.clip(title, NAME))
 
     def _causes(self, causes: Sequence[Cause], limit: int) -> Encoded:
         more = len(causes) - limit
