@@ -68,7 +68,7 @@
     if (summary) summary.focus({ preventScroll: true });
   };
 
-  chips = all("#tally li").map((item) => {
+  chips = all("#tally [data-class]").map((item) => {
     const chip = document.createElement("button");
     chip.type = "button";
     chip.dataset.class = item.dataset.class;
@@ -81,6 +81,19 @@
     item.append(chip);
     return chip;
   });
+
+  // What is pointed at in the picture is told below it, as its list has it.
+  const told = byId("pictured");
+  if (told) {
+    told.hidden = false;
+    const entries = all("#boxes > li");
+    const tell = (event) => {
+      const box = event.target.closest("[data-box]");
+      if (box) told.replaceChildren(...entries[Number(box.dataset.box)].cloneNode(true).childNodes);
+    };
+    // Not on the picture itself: an element of SVG that listens to the focus is a stop of the tab key.
+    for (const kind of ["mouseover", "focusin"]) document.querySelector(".picture").parentElement.addEventListener(kind, tell);
+  }
 
   let waiting = 0;
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 120); });
@@ -100,6 +113,6 @@
     const open = event.target.closest("details[open]");
     if (open) { open.open = false; open.querySelector("summary").focus(); }
   });
-  window.addEventListener("beforeprint", () => { for (const part of all("details")) part.open = true; });
+  window.addEventListener("beforeprint", () => { for (const part of all("details:not(.file, .line)")) part.open = true; });
   follow(location.hash);
 })();

@@ -75,15 +75,17 @@ def test_prices_of_processes_are_rows_in_their_order() -> None:
 
 def test_picture_shows_hosts_nodes_and_connections() -> None:
     picture = page_of(support.plan()).split("```mermaid\n")[1].split("```")[0]
-    assert '  subgraph host_gpu_1["gpu-1 systemd eu-west"]\n    node_orch_a["orch-a orchestrator dual"]\n' in picture
+    assert picture.startswith("---\nconfig:\n  layout: elk\n---\nflowchart LR\n")
+    assert '  subgraph region_eu_west["region eu-west"]\n  subgraph host_edge_1["edge-1 docker"]\n' in picture
+    assert '  subgraph host_gpu_1["gpu-1 systemd"]\n    node_orch_a["orch-a orchestrator dual"]\n' in picture
     assert "  node_gw_eu -->|pays| node_orch_a\n" in picture
     assert re.search(r'  (outside_[0-9a-f]{12})\(\["registry"\]\)\n(.*\n)*  node_gw_us -\.->\|finds\| \1\n', picture)
     assert re.search(r"  outside_[0-9a-f]{12} -->\|hands work to\| node_gw_eu\n", picture)
-    assert picture.count("subgraph") == picture.count("  end\n") == 2
+    assert picture.count("subgraph") == picture.count("  end\n") == 3, "a region and the two hosts that run something"
 
 
 def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
-    hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu" if i % 2 else "us") for i in range(61)]
+    hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu" if i % 2 else "us") for i in range(121)]
     edges = (
         Connection("gw-1", "gw-2", "pays"),
         Connection("gw-3", "gw-4", "pays"),
@@ -91,12 +93,60 @@ def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
     )
     page = page_of(support.plan(*hosts, edges=edges))
     picture = page.split("```mermaid\n")[1].split("```")[0]
-    assert "The fleet has more than 60 nodes" in page
-    assert 'region_us["us with 31 hosts and 31 gateway"]' in picture
+    assert "The fleet has more than 120 nodes" in page
+    assert 'region_us["us with 61 hosts and 61 gateways"]' in picture
     assert 'region_eu -->|"2 connections"| region_us' in picture
     assert "node_" not in picture
-    assert len(table(page, "Nodes")) == 61
-    assert "more than 60 nodes" not in page_of(support.plan(*hosts[1:], edges=()))
+    assert page.count("```mermaid\n") == 1
+    assert len(table(page, "Nodes")) == 121
+    assert "more than 120 nodes" not in page_of(support.plan(*hosts[1:], edges=()))
+
+
+def pictures(page: str) -> list[str]:
+    """The source of every picture of a page."""
+    return [part.split("```")[0] for part in page.split("```mermaid\n")[1:]]
+
+
+def test_fleet_of_many_nodes_has_a_picture_for_each_region() -> None:
+    hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu" if i < 8 else "us") for i in range(16)]
+    edges = (
+        Connection("gw-1", "gw-2", "pays"),
+        Connection("gw-1", "gw-9", "pays"),
+        Connection("gw-10", "gw-3", "pays"),
+    )
+    page = page_of(support.plan(*hosts, edges=edges))
+    whole, eu, us = pictures(page)
+    assert 'region_eu["eu with 8 hosts and 8 gateways"]' in whole
+    assert "\nRegion `eu`:\n\n```mermaid\n" in page and "\nRegion `us`:\n\n```mermaid\n" in page
+    assert (eu.count("subgraph host_"), us.count("subgraph host_")) == (8, 8)
+    assert 'to_us(["region us"])' in eu and "node_gw_1 -->|pays| to_us\n" in eu
+    assert 'from_us(["region us"])' in eu and "from_us -->|pays| node_gw_3\n" in eu
+    assert "gw_9" not in eu and "from_eu -->|pays| node_gw_9\n" in us
+    assert len(pictures(page_of(support.plan(*hosts[:8], edges=())))) == 1
+
+
+def test_connections_that_many_nodes_share_meet_in_a_point() -> None:
+    hosts = [support.host(f"h{i}", support.service(f"gw-{i}"), region="eu") for i in range(9)]
+    edges = tuple(Connection(f"gw-{a}", f"gw-{b}", "pays") for a in range(4) for b in range(4, 9))
+    (picture,) = pictures(page_of(support.plan(*hosts, edges=edges)))
+    assert picture.count("-->|pays|") == 5 and picture.count(" --- ") == 4
+    assert "  node_gw_3 --- point_1\n" in picture and "  point_1 -->|pays| node_gw_8\n" in picture
+    assert picture.count("point_1(( ))") == 1
+
+
+def test_picture_tells_prices_wallets_and_streams() -> None:
+    spec = (ROOT / "inventories/avatar-stage/fleet.toml").read_text(encoding="utf-8")
+    tree = compile_text(spec).tree
+    assert tree is not None
+    (picture,) = pictures(support.text(tree, "FLEET.md"))
+    said = picture.replace("#44;", ",").replace("#47;", "/")
+    assert "gate gateway dual, pays at most 1500 wei / pixel and 1 more price, wallet payer" in said
+    assert '[/"stream stage-main"/] -->|goes to| node_gate\n' in said
+    many = spec + "".join(f'\n[streams.extra-{number}]\ngateway = "gate"\n' for number in range(5))
+    tree = compile_text(many).tree
+    assert tree is not None
+    (picture,) = pictures(support.text(tree, "FLEET.md"))
+    assert '[/"8 streams"/] -->|goes to| node_gate\n' in picture
 
 
 def test_no_odd_text_is_markup() -> None:

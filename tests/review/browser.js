@@ -78,11 +78,58 @@ async function filters(browser) {
   return { ...result, ...seen };
 }
 
+// How many impact cards stand in each row, at every width.
+async function rows(browser) {
+  const { context, page } = await open(browser, "mixed", {});
+  const found = [];
+  for (const width of [320, 390, 480, 600, 740, 900, 1000, 1280, 1600]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const cards of [4, 3, 2, 1]) {
+      found.push(await page.evaluate((number) => {
+        const all = Array.from(document.querySelectorAll("#tally > li"));
+        const list = all[0].parentElement;
+        const kept = all.slice(number).map((card) => { card.remove(); return card; });
+        const count = {};
+        for (const card of list.children) { const top = Math.round(card.getBoundingClientRect().top); count[top] = (count[top] || 0) + 1; }
+        list.append(...kept);
+        return Object.values(count);
+      }, cards));
+    }
+  }
+  await context.close();
+  return found;
+}
+
+async function pointed(browser) {
+  const { context, page, seen } = await open(browser, "mixed", {});
+  const told = () => page.evaluate(() => document.getElementById("pictured").innerText);
+  const result = { before: await told() };
+  await page.hover('svg [data-box="1"]');
+  result.hovered = await told();
+  await page.focus('svg [data-box="6"]');
+  result.focused = await told();
+  await page.emulateMedia({ media: "print" });
+  result.printed = await page.evaluate(() => document.getElementById("boxes").checkVisibility({ contentVisibilityAuto: true }) && document.getElementById("boxes").getBoundingClientRect().height > 0);
+  await context.close();
+  return { ...result, ...seen };
+}
+
+async function addresses(browser) {
+  const { context, page, seen } = await open(browser, "mixed", {});
+  const size = () => page.evaluate(() => parseFloat(getComputedStyle(document.querySelector(".change .long .rest")).fontSize));
+  const result = { closed: await size() };
+  result.copied = await page.evaluate(() => { getSelection().selectAllChildren(document.querySelector(".change .long")); return getSelection().toString(); });
+  await page.focus(".change .long");
+  result.open = await size();
+  await context.close();
+  return { ...result, ...seen };
+}
+
 async function withoutScript(browser) {
   const { context, page, seen } = await open(browser, "mixed", { javaScriptEnabled: false });
   const result = {
     filter: await page.locator("#filter").isVisible(),
-    tally: await page.locator("#tally li").count(),
+    tally: await page.locator("#tally [data-class]").count(),
     effects: await page.locator(".effects li").first().isVisible(),
     before: await page.locator(".why").first().isVisible(),
   };
@@ -131,6 +178,9 @@ report(async (browser) => {
     looks: await looks(browser, wanted),
     keys: await keys(browser),
     filters: await filters(browser),
+    rows: await rows(browser),
+    pointed: await pointed(browser),
+    addresses: await addresses(browser),
     withoutScript: await withoutScript(browser),
     big: await big(browser),
     printed: await printed(browser),

@@ -175,6 +175,8 @@ def mixed() -> Review:
                     "port 5935 of us-edge, through which anyone can move funds, was open to the host alone and is "
                     "now open to every address",
                     Decimal(1),
+                    weight="critical",
+                    headline="Opens the administration port (5935) of us-live to everyone who can reach us-edge",
                 ),
                 Effect("restart", "us-live restarts and drops at most 200 live sessions", Decimal(1)),
             ),
@@ -195,7 +197,7 @@ def mixed() -> Review:
                     Decimal(1),
                     ("eu-live", "us-live", "eu-images"),
                 ),
-                Effect("chain", "the difference moves only by a transaction of the wallet", Decimal(1)),
+                Effect("chain", f"the difference moves only by a transaction of 0x{'1' * 40}", Decimal(1)),
             ),
             (),
         ),
@@ -260,7 +262,7 @@ def mixed() -> Review:
                 ),
             ),
             (
-                Effect("capacity", "eu-live takes at most 10 sessions instead of 200", Decimal(190)),
+                Effect("capacity", "eu-live takes at most 10 sessions instead of 200", Decimal(190), weight="worse"),
                 Effect("restart", "eu-live restarts and drops at most 200 live sessions", Decimal(1)),
             ),
             (Line(flags["eu-live"], 9, 0, "-maxSessions=200", None, 4),),
@@ -344,7 +346,11 @@ def mixed() -> Review:
         restarts=((eu_live, 200), (us_live, 200), *((t, 8) for t in video), (NodeRef("eu-ai", "eu-images-1"), None)),
         picture=tuple(
             Box(
-                host, f"{host} {'docker' if 'edge' in host else 'systemd'}", (node,), (node,) if node in changed else ()
+                host,
+                f"{host} {'docker' if 'edge' in host else 'systemd'}",
+                (node,),
+                (node,) if node in changed else (),
+                facts=((node, _FACTS),) if node == "us-live" else (),
             )
             for host, node in _NODES
         ),
@@ -353,6 +359,9 @@ def mixed() -> Review:
     )
 
 
+_FACTS = (
+    "gateway video; pays at most 1400 wei / pixel; HTTP 8935 on all addresses; administration 5935 on all addresses"
+)
 _NODES = (
     ("eu-ai", "eu-images-1"),
     ("eu-edge-1", "eu-live"),

@@ -289,11 +289,11 @@ def test_rendition_with_another_name_is_one_row() -> None:
 
 def test_lines_of_several_files_stand_under_the_names_of_their_files() -> None:
     page = as_html(edited(DUAL, ('"1200 wei / pixel"', '"1400 wei / pixel"')), shipped()[0])
-    inside = page.split("<h4>FLEET.md and 3 more files</h4>")[1].split("</article>")[0]
+    inside = page.split('<article class="change')[1].split("</article>")[0]
     node = "hosts/gpu/orch"
-    files = ["FLEET.md", f"{node}/launch.flags", f"{node}/livepeer-orch.service", "monitoring/alerts.yml"]
-    assert re.findall(r'<p class="path">([^<]*)</p>', inside) == files
-    assert inside.index(files[1]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[2])
+    files = [f"{node}/launch.flags", f"{node}/livepeer-orch.service", "FLEET.md", "monitoring/alerts.yml"]
+    assert re.findall(r'<p class="of">([^<]*)</p>', inside) == files
+    assert inside.index(files[0]) < inside.index("-pricePerUnit=<mark>1200") < inside.index(files[1])
 
 
 def test_list_is_told_by_its_elements() -> None:
@@ -307,7 +307,10 @@ def test_list_is_told_by_its_elements() -> None:
     swapped = edited(TWO, ('"P360p30fps16x9", "P720p30fps16x9"]', '"P360p30fps16x9", "P576p30fps16x9"]'))
     assert "argument -transcodingOptions: - P720p30fps16x9 + P576p30fps16x9\n" in as_text(swapped)
     turned = edited(TWO, ('"eu-video-1", "eu-video-2"', '"eu-video-2", "eu-video-1"'))
-    assert "-orchAddr: https://eu-gpu-1.example.net:8935," in as_text(turned)  # the order is what changes
+    assert "-orchAddr: moved: https://eu-gpu-2.example.net:8935 from place 2 to 1\n" in as_text(turned)
+    assert '<span class="deed">moved</span> <code>https://eu-gpu-2.example.net:8935 from' in as_html(
+        turned, shipped()[0]
+    )
 
 
 def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:

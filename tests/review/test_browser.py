@@ -109,6 +109,32 @@ def test_a_box_of_the_picture_shows_its_host(seen: dict[str, Any]) -> None:
     assert found["stillFiltered"]["changes"] == ["c3", "c6"]
 
 
+def test_no_impact_card_stands_alone_beside_full_rows(seen: dict[str, Any]) -> None:
+    assert len(seen["rows"]) == 36
+    for rows in seen["rows"]:
+        assert len(set(rows)) == 1, f"rows of {rows} cards"
+    assert [4] in seen["rows"] and [3] in seen["rows"] and [2, 2] in seen["rows"]
+
+
+def test_picture_tells_roles_prices_and_ports_of_what_is_pointed_at(seen: dict[str, Any]) -> None:
+    found = seen["pointed"]
+    quiet(found)
+    assert found["before"].startswith("Point at a host")
+    assert "eu-edge-1" in found["hovered"]
+    assert (
+        "us-live changes: gateway video; pays at most 1400 wei / pixel; HTTP 8935 on all addresses" in found["focused"]
+    )
+    assert found["printed"], "the list with the same is printed, though it is not open"
+
+
+def test_short_address_is_copied_whole_and_opens_by_keyboard(seen: dict[str, Any]) -> None:
+    found = seen["addresses"]
+    quiet(found)
+    assert found["closed"] == 0
+    assert found["open"] > 10
+    assert found["copied"] == "0x" + "1" * 40
+
+
 def test_page_reads_without_script(seen: dict[str, Any]) -> None:
     found = seen["withoutScript"]
     quiet(found)

@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fleetc.review.data import FileChange, Line, Review
+from fleetc.review.data import Box, Effect, FileChange, Line, Review
+from fleetc.review.gravity import TONES
 from fleetc.review.reports.html import as_html
 from fleetc.text.encoders import visible
 from tests.review.report_support import TEXTS, Reader, everyday, wild
@@ -166,12 +168,53 @@ def test_hosts_are_ranges_in_the_list_of_hosts() -> None:
     assert "" in fleet_wide
 
 
+def test_there_are_four_colours_with_a_meaning() -> None:
+    style = shipped()[0]["html/page.css"]
+    assert set(re.findall(r"--hue: var\(--([a-z]+)\)", style)) == {"red", "gold", "blue", "green", "ink"}
+    page = page_of(mixed())
+    assert set(re.findall(r'class="(?:change|tag|tag solid) (t-[a-z]+)', page)) <= {f"t-{name}" for name in TONES}
+    assert re.findall(r'<li class="t-([a-z]+)"><h3>', page) == list(TONES)
+
+
+def test_page_begins_with_the_gravest_effect() -> None:
+    page = page_of(mixed())
+    head = page.split("<header>")[1].split("</header>")[0]
+    assert '<p class="verdict t-danger critical">' in head
+    assert "Opens the administration port (5935) of us-live to everyone who can reach us-edge." in head
+    assert page.count('<article class="change t-danger critical"') == 1
+
+
+def test_addresses_are_short_with_all_of_them_at_hand() -> None:
+    address = "0x" + "ab12" * 10
+    effect = Effect("identity", f"it acts with account {address}, not {address[:-2]}", Decimal(1))
+    page = page_of(replace(EMPTY, changes=(replace(mixed().changes[0], effects=(effect,)),)))
+    shown = (
+        f'<span class="long" tabindex="0" title="{address}">0xab12<span class="rest">{address[6:-4]}</span>ab12</span>'
+    )
+    assert page.count(shown) == 1 + 1, "in the verdict and in the card"
+    assert f"not {address[:-2]}" in page, "what is no whole address stays as it is"
+
+
+def test_picture_tells_new_changed_and_removed_by_mark_and_word() -> None:
+    box = Box(
+        "h", "h docker", ("a", "b", "c", "d"), ("a", "b", "c"), ("a",), ("c",), (("a", "gateway video"),), "added"
+    )
+    page = page_of(replace(mixed(), picture=(box,), edges=()))
+    for state, word in (("added", "new"), ("changed", "changed"), ("removed", "removed")):
+        (node,) = re.findall(f'<g class="node {state}">.*', page)
+        assert '<text class="word" x="244" y=' in node and f">{word}</text>" in node
+    marks = re.findall(r'<g class="node [a-z]+">.*?<path d="M[0-9]+ [0-9]+(m[^"]*)"', page)
+    assert len(set(marks)) == 3, "each state has a shape of its own"
+    assert "<title>a is new: gateway video</title>" in page
+    assert "<b>h docker, is new</b><ul><li>a is new: gateway video</li>" in page
+
+
 def test_picture_marks_what_changes_not_by_colour_alone() -> None:
     page = page_of(mixed())
     assert page.count('<g class="node changed">') == 7
     assert page.count('<g class="node">') == 2
-    assert page.count("m0 -5l5 5l-5 5l-5 -5z") == 7, "a diamond"
-    assert page.count("<circle") == 2
+    assert page.count("m0 -5l5 5l-5 5l-5 -5z") == 7 + 1, "a diamond, once in the legend"
+    assert page.count("<circle") == 2 + 1
     assert "<title>us-edge docker: us-live changes</title>" in page
     assert "eu-edge-2 docker: eu-images stays as it is" in page
     assert "eu-images finds orchestrators by registry" in page

@@ -73,10 +73,12 @@ def plain(review: Review) -> dict[str, Any]:
 
 def restored(found: dict[str, Any]) -> dict[str, Any]:
     picture = found.pop("picture")
-    for name in ("format", "verdict", "impacts"):
+    for name in ("format", "verdict", "gravest", "impacts"):
         del found[name]
     for change in found["changes"]:
         del change["impacts"]
+    for box in picture["hosts"]:
+        box["facts"] = [[fact["node"], fact["text"]] for fact in box["facts"]]
     found["restarts"] = [[{"host": r["host"], "node": r["node"]}, r["live_sessions"]] for r in found["restarts"]]
     found["cold_starts"] = [[{"host": c["host"], "node": c["node"]}, c["model"]] for c in found["cold_starts"]]
     return {

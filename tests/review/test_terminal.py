@@ -29,7 +29,7 @@ def test_nothing_changed_takes_two_lines() -> None:
 
 def test_price_of_500_hosts_is_told_once() -> None:
     told = as_text(price_on(500))
-    assert told.count("\n") <= 12
+    assert told.count("\n") <= 13
     assert "same on 500 hosts: gpu-0000, gpu-0001, gpu-0002 and 497 more" in told
     assert "--> fleet.toml:12:9" in told
     assert '12 | price = "1300 wei / pixel"' in told

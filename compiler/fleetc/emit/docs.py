@@ -16,7 +16,7 @@ from fleetc.emit.fleet_page.avatars import caller_rows, image_rows, slot_row, st
 from fleetc.emit.fleet_page.cells import cell
 from fleetc.emit.fleet_page.hosts import host_row, node_row, port_rows, price_rows, secret_rows, task_lists
 from fleetc.emit.fleet_page.market import market_view
-from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawing, drawn_whole
+from fleetc.emit.fleet_page.picture import PICTURE_LIMIT, drawings, drawn_whole
 from fleetc.emit.fleet_page.watching import monitoring_view
 from fleetc.emit.templates import Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark
@@ -52,7 +52,10 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         "callers": [found for host, avatar in stacks for found in caller_rows(host, avatar, mark)],
         "drawn_whole": mark(drawn_whole(blueprint), *nodes),
         "picture_limit": mark(PICTURE_LIMIT, *nodes),
-        "picture": drawing(blueprint, templates),
+        "pictures": [
+            {"region": mark(cell(drawn.region) if drawn.region else "", hosts), "body": drawn.body}
+            for drawn in drawings(blueprint, templates)
+        ],
         "hosts": [host_row(host, mark) for host in blueprint.hosts],
         "nodes": [node_row(host, service, mark) for host, service in pairs],
         "ports": [found for host in blueprint.hosts for found in port_rows(host, mark)],

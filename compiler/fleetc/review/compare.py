@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
-from fleetc.emit.fleet_page.picture import PICTURE_LIMIT
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
-from fleetc.review.data import IMPACTS, Box, Cause, Change, NodeRef, Review
+from fleetc.review.boxes import facts_of, slot_name
+from fleetc.review.data import Box, Cause, Change, NodeRef, Review
+from fleetc.review.gravity import gravity
 from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
 from fleetc.review.impact.restarts import moved
@@ -210,9 +211,13 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
 
 def _rank(change: Change) -> tuple[object, ...]:
     """The gravest first; what concerns most first; the rest by name."""
-    order = [IMPACTS.index(effect.impact) for effect in change.effects]
+    order = [gravity(effect) for effect in change.effects]
     values = (change.old or "", change.new or "", repr(change.targets))
     return (order, -len(change.targets), change.kind, change.what, *values)
+
+
+_DRAWN_WHOLE = 60
+"""The most nodes and slots of a fleet of which the picture shows all, and not only what changes."""
 
 
 # --- picture --------------------------------------------------------------------------------------
@@ -235,28 +240,43 @@ def _picture(
             node_hosts.setdefault(node.name, node.settings.host)
         for stack in fleet.stacks:
             for slot in slots_of(fleet, stack):
-                node_hosts.setdefault(_slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
+                node_hosts.setdefault(slot_name(stack.settings.host, f"slot-{slot.number:02}"), stack.settings.host)
     changed = {target.node for change in changes for target in change.targets if target.node}
     units = (target for target in ends if target.node.startswith(f"{AVATAR_DIRECTORY}/"))
-    changed |= {_slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
+    changed |= {slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
     names = {name for fleet in fleets for name in fleet.hosts}
-    if len(node_hosts) > PICTURE_LIMIT:
+    if len(node_hosts) > _DRAWN_WHOLE:
         edges = [edge for edge in edges if edge[0] in changed or edge[1] in changed]
         near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
         names &= hosts | near
     inside: dict[str, list[str]] = {}
     for name, host in node_hosts.items():
         inside.setdefault(host, []).append(name)
+    before, after = ({} if fleet is None else facts_of(fleet, names) for fleet in (old.fleet, new.fleet))
+    both = old.fleet is not None and new.fleet is not None
     boxes = []
     for name in sorted(names):
         nodes = tuple(sorted(inside.get(name, ())))
-        boxes.append(Box(name, _label(fleets, name), nodes, tuple(node for node in nodes if node in changed)))
+        boxes.append(
+            Box(
+                name,
+                _label(fleets, name),
+                nodes,
+                tuple(node for node in nodes if node in changed),
+                tuple(node for node in nodes if both and node not in before),
+                tuple(node for node in nodes if both and node not in after),
+                tuple((node, after.get(node) or before[node]) for node in nodes),
+                _host_state(old.fleet, new.fleet, name),
+            )
+        )
     return tuple(boxes), tuple(edges)
 
 
-def _slot_name(host: str, unit: str) -> str:
-    """What the picture calls a slot: a stack that is renamed keeps its slots."""
-    return f"{host}/{unit}"
+def _host_state(old: Fleet | None, new: Fleet | None, name: str) -> str:
+    """Whether only one side has a host."""
+    if old is None or new is None or (name in old.hosts) == (name in new.hosts):
+        return ""
+    return "added" if name in new.hosts else "removed"
 
 
 def _label(fleets: Iterable[Fleet], name: str) -> str:

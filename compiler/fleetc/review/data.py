@@ -12,6 +12,10 @@ from decimal import Decimal
 IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "live", "none")
 """The classes of impact, the gravest first."""
 
+WEIGHTS = ("critical", "worse", "", "better")
+"""Of effects of one class, the gravest first: what nobody may miss, such as an administration port that others reach;
+what opens or is lost; what is neither; what closes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -39,13 +43,16 @@ class Effect:
     `text` is a sentence for people. `amount` is what a limit is compared with: percent for price (absolute), processes
     for restart and live, openings for exposure, models for cold-start, sessions and slots lost for capacity; 1 for the
     others.
-    `who` names nodes that are concerned beyond the change's own targets.
+    `who` names nodes that are concerned beyond the change's own targets. `weight` is one of WEIGHTS. `headline` says it
+    with all names, for a line that stands alone; empty where `text` needs the change around it.
     """
 
     impact: str
     text: str
     amount: Decimal
     who: tuple[str, ...] = ()
+    weight: str = ""
+    headline: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +112,20 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One host of the picture with its nodes; `changed` names those that a change touches."""
+    """One host of the picture with its nodes; `changed` names those that a change touches.
+
+    `added` and `removed` name nodes that only one side has. `facts` says of each node its role, prices and ports, as
+    far as they are known. `state` is added or removed for a host that only one side has.
+    """
 
     host: str
     label: str
     nodes: tuple[str, ...]
     changed: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,8 +133,10 @@ class Evidence:
         """The lines of a page about the whole fleet, by the names in them."""
         for pair in self.pairs(path):
             words = dict.fromkeys(word for text in (pair.old, pair.new) if text for word in _WORD.findall(text))
-            near = [*dict.fromkeys(delta for word in words for delta in by_name.get(word, ())), *fleet]
-            owners = [delta for delta in near if _has_values(pair, delta)] or near[:1]
+            named = list(dict.fromkeys(delta for word in words for delta in by_name.get(word, ())))
+            # What changes the fleet as a whole has long values, and shares words such as "wallet" with many lines.
+            own = [delta for delta in named if _has_values(pair, delta)]
+            owners = own or [delta for delta in fleet if _has_values(pair, delta)] or [*named, *fleet][:1]
             self._own(path, pair, owners)
         if by_name or fleet:
             self.explained.add(path)

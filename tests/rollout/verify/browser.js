@@ -13,7 +13,7 @@ async function keys(browser) {
   result.entered = await page.evaluate(() => document.querySelector("#c0 details").innerText);
   await page.keyboard.press("Escape");
   result.escaped = await page.evaluate(() => !document.querySelector("#c0 details").open && document.activeElement.tagName);
-  await page.locator("#nodes a.i-drift").first().focus();
+  await page.locator("#nodes a.t-danger").first().focus();
   await page.keyboard.press("Enter");
   await page.waitForTimeout(100);
   result.followed = await page.evaluate(() => ({ hash: location.hash, open: document.querySelector("#c0 details").open, within: Boolean(document.activeElement.closest("#c0")) }));

@@ -1,87 +1,187 @@
-"""The picture of `FLEET.md`: hosts with their nodes and the connections between them, or regions of a large fleet.
+"""The pictures of `FLEET.md`: regions with their hosts, nodes, prices and streams, and the connections between them.
 
-In: the blueprint. Out: the picture as a nested file inside the page.
+In: the blueprint. Out: pictures as nested files inside the page. A small fleet is one picture, a larger one a picture
+of its regions and one for each of them, and a very large one its regions alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
-from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint
+from fleetc.blueprint.blueprint import AvatarSlot, Blueprint, HostBlueprint, PriceLine, Service
+from fleetc.emit.fleet_page.points import Edge, joined
 from fleetc.emit.templates import Rendered, Templates, View, Word
 from fleetc.emit.traced import Mark, Origins, together
 from fleetc.places.origin import derived, given
 
-PICTURE_LIMIT = 60
+PICTURE_LIMIT = 120
 """The most nodes and slots that are drawn individually; a larger fleet is drawn as regions."""
+
+_ONE_PICTURE = 12
+"""Up to so many nodes and slots all regions are in one picture."""
+
+_STREAMS = 6
+"""Up to so many streams of a gateway each is drawn; more are one box with their number."""
+
+
+class Picture(NamedTuple):
+    """A picture and the region that it shows; empty for the fleet."""
+
+    region: str
+    body: Rendered
 
 
 def drawn_whole(blueprint: Blueprint) -> bool:
     """Whether there are few enough nodes and slots to draw them individually."""
+    return _size(blueprint) <= PICTURE_LIMIT
+
+
+def drawings(blueprint: Blueprint, templates: Templates) -> list[Picture]:
+    """The pictures, the one of the fleet first."""
+    regions = sorted({host.region for host in blueprint.hosts})
+    if _size(blueprint) <= _ONE_PICTURE or (len(regions) < 2 and drawn_whole(blueprint)):
+        return [Picture("", Rendered(templates, "diagram/fleet.mmd.j2", partial(_picture, blueprint, regions)))]
+    found = [Picture("", Rendered(templates, "diagram/regions.mmd.j2", partial(_summary, blueprint)))]
+    for region in regions if drawn_whole(blueprint) else ():
+        drawn = Rendered(templates, "diagram/fleet.mmd.j2", partial(_picture, blueprint, [region]))
+        found.append(Picture(region or "no region", drawn))
+    return found
+
+
+def _size(blueprint: Blueprint) -> int:
     slots = sum(len(host.avatar.slots) for host in blueprint.hosts if host.avatar is not None)
-    return sum(len(host.services) for host in blueprint.hosts) + slots <= PICTURE_LIMIT
+    return sum(len(host.services) for host in blueprint.hosts) + slots
 
 
-def drawing(blueprint: Blueprint, templates: Templates) -> Rendered:
-    """The picture."""
-    if drawn_whole(blueprint):
-        return Rendered(templates, "diagram/fleet.mmd.j2", partial(_picture, blueprint))
-    return Rendered(templates, "diagram/regions.mmd.j2", partial(_summary, blueprint))
+def _picture(blueprint: Blueprint, regions: list[str], mark: Mark) -> View:
+    """Regions as boxes, hosts in them and nodes in these; what nodes are connected to outside has no box around it.
 
-
-def _picture(blueprint: Blueprint, mark: Mark) -> View:
-    """Hosts as boxes, nodes inside them, edges between them; an end of an edge outside the fleet has no box."""
+    Of other regions only their names are shown.
+    """
     table_of = {service.name: service.table for host in blueprint.hosts for service in host.services}
+    region_of = {service.name: host.region for host in blueprint.hosts for service in host.services}
+    here = {name for name, region in region_of.items() if region in regions}
 
     def ends(*names: str) -> Origins:
         return together(given(table_of[name], name) for name in names if name in table_of)
 
-    meets: dict[str, list[str]] = {}
+    def end(name: str, way: str) -> str:
+        """The id of a node, or of its region when that is another: one for each way, so that all edges lead right."""
+        far = name in table_of and name not in here
+        return f"{way}_{_underscored(region_of[name])}" if far else _node_id(name, table_of)
+
+    outside: dict[str, tuple[str, list[str]]] = {}
+    found: dict[Edge, list[str]] = {}
     for edge in blueprint.edges:
-        for name in {edge.source, edge.target} - table_of.keys():
-            meets.setdefault(name, []).extend((edge.source, edge.target))
+        if edge.source not in here and edge.target not in here:
+            continue
+        for name, way in ((edge.source, "from"), (edge.target, "to")):
+            if name not in here:
+                label = f"region {region_of[name] or 'without a name'}" if name in table_of else name
+                outside.setdefault(end(name, way), (label, []))[1].extend((edge.source, edge.target))
+        # A source outside the fleet is the orchestrator of a worker of this fleet.
+        kind = "serves" if edge.kind == "outside" and edge.source not in table_of else edge.kind
+        found.setdefault(Edge(end(edge.source, "from"), end(edge.target, "to"), kind), []).extend(
+            (edge.source, edge.target)
+        )
+    edges, points = joined(found)
+    inside: dict[str, str] = {_node_id(name, table_of): region_of[name] for name in here}
+    beside = {point: {inside.get(edge.source) for edge in edges if edge.target == point} for point in points}
+    streams = _streams(blueprint, here, complete=len(regions) > 1 or region_of.keys() <= here)
     return {
-        "hosts": [
+        "regions": [
             {
-                "id": mark(Word(f"host_{_underscored(host.name)}"), given("hosts", host.name)),
-                "label": mark(
-                    " ".join(filter(None, (host.name, host.runtime, host.region))),
-                    *(given("hosts", host.name, *field) for field in ((), ("runtime",), ("region",))),
-                ),
-                "nodes": [
-                    {
-                        "id": mark(_node_id(s.name, table_of), *ends(s.name)),
-                        "label": mark(" ".join(filter(None, (s.name, s.role, s.mode))), *ends(s.name)),
-                    }
-                    for s in host.services
-                ]
-                + [
-                    {"id": mark(_slot_id(host, slot), slot.origin), "label": mark(_slot_label(slot), slot.origin)}
-                    for slot in (host.avatar.slots if host.avatar is not None else ())
-                ],
+                "id": mark(Word(_region_id(region)), given("hosts")),
+                "label": mark(f"region {region}" if region else "", given("hosts")),
+                "hosts": [_host(host, table_of, ends, mark) for host in blueprint.hosts if host.region == region],
+                "points": [mark(Word(one), *ends(*met)) for one, met in points.items() if beside[one] == {region}],
             }
-            for host in blueprint.hosts
+            for region in regions
         ],
         "outside": [
-            {"id": mark(_node_id(name, table_of), *ends(*met)), "label": mark(name, *ends(*met))}
-            for name, met in sorted(meets.items())
+            {"id": mark(Word(name), *ends(*met)), "label": mark(label, *ends(*met))}
+            for name, (label, met) in sorted(outside.items())
         ],
+        "streams": [
+            {
+                "id": mark(Word(f"stream_{number}"), *(given("streams", name) for name in names)),
+                "label": mark(label, *(given("streams", name) for name in names)),
+                "gateway": mark(_node_id(gateway, table_of), *ends(gateway)) if gateway in here else "",
+            }
+            for number, (gateway, label, names) in enumerate(streams, 1)
+        ],
+        "points": [mark(Word(one), *ends(*met)) for one, met in points.items() if len(beside[one]) > 1],
         "edges": [
             {
-                "source": mark(_node_id(e.source, table_of), *ends(e.source, e.target)),
-                "target": mark(_node_id(e.target, table_of), *ends(e.source, e.target)),
-                # A source outside the fleet is the orchestrator of a worker of this fleet.
-                "kind": mark(
-                    "serves" if e.kind == "outside" and e.source not in table_of else e.kind,
-                    *ends(e.source, e.target),
-                ),
+                "source": mark(Word(edge.source), *ends(*met)),
+                "target": mark(Word(edge.target), *ends(*met)),
+                "kind": mark(edge.kind, *ends(*met)),
             }
-            for e in blueprint.edges
+            for edge, met in edges.items()
         ],
     }
+
+
+def _host(host: HostBlueprint, known: Iterable[str], ends: Callable[..., Origins], mark: Mark) -> dict[str, object]:
+    return {
+        "id": mark(Word(f"host_{_underscored(host.name)}"), given("hosts", host.name)),
+        "label": mark(
+            f"{host.name} {host.runtime}", *(given("hosts", host.name, *field) for field in ((), ("runtime",)))
+        ),
+        "nodes": [
+            {
+                "id": mark(_node_id(s.name, known), *ends(s.name)),
+                "label": mark(_node_label(s), *ends(s.name), *(line.origin for line in s.prices)),
+            }
+            for s in host.services
+        ]
+        + [
+            {"id": mark(_slot_id(host, slot), slot.origin), "label": mark(_slot_label(slot), slot.origin)}
+            for slot in (host.avatar.slots if host.avatar is not None else ())
+        ],
+    }
+
+
+def _node_label(service: Service) -> str:
+    """What a node is, what it asks or pays, and the wallet that it acts for."""
+    wallets = [a.origin.paths[0][1] for a in service.arguments if a.flag == "ethAcctAddr" and a.origin.paths]
+    return ", ".join(
+        [
+            " ".join(filter(None, (service.name, service.role, service.mode))),
+            *_prices(service.prices),
+            *(f"wallet {name}" for name in wallets),
+        ]
+    )
+
+
+def _prices(prices: tuple[PriceLine, ...]) -> list[str]:
+    """The first price, which is the base price where there is one, and how many others there are."""
+    if not prices:
+        return []
+    first, *rest = prices
+    verb = "pays at most" if first.pays else "asks"
+    work = "" if first.work == "base price" else f" for {first.work}"
+    more = f" and {len(rest)} more price{'s' if len(rest) > 1 else ''}" if rest else ""
+    return [f"{verb} {first.price}{work}{more}"]
+
+
+def _streams(blueprint: Blueprint, here: set[str], complete: bool) -> list[tuple[str, str, list[str]]]:
+    """Gateway, label and names of each box of streams. Those without a gateway are in a picture of all regions."""
+    by_gateway: dict[str, list[str]] = {}
+    for stream in blueprint.streams:
+        if stream.gateway in here or (complete and not stream.gateway):
+            by_gateway.setdefault(stream.gateway, []).append(stream.name)
+    found = []
+    for gateway, names in by_gateway.items():
+        if len(names) > _STREAMS:
+            found.append((gateway, f"{len(names)} streams", names))
+        else:
+            found += [(gateway, f"stream {name}", [name]) for name in names]
+    return found
 
 
 def _node_id(name: str, known: Iterable[str]) -> Word:
@@ -89,6 +189,10 @@ def _node_id(name: str, known: Iterable[str]) -> Word:
     if name in known:
         return Word(f"node_{_underscored(name)}")
     return Word(f"outside_{hashlib.sha256(name.encode()).hexdigest()[:12]}")
+
+
+def _region_id(region: str) -> str:
+    return f"region_{_underscored(region)}" if region else "region"
 
 
 def _slot_id(host: HostBlueprint, slot: AvatarSlot) -> Word:
@@ -110,13 +214,18 @@ def _summary(blueprint: Blueprint, mark: Mark) -> View:
     roles = Counter((host.region, service.role) for host in blueprint.hosts for service in host.services)
     slots = [(host.region, slot) for host in blueprint.hosts if host.avatar is not None for slot in host.avatar.slots]
     roles.update((region, "avatar slots") for region, _ in slots)
+    roles.update((region_of[s.gateway], "streams") for s in blueprint.streams if s.gateway in region_of)
     links = Counter((region_of.get(e.source, ""), region_of.get(e.target, "")) for e in blueprint.edges)
     regions = sorted(hosts)
-    ids = {region: Word(f"region_{_underscored(region)}" if region else "region") for region in (*regions, "")}
+    ids = {region: Word(_region_id(region)) for region in (*regions, "")}
     labels = {
         region: " and ".join(
             [f"{region or 'no region'} with {hosts[region]} hosts"]
-            + [f"{count} {role}" for (place, role), count in sorted(roles.items()) if place == region]
+            + [
+                f"{count} {role}{'s' if count > 1 and role[-1] != 's' else ''}"
+                for (place, role), count in sorted(roles.items())
+                if place == region
+            ]
         )
         for region in regions
     }

@@ -35,7 +35,8 @@ def stacks(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[No
     for host, (gone, come) in slots.items():
         words = [f"{come} more slots" if come > 1 else "one more slot"] * bool(come)
         words += [f"{gone} fewer slots" if gone > 1 else "one slot fewer"] * bool(gone)
-        yield Fact("capacity", host, ", ".join(words), Decimal(gone), ("slot-", "stack "))
+        weight = "worse" if gone else ""
+        yield Fact("capacity", host, ", ".join(words), Decimal(gone), ("slot-", "stack "), weight=weight)
 
 
 def _callers(item: Item, before: Item | None, after: Item | None) -> Iterator[Fact]:
@@ -52,7 +53,10 @@ def _callers(item: Item, before: Item | None, after: Item | None) -> Iterator[Fa
         inside = [n for n in here if n not in there and _within(n, [network])]
         parts.append(f"narrower: {_listed(inside)} instead of {network}" if inside else f"no longer {network}")
     text = f"who may call the stack: {'; '.join(parts) or 'the same addresses, written differently'}"
-    yield Fact("exposure", item.host, text, Decimal(len(come)), (FIREWALL_ALLOWLIST, "stack "))
+    headline = f"Lets {_listed(come)} call the avatar stack of {item.host}" if come else ""
+    weight = "worse" if come else "better"
+    hints = (FIREWALL_ALLOWLIST, "stack ")
+    yield Fact("exposure", item.host, text, Decimal(len(come)), hints, weight=weight, headline=headline)
 
 
 def _networks(item: Item | None) -> list[IpNetwork]:
@@ -88,7 +92,10 @@ def _reach(item: Item, before: Item | None, after: Item | None, left: bool) -> I
     wider = _ORDER[now[2]] > _ORDER[was[2]] or (now[2] != "nobody" and now[0] != was[0])
     here = "gone" if after is None else _told(now, item.host)
     there = "there was none" if before is None else _told(was, item.host)
-    yield Fact("exposure", item.host, f"{item.what}: {here}; before {there}", Decimal(wider), hints)
+    everyone = "everyone who can reach the host" if now[2] == "everyone" else "those on the allowlist"
+    headline = f"Opens {item.what} of {item.host} (port {now[0]}) to {everyone}" if wider else ""
+    text, weight = f"{item.what}: {here}; before {there}", "worse" if wider else "better"
+    yield Fact("exposure", item.host, text, Decimal(wider), hints, weight=weight, headline=headline)
 
 
 _ORDER = {"nobody": 0, "callers": 1, "everyone": 2}

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from fleetc.language.fleet import Fleet
 from fleetc.language.orchestrator import Orchestrator
-from fleetc.review.data import IMPACTS, Effect, NodeRef
+from fleetc.review.data import IMPACTS, WEIGHTS, Effect, NodeRef
+from fleetc.review.gravity import gravity
 from fleetc.review.impact.avatars import stacks
 from fleetc.review.impact.facts import (
     COLD_START,
@@ -105,7 +106,7 @@ class Impact:
         if not found:
             reasons = dict.fromkeys(self._nothing(delta) for delta in group)
             found = [Effect("none", "; ".join(reasons), Decimal(0))]
-        return tuple(sorted(found, key=lambda effect: IMPACTS.index(effect.impact)))
+        return tuple(sorted(found, key=gravity))
 
     def parts(self, group: Sequence[Delta]) -> tuple[tuple[NodeRef, tuple[Effect, ...]], ...]:
         """What equal deltas mean at each place by itself; nothing where they have one place, which has all of it.
@@ -164,7 +165,8 @@ class Impact:
         for impact, text in told.items():
             if impact in known and impact != "price" and not (impact == "exposure" and opened):
                 continue  # a fact says it better; a price that loses its bound still counts fully
-            yield Effect(impact, text, counted.get(impact, Decimal(1)))
+            weight = "worse" if impact == "exposure" and opened else ""
+            yield Effect(impact, text, counted.get(impact, Decimal(1)), weight=weight)
 
     def _counts(self, impact: str) -> bool:
         """Whether a class counts here: prices, funds and transactions do on a chain only."""
@@ -233,7 +235,8 @@ class Impact:
                 text = f"{_names(t.node for t in left)} {verb} left running on {left[0].host}, which left the fleet:"
                 arrival = self._arrivals.get(left[0].node)
                 again = f"; on {arrival} it starts as well" if arrival else ""
-                yield Effect("exposure", f"{text} no rollout stops it{again}", Decimal(0))
+                told = f"{text} no rollout stops it{again}"
+                yield Effect("exposure", told, Decimal(0), headline=told)
 
     def _of_facts(self, group: Sequence[Delta]) -> Iterator[Effect]:
         """Equal facts of many nodes as one; of many different ones the first, and the number of the rest."""
@@ -243,6 +246,7 @@ class Impact:
         own = {name for delta in group for name in (delta.item.node, delta.item.host)}
         for impact in IMPACTS:
             several = [(text, facts) for (kind, text), facts in same.items() if kind == impact]
+            several.sort(key=lambda one: _weight(one[1]))
             for text, facts in several[:_NAMED]:
                 others = dict.fromkeys(f.node for f in facts if f.node not in own)
                 times = len({self._wallet(fact) for fact in facts}) if impact == "funds" else len(facts)
@@ -417,7 +421,15 @@ def _effect(impact: str, text: str, facts: Sequence[Fact]) -> Effect:
     amounts = [fact.amount for fact in facts]
     amount = max(amounts) if impact == "price" else sum(amounts, Decimal(0))
     who = tuple(dict.fromkeys(name for fact in facts for name in fact.who if name not in text))
-    return Effect(impact, text, amount, who)
+    headline = facts[0].headline or (f"{facts[0].node}: {facts[0].text}" if facts[0].node else "")
+    if headline and len(facts) > 1:
+        headline += f", and {len(facts) - 1} more like it"
+    return Effect(impact, text, amount, who, WEIGHTS[_weight(facts)], headline)
+
+
+def _weight(facts: Sequence[Fact]) -> int:
+    """The place in WEIGHTS of the gravest of some facts."""
+    return min(WEIGHTS.index(fact.weight) for fact in facts)
 
 
 def _names(names: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ gives each to the change that brings it. What prices come to is in `money.py` be
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -30,7 +30,8 @@ COLD_START = "30 to 120 s"
 class Fact(NamedTuple):
     """One thing that is different for a node. `text` does not name it, so that equal facts of many nodes are one.
 
-    `hints` are flags and the like, the likeliest first, whose change brings the fact. `who` are other nodes.
+    `hints` are flags and the like, the likeliest first, whose change brings the fact. `who` are other nodes. `weight`
+    and `headline` are those of the effect; an empty headline is the node with the text.
     """
 
     impact: str
@@ -39,6 +40,8 @@ class Fact(NamedTuple):
     amount: Decimal
     hints: tuple[str, ...] = ()
     who: tuple[str, ...] = ()
+    weight: str = ""
+    headline: str = ""
 
 
 # --- exposure -------------------------------------------------------------------------------------
@@ -49,6 +52,10 @@ _FLAG_OF_PURPOSE = {
     "WHIP": "LIVE_AI_WHIP_ADDR",
     "WHEP": "LIVE_AI_WHEP_ADDR",
 }
+
+
+_CRITICAL = ("administration", "signing")
+"""Ports through which whoever reaches them can spend the funds of an account, without a password."""
 
 
 class Opening(NamedTuple):
@@ -73,7 +80,9 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
             plain = _is_plain(new[key])
             now, was = ("plain HTTP", "TLS") if plain else ("TLS", "plain HTTP")
             text = f"the listener uses {now} instead of {was}"
-            yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",))
+            headline = f"{item.node} answers over {now} instead of {was}"
+            weight = "worse" if plain else "better"
+            yield Fact("exposure", item.node, text, Decimal(plain), ("-httpAddr",), weight=weight, headline=headline)
         if item.kind != "port":
             continue
         before, after = openings(old.get(key)), openings(new.get(key))
@@ -87,7 +96,25 @@ def exposure(old: Mapping[Key, Item], new: Mapping[Key, Item], left: Collection[
             yield Fact("exposure", item.node, f"{item.what}: still {_listed(stays)}", Decimal(0), (flag,))
         text = _reached(before, after, key in old, key in new) if not stays else _listed(after)
         if after or not stays:
-            yield Fact("exposure", item.node, f"{item.what}: {text}", Decimal(len(wider)), (flag,))
+            weight = ("critical" if purpose in _CRITICAL else "worse") if wider else "" if stays else "better"
+            headline = f"Opens {_port(purpose, wider)} of {item.node} to {_everyone(wider)}" if wider else ""
+            what = f"{item.what}: {text}"
+            yield Fact("exposure", item.node, what, Decimal(len(wider)), (flag,), weight=weight, headline=headline)
+
+
+def _port(purpose: str, wider: Sequence[Opening]) -> str:
+    ports = ", ".join(dict.fromkeys(opening.port for opening in wider))
+    return f"the {purpose} port ({ports})"
+
+
+def _everyone(wider: Sequence[Opening]) -> str:
+    """Who reaches ports now, with the name of the host."""
+    return " and ".join(
+        dict.fromkeys(
+            f"everyone who can reach {o.host if reach_of(o.address) == 'everywhere' else f'{o.address} of {o.host}'}"
+            for o in wider
+        )
+    )
 
 
 def _is_plain(item: Item) -> bool:
@@ -199,12 +226,14 @@ def capacity(old: Fleet | None, new: Fleet | None, names: Iterable[str]) -> Iter
                 text = f"{what}: {_count(more)} instead of {_count(less)}"
                 lost = max(0, (less or 0) - more) if more is not None else 0
                 amount = Decimal(0 if what == "GPUs" else lost)
-                yield Fact("capacity", name, text, amount, _CAPACITY_HINTS[what])
+                fewer = less is not None and more is not None and more < less
+                yield Fact("capacity", name, text, amount, _CAPACITY_HINTS[what], weight="worse" if fewer else "")
         gone = [model for model in before.models if model not in after.models]
         come = [model for model in after.models if model not in before.models]
         if gone or come:
             parts = [f"no longer {', '.join(gone)}"] * bool(gone) + [f"now {', '.join(come)}"] * bool(come)
-            yield Fact("capacity", name, f"models: {'; '.join(parts)}", Decimal(0), _CAPACITY_HINTS["models"])
+            text, weight = f"models: {'; '.join(parts)}", "worse" if gone else ""
+            yield Fact("capacity", name, text, Decimal(0), _CAPACITY_HINTS["models"], weight=weight)
 
 
 def _count(number: int | None) -> str:

@@ -98,7 +98,7 @@ def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collec
                 text, amount = f"{verb}{what} {_price(here or there)}", UNBOUNDED
             else:
                 text, amount = _change(what, there, here, scales)
-            yield Fact("price", name, text, amount, hints)
+            yield Fact("price", name, text, amount, hints, headline=f"{name} {text}")
 
 
 def _worth(quote: Quote, scale: Scale) -> tuple[str, Amount] | None:
@@ -159,8 +159,10 @@ def _purchases(old: Fleet | None, new: Fleet | None, names: list[str], rates: bo
             thing = "video" if goods == VIDEO else goods[1]
             verb = words[_unknown(markets[1 if ended else 0], gateway, seller, goods)]
             text = f"{thing} {verb} by {gateway}" if home == seller else f"{thing} {verb} from {seller}"
-            text += _because(markets[1], gateway, seller, goods)
-            yield Fact("price", home, text, Decimal(0), _HINTS, (other, *_payers(markets, gateway)))
+            because = _because(markets[1], gateway, seller, goods)
+            headline = f"{thing} {verb} by {gateway} from {seller}{because}"
+            who, weight = (other, *_payers(markets, gateway)), "worse" if ended else ""
+            yield Fact("price", home, text + because, Decimal(0), _HINTS, who, weight, headline)
 
 
 def _payers(markets: list[Market | None], gateway: str) -> list[str]:
@@ -268,7 +270,8 @@ def _funds(old: Fleet | None, new: Fleet | None) -> Iterator[Fact]:
         parts = [f"{word} {now} instead of {told[word]}" for word, now in _told(here).items() if now != told[word]]
         if parts:
             hints = ("deposit", "reserve", "expected load", "-maxPricePerUnit", "-pixelsPerUnit", "-ethAcctAddr")
-            yield Fact("funds", name, "; ".join(parts), Decimal(1), hints)
+            text = "; ".join(parts)
+            yield Fact("funds", name, text, Decimal(1), hints, headline=f"Funds of {name}: {text}")
 
 
 def _told(row: Funds | None) -> dict[str, str]:

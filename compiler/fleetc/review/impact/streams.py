@@ -41,13 +41,17 @@ def streams(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
         if there == here:
             continue
         if there is None:
-            yield Fact("exposure", "", f"new stream; who may watch it: {here}", Decimal(1), (name,))
+            text, headline = f"new stream; who may watch it: {here}", f"New stream {name}: {here} may watch it"
+            yield Fact("exposure", "", text, Decimal(1), (name,), weight="worse", headline=headline)
         elif here is None:
-            yield Fact("exposure", "", f"stream removed; who could watch it: {there}", Decimal(0), (name,))
+            text = f"stream removed; who could watch it: {there}"
+            yield Fact("exposure", "", text, Decimal(0), (name,), weight="better")
         else:
             told = f"{here}; before {there}" if str(there) != str(here) else f"{here}, but not the same as before"
-            amount = Decimal(not _narrower(there, here))
-            yield Fact("exposure", "", f"who may watch the stream: {told}", amount, (f"{name}: {_POLICY}",))
+            wider = not _narrower(there, here)
+            text, headline = f"who may watch the stream: {told}", f"Stream {name} may be watched by {told}"
+            hints, weight = (f"{name}: {_POLICY}",), "worse" if wider else "better"
+            yield Fact("exposure", "", text, Decimal(wider), hints, weight=weight, headline=headline)
 
 
 def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
@@ -60,7 +64,8 @@ def _gateways(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact
         hints = (item.what,)
         if other is None and gone:
             text = f"{gateway} leaves the fleet, and the stream has no other gateway: none accepts it"
-            yield Fact("capacity", "", text, Decimal(1), hints)
+            headline = f"Stream {key[2]} has no gateway: {gateway} leaves the fleet"
+            yield Fact("capacity", "", text, Decimal(1), hints, weight="worse", headline=headline)
         elif other is None:
             text = f"the stream no longer has a gateway in the spec; {gateway} stays in the fleet"
             yield Fact("capacity", "", text, Decimal(0), hints)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
+from fleetc.review.gravity import TONES, tone
 from fleetc.review.reports import picture, wording
-from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence
+from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence, shortened
 
 _WHOLE = 800
 """The most changes that are shown with everything that belongs to them; others take one line."""
@@ -37,7 +38,9 @@ _VALUE = 1_000
 
 _LEGEND = picture.Legend(
     states={
-        "changed": picture.State("changes", "change", "changes", "diamond"),
+        "removed": picture.State("is removed", "are removed", "removed", "cross", "removed"),
+        "added": picture.State("is new", "are new", "new", "plus", "new"),
+        "changed": picture.State("changes", "change", "changes", "diamond", "changed"),
         "same": picture.State("stays as it is", "stay as they are", "stays as it is"),
     },
     link="#changes",
@@ -104,10 +107,13 @@ class _Page:
             "fleet": wording.clip(review.fleet, NAME),
             "baseline": wording.clip(review.baseline, SENTENCE),
             "alarm": wording.clip(wording.alarm(review), SENTENCE),
-            "verdict": wording.headline(review),
+            "verdict": self._text(wording.gravest(review), SENTENCE),
+            "tone": wording.gravest_tone(review),
+            "critical": any(map(wording.is_critical, review.changes)),
+            "size": wording.headline(review) if review.changes or review.foreign else "",
             "costs": f"{sentence(files)}; {wording.restarts(review)}",
             "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
-            "tallies": [self._tally(tally) for tally in wording.tallies(review)],
+            "tones": _tones(review),
             "filter": self._hosts.form(self._templates, "flag, value, file, reason"),
             "change_count": f"{len(review.changes):,}",
             "host_count": f"{len(review.picture):,}",
@@ -120,8 +126,8 @@ class _Page:
         }
         return self._templates.render("html/review.html.j2", view)
 
-    def _tally(self, tally: wording.Tally) -> dict[str, object]:
-        return {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": wording.MEANINGS[tally.impact]}
+    def _text(self, text: str, limit: int) -> str:
+        return shortened(self._templates, wording.clip(text, limit))
 
     # --- changes ----------------------------------------------------------------------------------
 
@@ -138,10 +144,12 @@ class _Page:
 
     def _head(self, index: int, change: Change) -> dict[str, object]:
         found = wording.impacts(change)
+        tones = wording.tones(change)
         return {
             "index": index,
-            "gravest": found[0],
-            "tags": list(found),
+            "tone": tones[found[0]],
+            "critical": wording.is_critical(change),
+            "tags": [{"impact": impact, "tone": tones[impact]} for impact in found],
             "impacts": " ".join(found),
             "hosts": self._hosts.ranges(wording.hosts_of(change.targets)),
             "what": wording.clip(change.what, NAME),
@@ -150,17 +158,20 @@ class _Page:
     def _brief(self, index: int, change: Change) -> dict[str, object]:
         told = change.effects[0].text if change.effects else ""
         line = "; ".join(filter(None, (_swap(change), wording.where(change.targets), told)))
-        return {**self._head(index, change), "line": wording.clip(line, NAME)}
+        return {**self._head(index, change), "line": self._text(line, NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
         old, new = wording.clip_pair(*_pair(change), _VALUE)
+        moved = (wording.elements(change) or _NO_ELEMENTS).moved
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
         shown = [wording.clip(place, NAME) for place in places[:_PLACES]] if len(places) > 1 else []
         told, more = wording.effects(change, _EFFECTS)
         effects = [
             {
                 "impact": effect.impact,
-                "text": wording.clip(effect.text, SENTENCE),
+                "tone": tone(effect),
+                "critical": effect.weight == "critical",
+                "text": self._text(effect.text, SENTENCE),
                 "who": wording.clip(wording.names(effect.who, 5), NAME),
             }
             for effect in told
@@ -169,8 +180,9 @@ class _Page:
             **self._head(index, change),
             "kind": wording.clip(change.kind, NAME),
             "deed": _deed(change),
-            "old": old or "(empty)",
-            "new": new or "(empty)",
+            "old": shortened(self._templates, old or "(empty)"),
+            "new": shortened(self._templates, new or "(empty)"),
+            "moved": self._text(moved or "", _VALUE),
             "where": wording.clip(wording.where(change.targets), SENTENCE),
             "effects": effects,
             "more_effects": f"and {wording.count(more, 'more effect')}" if more else "",
@@ -183,12 +195,11 @@ class _Page:
     def _change_lines(self, change: Change) -> Encoded:
         if not change.lines:
             return Encoded("")
-        artifact = change.lines[0].artifact
-        files = dict.fromkeys(line.artifact for line in change.lines)
-        title = artifact if len(files) == 1 else f"{artifact} and {wording.count(len(files) - 1, 'more file')}"
-        return self._lines(
-            change.lines[:_CHANGE_LINES], len(change.lines), opens=False, title=wording.clip(title, NAME)
-        )
+        first = change.targets[0] if len(change.targets) > 1 else None
+        place = f"{first.host} / {first.node}" if first and first.node else first.host if first else ""
+        title = f"At {place}, the first of {len(change.targets):,} places" if place else ""
+        lines = sorted(change.lines, key=lambda line: not line.artifact.startswith("hosts/"))
+        return self._lines(lines[:_CHANGE_LINES], lines, opens=False, title=wording.clip(title, NAME))
 
     def _causes(self, causes: Sequence[Cause], limit: int) -> Encoded:
         more = len(causes) - limit
@@ -200,19 +211,21 @@ class _Page:
 
     # --- lines ------------------------------------------------------------------------------------
 
-    def _lines(self, lines: Sequence[Line], whole: int, opens: bool, title: str) -> Encoded:
+    def _lines(self, lines: Sequence[Line], whole: Sequence[Line], opens: bool, title: str) -> Encoded:
+        """Some of the `whole` lines. Those that do not open stand outside of their files, whose names they have."""
         rows = []
         before: Line | None = None
-        several = len({line.artifact for line in lines}) > 1
         for line in lines:
             old, new = _sides(line)
-            begins = several and (before is None or before.artifact != line.artifact)
+            begins = not opens and (before is None or before.artifact != line.artifact)
             file = wording.clip(line.artifact, NAME) if begins else ""
             gap = not file and before is not None and not _follows(before, line)
             rows.append(_Row(old, new, opens, gap, self._reason(line) if opens else None, file))
             before = line
-        more = whole - len(lines)
-        view = {"title": title, "lines": rows, "more_lines": f"and {wording.count(more, 'more line')}" if more else ""}
+        left = whole[len(lines) :]
+        files = list(dict.fromkeys(wording.clip(line.artifact, NAME) for line in left))
+        more = f"and {wording.count(len(left), 'more line')}" + ("" if opens else f" in {wording.names(files)}")
+        view = {"title": title, "lines": rows, "more_lines": more if left else ""}
         return Encoded(self._templates.render("html/lines.html.j2", view))
 
     def _reason(self, line: Line) -> _Reason | None:
@@ -255,7 +268,7 @@ class _Page:
             "delta": f"+{added:,} \N{MINUS SIGN}{removed:,}" if first.lines else "lines not shown",
             "paths": [wording.clip(path, NAME) for path in paths[:_PLACES]] if len(paths) > 1 else [],
             "more_paths": f"and {len(paths) - _PLACES:,} more" if len(paths) > _PLACES else "",
-            "lines": self._lines(first.lines[:limit], len(first.lines), opens=True, title="") if first.lines else "",
+            "lines": self._lines(first.lines[:limit], first.lines, opens=True, title="") if first.lines else "",
         }
 
     def _restarts(self) -> dict[str, object]:
@@ -283,14 +296,35 @@ def _boxes(review: Review) -> list[picture.Box]:
     """The hosts of the picture, each node with its state."""
     boxes = []
     for box in review.picture:
-        states = ((node, "changed" if node in box.changed else "same") for node in box.nodes)
-        boxes.append(picture.Box(box.host, box.label, tuple(states)))
+        states = {
+            **dict.fromkeys(box.nodes, "same"),
+            **dict.fromkeys(box.changed, "changed"),
+            **dict.fromkeys(box.added, "added"),
+            **dict.fromkeys(box.removed, "removed"),
+        }
+        nodes = tuple((node, states[node]) for node in box.nodes)
+        boxes.append(picture.Box(box.host, box.label, nodes, dict(box.facts), box.state))
     return boxes
+
+
+def _tones(review: Review) -> list[dict[str, object]]:
+    """The classes that occur, by tone: each tone is one part of the page."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for tally in wording.tallies(review):
+        means = wording.MEANINGS[tally.impact]
+        found.setdefault(tally.tone, []).append(
+            {"impact": tally.impact, "changes": f"{tally.changes:,}", "means": means}
+        )
+    return [{"tone": name, "title": sentence(name), "classes": found[name]} for name in TONES if name in found]
+
+
+_NO_ELEMENTS = wording.Elements(None, None, None)
 
 
 def _pair(change: Change) -> tuple[str | None, str | None]:
     """Both values; of lists what they lose and gain."""
-    return wording.elements(change) or (change.old, change.new)
+    listed = wording.elements(change)
+    return (change.old, change.new) if listed is None else (listed.gone, listed.come)
 
 
 def _deed(change: Change) -> str:
@@ -304,10 +338,9 @@ def _deed(change: Change) -> str:
 def _swap(change: Change) -> str:
     """Old and new value in a few words."""
     old, new = (text or "(empty)" for text in wording.clip_pair(*_pair(change), NAME // 3))
-    deed = _deed(change)
-    return {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}.get(
-        deed, ""
-    )
+    moved = (wording.elements(change) or _NO_ELEMENTS).moved
+    said = {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}
+    return "; ".join(filter(None, (said.get(_deed(change), ""), f"moved {moved}" if moved else "")))
 
 
 def _cause(spot: Cause) -> dict[str, object]:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
-from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import IMPACTS, WEIGHTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
 from fleetc.review.reports import wording
 
 FORMAT = 1
@@ -33,6 +33,7 @@ def as_json(review: Review) -> str:
         "tool": review.tool,
         "files_only": review.files_only,
         "verdict": wording.verdict(review),
+        "gravest": wording.gravest(review),
         "impacts": [
             {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts}
             for tally in wording.tallies(review)
@@ -45,7 +46,16 @@ def as_json(review: Review) -> str:
         "cold_starts": [{**_target(target), "model": model} for target, model in review.cold_starts],
         "picture": {
             "hosts": [
-                {"host": box.host, "label": box.label, "nodes": list(box.nodes), "changed": list(box.changed)}
+                {
+                    "host": box.host,
+                    "label": box.label,
+                    "nodes": list(box.nodes),
+                    "changed": list(box.changed),
+                    "added": list(box.added),
+                    "removed": list(box.removed),
+                    "facts": [{"node": node, "text": text} for node, text in box.facts],
+                    "state": box.state,
+                }
                 for box in review.picture
             ],
             "edges": [{"source": source, "target": target, "kind": kind} for source, target, kind in review.edges],
@@ -95,6 +105,8 @@ def _effect(effect: Effect) -> dict[str, Any]:
         "text": effect.text,
         "amount": plain_decimal(effect.amount),
         "who": list(effect.who),
+        "weight": effect.weight,
+        "headline": effect.headline,
     }
 
 
@@ -138,6 +150,7 @@ def schema() -> dict[str, Any]:
                 "description": "Only files were compared, without a spec: what lines mean (prices, funds) is unknown.",
             },
             verdict=_text("The review in one sentence."),
+            gravest=_text("Its most serious effect in plain words, only what is certain."),
             impacts=_list(_IMPACTS, "How often each impact class occurs, most serious first."),
             changes=_list(_CHANGE, "Every change once, most serious first."),
             files=_list(_FILE, "Every file of the tree that differs, by path."),
@@ -207,6 +220,11 @@ _EFFECT = _object(
         "wallet.",
     },
     who=_list(_text("A node."), "Affected nodes besides the targets of the change."),
+    weight=_one_of(
+        WEIGHTS,
+        "Within its class: critical must not be missed, worse opens or loses something, better closes something.",
+    ),
+    headline=_text("The same with all names, for a line that stands alone; empty if the text needs its change."),
 )
 _LINE = _object(
     artifact=_text("Path of the file in the tree."),
@@ -252,6 +270,12 @@ _PICTURE = _object(
             label=_text("Its label in the diagram."),
             nodes=_list(_text("A node."), "Its nodes."),
             changed=_list(_text("A node."), "Those of its nodes that a change touches."),
+            added=_list(_text("A node."), "Those of its nodes that are new."),
+            removed=_list(_text("A node."), "Those of its nodes that leave the spec."),
+            facts=_list(
+                _object(node=_text("A node."), text=_text("Its role, prices and ports.")), "What is known of its nodes."
+            ),
+            state=_one_of(("", "added", "removed"), "Whether only one side has the host."),
         ),
         "Every host.",
     ),

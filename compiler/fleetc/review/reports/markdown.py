@@ -96,6 +96,9 @@ def _head(review: Review) -> Iterator[str]:
         yield ""
     yield f"### {markdown_text(wording.verdict(review))}"
     yield ""
+    if review.changes or review.foreign:
+        yield f"**{_text(wording.gravest(review), _SENTENCE)}.**"
+        yield ""
     fleet, baseline = _code(review.fleet, _NAME), _text(review.baseline, _SENTENCE)
     yield f"Fleet {fleet} against {baseline}. {_sentence(_costs(review))}."
     found = wording.tallies(review)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from fleetc.emit.templates import Encoded, Templates
@@ -59,6 +60,24 @@ class HostList:
         """The filter of a page; `example` says what to look for as text."""
         view = {"hosts": [wording.clip(host, NAME) for host in self._names], "example": example}
         return Encoded(templates.render("html/filter.html.j2", view))
+
+
+_ADDRESS = re.compile(r"(?<![0-9A-Za-z])(0x[0-9a-fA-F]{4})([0-9a-fA-F]{32,})([0-9a-fA-F]{4})(?![0-9A-Za-z])")
+
+
+def shortened(templates: Templates, text: str) -> str:
+    """A text whose addresses and hashes show their ends; who clicks one or moves to it by keyboard sees all of it."""
+    parts = _ADDRESS.split(text)
+    if len(parts) == 1:
+        return text
+    view = {
+        "parts": [
+            {"plain": parts[place], "start": start, "rest": rest, "end": end}
+            for place in range(0, len(parts), 4)
+            for start, rest, end in (parts[place + 1 : place + 4] or ("", "", ""),)
+        ]
+    }
+    return Encoded(templates.render("html/address.html.j2", view))
 
 
 def sentence(text: str) -> str:

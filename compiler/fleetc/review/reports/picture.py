@@ -8,6 +8,7 @@ broken.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
@@ -17,13 +18,15 @@ _HOSTS = 48
 """The most hosts that are drawn; those with marked nodes come first."""
 
 _NODES = 12
+_LISTED = 60
 _OUTSIDE = 9
 _EDGES = 150
 _BOXES_IN_COLUMN = 9
 _LAST_RANK = 5
 _LETTERS = 26
 _SENTENCE = 300
-_WIDTH, _HEAD, _ROW, _PAD = 204, 30, 28, 8
+_WIDTH, _HEAD, _ROW, _PAD = 248, 30, 28, 8
+_BESIDE_WORD = 20
 _GAP, _BREAK, _BETWEEN, _MARGIN = 16, 20, 84, 12
 
 _STYLES = {"pays": "solid", "outside": "solid", "finds": "dashed"}
@@ -42,24 +45,28 @@ Place = tuple[int, int]
 class Box(NamedTuple):
     """One host: its nodes, each with the name of its state.
 
-    Names of nodes are unique in the fleet; what has a name on its host alone has "host/" before it.
+    Names of nodes are unique in the fleet; what has a name on its host alone has "host/" before it. `facts` says what
+    else is known of a node. `state` is that of the host itself, empty where it has none of its own.
     """
 
     host: str
     label: str
     nodes: tuple[tuple[str, str], ...]
+    facts: Mapping[str, str] = MappingProxyType({})
+    state: str = ""
 
 
 class State(NamedTuple):
-    """What one node and several nodes do in a state, its name in the legend, and its mark: diamond, triangle or square.
+    """What one node and several nodes do in a state, its name in the legend, its mark, and the word beside its nodes.
 
-    Nodes without a mark are those that nobody has to look at.
+    A mark is one of _MARKS. Nodes without a mark are those that nobody has to look at.
     """
 
     one: str
     many: str
     legend: str
     mark: str = ""
+    word: str = ""
 
 
 class Legend(NamedTuple):
@@ -93,18 +100,21 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[st
     ranks = _ranks(len(shown), seen, home)
     places, width, height = _places(shown, ranks)
     marked = {node for box in shown for node, state in box.nodes if _mark(state, legend)}
+    present = {state for box in shown for state in (box.state, *(state for _, state in box.nodes))}
     tops = {node: _top(node, shown[home[node]], places[home[node]], legend) for edge in seen for node in edge[:2]}
     return {
         "width": width,
         "height": height,
         "link": legend.link,
         "boxes": [
-            _box(box, place, index >= hosts, legend)
+            {**_box(box, place, index >= hosts, legend), "index": index}
             for index, (box, place) in enumerate(zip(shown, places, strict=True))
         ],
         "edges": [_edge(edge, places[home[edge[0]]], places[home[edge[1]]], tops, marked) for edge in seen],
         "states": [
-            {"name": state.legend, "class": name if state.mark else ""} for name, state in legend.states.items()
+            {"name": state.legend, "class": name if state.mark else "", "mark": _MARKS[state.mark].format(x=0, y=0)}
+            for name, state in legend.states.items()
+            if name in present or not state.mark
         ],
         "kinds": [
             {"name": wording.clip(_NAMES.get(kind, kind), _LETTERS), "style": _STYLES.get(kind, "dotted")}
@@ -121,7 +131,7 @@ def _mark(state: str, legend: Legend) -> str:
 
 def _rank(box: Box, legend: Legend) -> bool:
     """False for boxes with marked nodes, so that they come first."""
-    return not any(_mark(state, legend) for _, state in box.nodes)
+    return not any(_mark(state, legend) for state in (box.state, *(state for _, state in box.nodes)))
 
 
 def _more(boxes: Sequence[Box], shown: Sequence[Box], edges: int, legend: Legend) -> str:
@@ -183,8 +193,8 @@ def _height(box: Box) -> int:
 # --- what is printed ------------------------------------------------------------------------------
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 3]}..."
+def _short(text: str, letters: int = _LETTERS) -> str:
+    return text if len(text) <= letters else f"{text[: letters - 3]}..."
 
 
 def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, object]:
@@ -193,6 +203,11 @@ def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, obj
     return {
         "host": box.host,
         "label": _short(box.label),
+        "full": wording.clip(_full(box, outside, legend), _SENTENCE),
+        "state": box.state,
+        "word": legend.states[box.state].word if box.state else "",
+        "word_x": left + _WIDTH - _PAD,
+        "listed": _listed(box, legend),
         "says": wording.clip(f"{box.label}, outside the fleet", _SENTENCE) if outside else _says(box, legend),
         "link": not _rank(box, legend),
         "outside": outside,
@@ -203,15 +218,37 @@ def _box(box: Box, place: Place, outside: bool, legend: Legend) -> dict[str, obj
         "text_x": left + _PAD + 4,
         "text_y": top + 20,
         "nodes": [
-            _node(node.removeprefix(f"{box.host}/"), state, left + _PAD, top + _HEAD + row * _ROW, legend)
+            {
+                **_node(node.removeprefix(f"{box.host}/"), state, left + _PAD, top + _HEAD + row * _ROW, legend),
+                "says": _fact(node, state, box, legend),
+            }
             for row, (node, state) in enumerate(rows.items())
         ],
     }
 
 
+def _listed(box: Box, legend: Legend) -> list[str]:
+    """The nodes of one host in words, for those who read the picture as a list."""
+    shown = [_fact(node, state, box, legend) for node, state in box.nodes[:_LISTED] if state]
+    more = len(box.nodes) - _LISTED
+    return [*shown, *([f"and {wording.count(more, 'more node')}"] if more > 0 else [])]
+
+
+def _full(box: Box, outside: bool, legend: Legend) -> str:
+    """A host by its whole label, with what becomes of the host itself."""
+    said = "outside the fleet" if outside else legend.states[box.state].one if box.state else ""
+    return ", ".join(filter(None, (box.label, said)))
+
+
+def _fact(node: str, state: str, box: Box, legend: Legend) -> str:
+    """One node in words: its state, and what is known of it."""
+    said = f"{node.removeprefix(f'{box.host}/')} {legend.states[state].one}"
+    return wording.clip(": ".join(filter(None, (said, box.facts.get(node, "")))), _SENTENCE)
+
+
 def _says(box: Box, legend: Legend) -> str:
-    """One host in words, for those who read the picture as a list."""
-    parts = []
+    """One host in a sentence."""
+    parts = [f"the host {legend.states[box.state].one}"] if box.state else []
     for name, state in legend.states.items():
         nodes = [node for node, its_state in box.nodes if its_state == name]
         if nodes:
@@ -224,6 +261,8 @@ _MARKS = {
     "diamond": "M{x} {y}m0 -5l5 5l-5 5l-5 -5z",
     "triangle": "M{x} {y}m0 -5l5.5 9.5h-11z",
     "square": "M{x} {y}m-4 -4h8v8h-8z",
+    "plus": "M{x} {y}m-1.7 -5.5h3.4v3.8h3.8v3.4h-3.8v3.8h-3.4v-3.8h-3.8v-3.4h3.8z",
+    "cross": "M{x} {y}m0 -2.4l3 -3l2.4 2.4l-3 3l3 3l-2.4 2.4l-3 -3l-3 3l-2.4 -2.4l3 -3l-3 -3l2.4 -2.4z",
 }
 """Paths around the centre of a mark; what has none gets a circle. States differ by their marks, not by colour alone."""
 
@@ -231,8 +270,11 @@ _MARKS = {
 def _node(node: str, state: str, left: int, top: int, legend: Legend) -> dict[str, object]:
     centre_x, centre_y = left + 13, top + 12
     mark = _mark(state, legend)
+    word = legend.states[state].word if state else ""
     return {
-        "label": _short(node),
+        "label": _short(node, _BESIDE_WORD if word else _LETTERS),
+        "word": word,
+        "word_x": left + _WIDTH - 3 * _PAD,
         "state": state if mark else "",
         "x": left,
         "y": top,

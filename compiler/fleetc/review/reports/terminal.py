@@ -35,7 +35,9 @@ def as_text(review: Review, colour: bool = False) -> str:
     alarm = wording.alarm(review)
     lines = [_painted(_plain(f"ERROR: {alarm}"), "1;31", colour)] if alarm else []
     lines += [_plain(f"Review of {wording.clip(review.fleet, _VALUE)} against {review.baseline}")]
-    lines += [_painted(wording.verdict(review), "1", colour), ""]
+    lines += [_painted(wording.verdict(review), "1", colour)]
+    lines += [_painted(_plain(f"{wording.gravest(review)}."), "1", colour)] if review.changes or review.foreign else []
+    lines += [""]
     for change in review.changes[:_CHANGES]:
         lines += [*_change(change, colour), ""]
     rest = review.changes[_CHANGES:]

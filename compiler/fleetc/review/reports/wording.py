@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from fleetc.emit.tree import SPEC_FOLDER
 from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.gravity import TONES, gravity, tone
 from fleetc.text.encoders import visible
 
 MEANINGS = {
@@ -50,8 +52,20 @@ def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
 
 def impacts(change: Change) -> tuple[str, ...]:
     """The classes of a change, the gravest first; none alone when it has no effect."""
-    found = {effect.impact for effect in change.effects}
-    return tuple(impact for impact in IMPACTS if impact in found) or ("none",)
+    return tuple(dict.fromkeys(effect.impact for effect in sorted(change.effects, key=gravity))) or ("none",)
+
+
+def tones(change: Change) -> dict[str, str]:
+    """The tone of each class of a change: that of its gravest effect."""
+    return {effect.impact: tone(effect) for effect in sorted(change.effects, key=gravity, reverse=True)} or _NO_TONES
+
+
+_NO_TONES = {"none": "calm"}
+
+
+def is_critical(change: Change) -> bool:
+    """Whether a change has an effect that nobody may miss."""
+    return any(effect.weight == "critical" for effect in change.effects)
 
 
 def effects(change: Change, shown: int) -> tuple[list[Effect], int]:
@@ -84,19 +98,20 @@ def where(targets: Sequence[NodeRef]) -> str:
 
 
 class Tally(NamedTuple):
-    """How often a class of impact occurs: changes that have it, hosts that they touch, its gravest sentence."""
+    """How often a class of impact occurs: changes that have it, their hosts, its gravest sentence and its tone."""
 
     impact: str
     changes: int
     hosts: int
     example: str
+    tone: str
 
 
 def tallies(review: Review) -> list[Tally]:
     """Each class that occurs, the gravest first."""
     changes: Counter[str] = Counter()
     hosts: dict[str, set[str]] = {}
-    examples: dict[str, str] = {}
+    gravest: dict[str, Effect] = {}
     for change in review.changes:
         found = impacts(change)
         changes.update(found)
@@ -104,8 +119,14 @@ def tallies(review: Review) -> list[Tally]:
         for impact in found:
             hosts.setdefault(impact, set()).update(touched)
         for effect in change.effects:
-            examples.setdefault(effect.impact, effect.text)
-    return [Tally(i, changes[i], len(hosts[i]), examples.get(i, "")) for i in IMPACTS if changes[i]]
+            known = gravest.setdefault(effect.impact, effect)
+            if gravity(effect) < gravity(known):
+                gravest[effect.impact] = effect
+    return [_tally(i, changes[i], len(hosts[i]), gravest.get(i)) for i in IMPACTS if changes[i]]
+
+
+def _tally(impact: str, changes: int, hosts: int, gravest: Effect | None) -> Tally:
+    return Tally(impact, changes, hosts, gravest.text if gravest else "", tone(gravest) if gravest else "calm")
 
 
 def alarm(review: Review) -> str:
@@ -126,6 +147,48 @@ def headline(review: Review) -> str:
     hosts = {host for change in review.changes for host in hosts_of(change.targets)}
     place = f" on {count(len(hosts), 'host')}" if hosts else " of the fleet as a whole"
     return f"{count(len(review.changes), 'change')}{place}"
+
+
+def gravest(review: Review) -> str:
+    """The gravest effect in plain words, without a full stop: only what is certain, else that it is unknown."""
+    if review.foreign:
+        return f"A rollout would use {count(len(review.foreign), 'file')} that this spec does not compile to"
+    if not review.changes:
+        return headline(review)
+    change = review.changes[0]
+    effect = min(change.effects, key=gravity, default=None)
+    if effect is None or effect.impact == "none":
+        return (
+            "Only files were compared: what they mean is unknown" if review.files_only else "Nothing that runs changes"
+        )
+    unknown = "; what that means for prices, funds and reach is unknown" if review.files_only else ""
+    if effect.impact in ("restart", "cold-start") and review.restarts:
+        return f"{_ended(review)}{unknown}"
+    said = effect.headline or (effect.text if effect.impact in _WITH_NAMES else f"{_subject(change)}: {effect.text}")
+    ranks = [gravity(other.effects[0])[0] for other in review.changes[1:] if other.effects]
+    alike = ranks.count(gravity(effect)[0])
+    others = f"; {count(alike, 'more change')} {'is' if alike == 1 else 'are'} as grave" if alike else ""
+    return f"{said}{unknown}{others}"
+
+
+_WITH_NAMES = ("restart", "live", "cold-start")
+"""Classes whose sentences name the processes that they are about."""
+
+
+def _subject(change: Change) -> str:
+    """What changes and where, in a few words."""
+    hosts, nodes = hosts_of(change.targets), [target.node for target in change.targets if target.node]
+    place = f" on {count(len(hosts), 'host')}" if len(hosts) > 1 else f" of {nodes[0]}" if len(nodes) == 1 else ""
+    return f"{change.what}{place or (f' on {hosts[0]}' if hosts and change.what != hosts[0] else '')}"
+
+
+def gravest_tone(review: Review) -> str:
+    """The tone of the gravest effect of a review."""
+    if review.foreign:
+        return "danger"
+    return min(
+        (tone(effect) for change in review.changes for effect in change.effects), key=TONES.index, default="calm"
+    )
 
 
 def verdict(review: Review) -> str:
@@ -203,7 +266,7 @@ def values(change: Change, limit: int, arrow: str, shown: Callable[[str], str], 
     """
     differ = elements(change)
     if differ is not None:
-        signed = (("-", differ.gone), ("+", differ.come))
+        signed = (("-", differ.gone), ("+", differ.come), ("moved:", differ.moved))
         return ": " + " ".join(f"{sign} {listed(text)}" for sign, text in signed if text is not None)
     old, new = clip_pair(change.old, change.new, limit)
     before, after = (shown(text) if text else "(empty)" for text in (old, new))
@@ -213,10 +276,14 @@ def values(change: Change, limit: int, arrow: str, shown: Callable[[str], str], 
 
 
 class Elements(NamedTuple):
-    """What a list loses and gains, as text; None where it loses or gains nothing."""
+    """What a list loses and gains, and what stands elsewhere in it than before, as text; None where there is nothing.
+
+    What is at another place only because others come or go has not moved.
+    """
 
     gone: str | None
     come: str | None
+    moved: str | None
 
 
 _PROSE = ("text", "silence")
@@ -224,15 +291,37 @@ _PROSE = ("text", "silence")
 
 
 def elements(change: Change) -> Elements | None:
-    """The elements in which two lists differ; None where there are no two lists, or where their order differs too."""
+    """The elements in which two lists differ; None where there are no two lists with elements in common."""
     if change.old is None or change.new is None or change.kind in _PROSE:
         return None
-    old, new = _listed(change.old), _listed(change.new)
+    old, new = (_lines(text) if change.kind == "order" else _listed(text) for text in (change.old, change.new))
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
-    kept = [[part for part in parts if part not in other] for parts, other in ((old, gone), (new, come))]
-    if not kept[0] or kept[0] != kept[1] or not (gone or come):
+    kept, stay = ([part for part in parts if part not in other] for parts, other in ((old, gone), (new, come)))
+    if not kept or not (gone or come or kept != stay):
         return None
-    return Elements(", ".join(gone.elements()) or None, ", ".join(come.elements()) or None)
+    return Elements(
+        ", ".join(gone.elements()) or None, ", ".join(come.elements()) or None, _moved(kept, stay, old, new)
+    )
+
+
+_COMPARED = 1_000
+"""Up to so many elements each one that moved is found."""
+
+
+def _moved(kept: Sequence[str], stay: Sequence[str], old: Sequence[str], new: Sequence[str]) -> str | None:
+    """The elements of both lists whose order differs, as few as possible, each with its places counted from 1."""
+    if kept == stay:
+        return None
+    if max(len(kept), len(stay)) > _COMPARED or len(set(kept)) < len(kept):
+        return f"the order of {count(len(kept), 'element')}"
+    steps = SequenceMatcher(None, kept, stay, autojunk=False).get_opcodes()
+    found = [part for tag, first, last, _, _ in steps if tag != "equal" for part in kept[first:last]]
+    return ", ".join(f"{part} from place {old.index(part) + 1} to {new.index(part) + 1}" for part in found)
+
+
+def _lines(text: str) -> list[str]:
+    """The entries of a file by their names, one a line."""
+    return text.split("\n")
 
 
 def _listed(text: str) -> list[str]:

@@ -31,11 +31,14 @@ _MEANINGS = {
     "warning": "findings: as reviewed, but people should know it",
     "fine": "nodes of which all that was asked is as reviewed",
 }
+_TONES = {"drift": "danger", "unknown": "restart", "warning": "money", "fine": "calm"}
+"""The four colours of the page of a review. Here they only tell states apart, which have their names beside them."""
+
 _LEGEND = picture.Legend(
     states={
-        "drift": picture.State("differs", "differ", "differs or does not work", "diamond"),
-        "unknown": picture.State("is unknown", "are unknown", "unknown", "square"),
-        "warning": picture.State("has a warning", "have warnings", "has a warning", "triangle"),
+        "drift": picture.State("differs", "differ", "differs or does not work", "diamond", "drift"),
+        "unknown": picture.State("is unknown", "are unknown", "unknown", "square", "unknown"),
+        "warning": picture.State("has a warning", "have warnings", "has a warning", "triangle", "warning"),
         "fine": picture.State("is as reviewed", "are as reviewed", "as reviewed"),
     },
     link="#findings",
@@ -79,7 +82,13 @@ def _tallies(found: Sequence[Told], nodes: Sequence[NodeReport]) -> list[dict[st
     counts: Counter[State] = Counter(one.kind for one in found)
     counts["fine"] = sum(node.state == "fine" for node in nodes)
     return [
-        {"state": state, "name": _NAMES[state], "number": f"{counts[state]:,}", "means": _MEANINGS[state]}
+        {
+            "state": state,
+            "tone": _TONES[state],
+            "name": _NAMES[state],
+            "number": f"{counts[state]:,}",
+            "means": _MEANINGS[state],
+        }
         for state in GRAVITY
         if counts[state]
     ]
@@ -106,6 +115,7 @@ def _finding(number: int, one: Told, hosts: HostList, templates: Templates) -> d
     return {
         "index": number,
         "kind": one.kind,
+        "tone": _TONES[one.kind],
         "hosts": hosts.ranges([one.host] if one.host else []),
         "code": wording.clip(said.code, NAME),
         "message": wording.clip(said.message, SENTENCE),
@@ -130,6 +140,7 @@ def _node(node: NodeReport, hosts: HostList, first: Mapping[tuple[str, str], int
         "node": wording.clip(node.node or "the host", NAME),
         "role": wording.clip(node.role, NAME),
         "state": node.state,
+        "tone": _TONES[node.state],
         "name": _NAMES[node.state],
         "finding": f"#c{finding}" if finding is not None and node.state != "fine" else "",
         "facts": [{"name": wording.clip(name, NAME), "text": wording.clip(text, NAME)} for name, text in node.facts],
@@ -145,11 +156,13 @@ def _payer(payer: Payer) -> dict[str, object]:
 def _boxes(report: Report) -> list[picture.Box]:
     """The hosts of the picture; what is no node of its own has its host before its name, which is unique then."""
     inside: dict[str, list[tuple[str, str]]] = {box.host: [] for box in report.hosts}
+    facts: dict[str, dict[str, str]] = {box.host: {} for box in report.hosts}
     for node in report.nodes:
         own = node.role not in ("host", "not in the spec") and not node.role.startswith("avatar")
         name = node.node if own else f"{node.host}/{node.node.rpartition('/')[2] or 'the host'}"
         inside[node.host].append((name, node.state))
-    return [picture.Box(box.host, box.label, tuple(inside[box.host])) for box in report.hosts]
+        facts[node.host][name] = "; ".join([node.role, *(f"{what} {text}" for what, text in node.facts)])
+    return [picture.Box(box.host, box.label, tuple(inside[box.host]), facts[box.host]) for box in report.hosts]
 
 
 def _more(number: int, thing: str) -> str:
