@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from fleetc.messages.pages.page import Page
 
+_READ = "Read the line and what it means, and approve it only if you mean it; fleetc diff shows every change."
+
 REVIEW_PAGES: dict[str, Page] = {
     "answer-not-json": Page(
         "The saved answer of a service is not JSON.",
@@ -40,6 +42,56 @@ REVIEW_PAGES: dict[str, Page] = {
         "a target could be created twice, or the wrong one removed.",
         'Write a list: [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}].',
     ),
+    "change-capacity": Page(
+        "A change gains or loses sessions, slots or models.",
+        "work that no longer fits goes to somebody else.",
+        _READ,
+    ),
+    "change-chain": Page(
+        "A change needs a transaction on the chain.",
+        "until somebody sends it, the fleet works by the old value or not at all.",
+        _READ,
+    ),
+    "change-cold-start": Page(
+        "A change makes models load again.",
+        "requests for them wait 30 to 120 seconds, or go to somebody else.",
+        _READ,
+    ),
+    "change-exposure": Page(
+        "A change decides who can reach a host or a port.",
+        "what is open to the world is found within hours, and some ports move funds.",
+        _READ,
+    ),
+    "change-funds": Page(
+        "A change moves what is deposited, held or paid out.",
+        "funds that leave do not come back by a rollback.",
+        _READ,
+    ),
+    "change-identity": Page(
+        "A change concerns a wallet, a keystore or a service address.",
+        "others know a node by these; with another one they do not find it, or pay somebody else.",
+        _READ,
+    ),
+    "change-live": Page(
+        "A process takes a change while it runs.",
+        "no session drops, but it counts at once.",
+        _READ,
+    ),
+    "change-price": Page(
+        "A change of what is asked or paid.",
+        "buyers beyond their cap leave without a word, and a price too low costs income.",
+        _READ,
+    ),
+    "change-restart": Page(
+        "A process restarts or stops because of a change.",
+        "its live sessions drop.",
+        _READ,
+    ),
+    "change-without-effect": Page(
+        "A change that nothing which runs notices, such as a comment or a label.",
+        "it shows that the review saw the line.",
+        _READ,
+    ),
     "git-checkout-nested": Page(
         "The spec is in a repository inside another checkout that tracks something at the same place, such as a "
         "submodule.",
@@ -72,6 +124,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "Run fleetc inside the repository with git installed, or compare with a directory or a spec file. If git says "
         "that somebody else owns the repository, add it to safe.directory if you trust it. fleetc ignores a git in "
         "the checkout itself or in a relative directory of PATH.",
+    ),
+    "limit-broken": Page(
+        "A change goes beyond a limit of --max-impact.",
+        "somebody set the limit so that such a change does not pass unseen.",
+        "Make the change smaller, or have it approved by an owner of the limit; README.md says how in a pull request.",
     ),
     "plan-baseline-moved": Page(
         "A host is no longer in the state that the sealed plan starts from.",
