@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
-from fleetc.cli.output import coloured, files_failure, message
-from fleetc.cli.working import compile_or_exit, load_settings, quietly, target_of
+from fleetc.cli.output import coloured, files_failure, message, wrong_usage
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_limits, target_of
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ def diff(
     max_impact: Annotated[
         str, typer.Option("--max-impact", metavar="LIMITS", help="Such as price=5%,exposure=none,restart=3.")
     ] = "",
+    limits: Annotated[
+        Path | None,
+        typer.Option("--limits", metavar="FILE", help="Take the limits from this file, which also names their owners."),
+    ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
@@ -54,10 +58,14 @@ def diff(
     from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)
+    if limits is not None and max_impact:
+        wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
     compiled, _ = compile_or_exit(spec, settings, told)
     try:
+        if limits is not None:
+            asked = asked._replace(limits=read_limits(limits).limits)
         found = quietly(run, asked, spec, compiled, settings)
         typer.echo(found.text(output is None and coloured(settings, sys.stdout)), nl=False)
     except files.FilesError as failure:

@@ -130,6 +130,17 @@ REVIEW_PAGES: dict[str, Page] = {
         "somebody set the limit so that such a change does not pass unseen.",
         "Make the change smaller, or have it approved by an owner of the limit; README.md says how in a pull request.",
     ),
+    "limits-invalid": Page(
+        "The file with limits and their owners cannot be understood.",
+        "a limit that is not understood would let every change pass.",
+        'Write max_impact = "price=5%,exposure=none" and a table [owners] with price = ["name"]: account names of '
+        "people, by class of impact.",
+    ),
+    "limits-unreadable": Page(
+        "The file with limits and their owners cannot be read.",
+        "a limit that is not read would let every change pass.",
+        "Name the file on the branch that the change wants to get into, such as .github/fleetc/limits.toml.",
+    ),
     "plan-baseline-moved": Page(
         "A host is no longer in the state that the sealed plan starts from.",
         "the rollout would do something there that nobody approved.",
@@ -259,6 +270,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "The file is not a sealed plan, or it is damaged.",
         "a plan is carried out completely or not at all.",
         "Name the file that `fleetc plan -o` wrote.",
+    ),
+    "review-unreadable": Page(
+        "The review that should become a comment cannot be read.",
+        "there is nothing to post, and no limit can be judged.",
+        "Write it with fleetc diff --format markdown -o FILE, and with --format json for --review.",
     ),
     "ssh-keygen-missing": Page(
         "There is no ssh-keygen to sign a plan with, or to check its signature.",
