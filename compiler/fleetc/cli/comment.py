@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fleetc.cli.options import FAILURE, PROBLEMS
+from fleetc.cli.options import FAILURE, PROBLEMS, USAGE
 from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.working import read_limits
 from fleetc.messages.forms import Format
@@ -89,7 +89,7 @@ def comment(
         wrong_usage(f"the variable {TOKEN} has no token that may comment")
     place = _place(on, number, head_repository, base)
     try:
-        text = read_text(file, _REVIEW_BYTES, "review-unreadable", "write it with fleetc diff --format markdown")
+        text = read_text(file, _REVIEW_BYTES, "review-unreadable", "write it with fleetc diff --format markdown", USAGE)
         gate = _Gate(read_limits(limits), *_judged(review)) if limits is not None else None
         waiting = asyncio.run(_talk(place, token, commit, _Words(key, text, _link(on)), gate))
     except FilesError as failure:
@@ -186,13 +186,15 @@ def _judged(path: Path | None) -> tuple[tuple[Broken, ...], tuple[str, ...]]:
     if path is None or not path.exists():
         return (), ("there is no review of this change, so no limit can be checked",)
     advice = "write it with fleetc diff --limits FILE --format json"
-    text = read_text(path, _JSON_BYTES, "review-unreadable", advice)
+    text = read_text(path, _JSON_BYTES, "review-unreadable", advice, USAGE)
     try:
         found: Any = json.loads(text)
         broken = tuple(Broken(each["impact"], each["limit"], each["amount"]) for each in found["broken"])
         foreign, files_only = bool(found["foreign"]), bool(found["files_only"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise FilesError("review-unreadable", "this is no review", path=str(path), advice=advice) from None
+        raise FilesError(
+            "review-unreadable", "this is no review", path=str(path), advice=advice, exit_code=USAGE
+        ) from None
     if foreign:
         return broken, ("a rollout would use files that the spec does not compile to",)
     return broken, ("only files are compared, so no limit can be checked",) if files_only else ()

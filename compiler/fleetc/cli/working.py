@@ -73,12 +73,13 @@ def read_limits(path: Path) -> Rules:
     from fleetc.disk import files
     from fleetc.review.approvals import RulesError, read_rules
 
-    text = files.read_text(path, 1024 * 1024, "limits-unreadable", "name the limits file, such as limits.toml")
+    advice = "name the limits file, such as limits.toml"
+    text = files.read_text(path, 1024 * 1024, "limits-unreadable", advice, USAGE)
     try:
         return read_rules(text)
     except RulesError as problem:
         message, advice = str(problem), 'write max_impact = "price=5%" and a table [owners] with price = ["name"]'
-        raise files.FilesError("limits-invalid", message, path=str(path), advice=advice) from None
+        raise files.FilesError("limits-invalid", message, path=str(path), advice=advice, exit_code=USAGE) from None
 
 
 def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:

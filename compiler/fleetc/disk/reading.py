@@ -134,22 +134,24 @@ def read_answer(path: Path, limit_bytes: int) -> str:
     )
 
 
-def read_text(path: Path, limit_bytes: int, code: str, advice: str) -> str:
-    """Read a regular file of UTF-8, or standard input for "-". Raises `FilesError` with this code and advice."""
+def read_text(path: Path, limit_bytes: int, code: str, advice: str, exit_code: int = 1) -> str:
+    """Read a regular file of UTF-8, or standard input for "-". Raises `FilesError` as given here."""
     name = answer_name(path)
     try:
         data = sys.stdin.buffer.read(limit_bytes + 1) if str(path) == "-" else _read_bounded(path, name, limit_bytes)
     except FilesError as error:
         if not error.code.startswith("spec-"):
             raise
-        raise FilesError(code, error.message, path=name, advice=advice) from error
+        raise FilesError(code, error.message, path=name, advice=advice, exit_code=exit_code) from error
     if len(data) > limit_bytes:
-        raise FilesError(code, f"{name} is larger than {limit_bytes} bytes", path=name, advice=advice)
+        raise FilesError(
+            code, f"{name} is larger than {limit_bytes} bytes", path=name, advice=advice, exit_code=exit_code
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"{shown(name)} is not UTF-8, from byte {error.start} on"
-        raise FilesError(code, message, path=name, advice=advice) from error
+        raise FilesError(code, message, path=name, advice=advice, exit_code=exit_code) from error
 
 
 def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
