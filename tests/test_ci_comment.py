@@ -243,6 +243,7 @@ def test_job_that_reads_the_pull_request_may_write_nothing(pull: Pull) -> None:
     page = yaml.safe_load(text)
     review, comment = page["jobs"]["review"], page["jobs"]["comment"]
     assert page["permissions"] == {} and "secrets." not in text
+    assert list(page[True]) == ["workflow_run", "issue_comment"]  # the events that run what the default branch has
     assert review["permissions"] == {"contents": "read"}
     assert comment["permissions"] == {"contents": "read", "pull-requests": "write", "statuses": "write"}
     assert not any("ref" in each.get("with", {}) for job in (review, comment) for each in job["steps"])
