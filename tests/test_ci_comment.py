@@ -21,7 +21,7 @@ from tests.review.support import example
 from tests.standin import forges
 from tests.standin.forges import TOKEN, Forge
 from tests.support import fleetc
-from tests.test_ci_files import FLEETC, Runner, commit, step
+from tests.test_ci_files import FLEETC, Runner, action_steps, commit, step
 from tests.test_init import ci, git
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -246,7 +246,8 @@ def test_job_that_reads_the_pull_request_may_write_nothing(pull: Pull) -> None:
     assert list(page[True]) == ["workflow_run", "issue_comment"]  # the events that run what the default branch has
     assert review["permissions"] == {"contents": "read"}
     assert comment["permissions"] == {"contents": "read", "pull-requests": "write", "statuses": "write"}
-    assert not any("ref" in each.get("with", {}) for job in (review, comment) for each in job["steps"])
+    refs = {each["with"]["ref"] for job in (review, comment) for each in job["steps"] if "checkout@" in str(each)}
+    assert refs == {"${{ github.event.repository.default_branch }}"}
     assert comment["needs"] == "review"
     with_token = [each["name"] for job in (review, comment) for each in job["steps"] if "github.token" in str(each)]
     assert with_token == ["Merge the pull request as data", "Comment"]
@@ -254,7 +255,24 @@ def test_job_that_reads_the_pull_request_may_write_nothing(pull: Pull) -> None:
     assert fetched and "run-id" not in fetched[0], "the review has to be of this run"
 
 
-# -------------------------------------------------------------------------------------------------------------- gitlab
+# ------------------------------------------------------------------------------------------------- gitlab, the action
+
+
+def test_action_comments_where_it_gets_a_token(pull: Pull) -> None:
+    pull.change('"1200 wei / pixel"', '"1320 wei / pixel"')
+    head = pull.push()
+    runner = Runner(pull.fork, pull.place / "action")
+    steps = action_steps()
+    known = {"SPEC": "fleet.toml", "AGAINST": "HEAD^1", "FLEETC_OVERLAY": ""}
+    pull.done(runner.run(steps["Diff"]["run"], **known))
+    known |= {"REVIEW": str(runner.temp / "fleet-review.md"), "NUMBER": "12", "HEAD_SHA": head}
+    known |= {"FLEETC_COMMENT_TOKEN": TOKEN, "GITHUB_API_URL": pull.forge.address, "GITHUB_REPOSITORY": "me/fleet"}
+    for _ in range(2):
+        pull.done(runner.run(steps["Comment"]["run"], **known))
+    (body,) = pull.forge.of(12)
+    assert body.startswith("<!-- fleetc review action-") and "1320" in body
+    pull.done(runner.run(steps["Comment"]["run"], **{**known, "SPEC": "other.toml"}))
+    assert len(pull.forge.of(12)) == 2, "two specs have one comment"
 
 
 def test_merge_request_gets_the_same_comment_and_waits_for_an_owner(pull: Pull) -> None:

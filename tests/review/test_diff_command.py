@@ -344,9 +344,9 @@ def test_limits_fail_and_name_the_change_with_its_line(folder: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "error: the limit restart=0 is broken (it comes to 1)",
-        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:19:16)",
+        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:29:16)",
         "error: the limit capacity=none is broken",
-        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:19:16)",
+        f"  argument -maxSessions on studio orch ({folder}/fleet.toml:29:16)",
     ]
     assert fleetc("diff", folder, "--max-impact", "restart=1").returncode == 0
     wrong = fleetc("diff", folder, "--max-impact", "restart=many")
