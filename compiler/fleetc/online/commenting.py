@@ -28,8 +28,8 @@ async def keep_comment(client: Client, forge: Forge, number: int, marker: str, t
             continue  # somebody removed it in the meantime
         try:
             await forge.create(number, text)
-        except NotCreatedError:
-            if attempt == _TRIES - 1 or not await client.pause(_WAITS[attempt]):
+        except NotCreatedError as unknown:
+            if attempt == _TRIES - 1 or not await client.pause(max(_WAITS[attempt], unknown.wait)):
                 break
             continue
         await _settle(forge, number, await _own(forge, number, me, marker), text)

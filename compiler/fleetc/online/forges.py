@@ -26,7 +26,11 @@ class ForgeError(Exception):
 
 
 class NotCreatedError(Exception):
-    """A new comment got no answer, or one that may pass: it may be there or not."""
+    """A new comment got no answer, or one that may pass: it may be there or not. `wait` are seconds to wait first."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__()
+        self.wait = wait
 
 
 class Comment(NamedTuple):
@@ -97,7 +101,7 @@ class Forge(ABC):
     async def _add(self, path: str, body: dict[str, str]) -> None:
         found = await self._client.send("POST", path, _bytes(body))
         if is_passing(found) or (isinstance(found, Failure) and found.sent):
-            raise NotCreatedError
+            raise NotCreatedError((found.wait or 0) if isinstance(found, Reply) else 0)
         _content(found, path)
 
     async def _change(self, method: str, path: str, body: dict[str, str] | None) -> bool:
