@@ -141,7 +141,7 @@ def test_no_value_is_ever_written_into_a_script(project: Path) -> None:
 def test_actions_are_pinned_and_keep_no_credentials(project: Path) -> None:
     for path in workflows(project):
         text = path.read_text()
-        for line in re.findall(r"uses: .*", text):
+        for line in re.findall(r"\buses: .*", text):
             assert re.fullmatch(r"uses: [a-z/-]+@[0-9a-f]{40} # v[0-9.]+", line), line
         assert text.count("uses: actions/checkout@") == text.count("persist-credentials: false")
         assert "pull_request_target" not in text
@@ -447,8 +447,12 @@ def test_action_hands_on_the_file_of_the_review(project: Path, tmp_path: Path) -
     runner = Runner(project, tmp_path)
     done = runner.run(action_steps()["Diff"]["run"], SPEC=".", AGAINST="HEAD^1", FLEETC_OVERLAY="")
     assert done.returncode == 0, done.stderr
-    review = Path(runner.output.read_text().strip().removeprefix("review="))
-    assert "maxSessions" in review.read_text() == runner.summary.read_text()
+    outputs = dict(line.split("=", 1) for line in runner.output.read_text().splitlines())
+    assert "maxSessions" in Path(outputs["review"]).read_text() == runner.summary.read_text()
+    assert json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"][0]["ruleId"] == "change-capacity"
+    assert done.stdout == ""
+    again = runner.run(action_steps()["Diff"]["run"], SPEC=".", AGAINST="HEAD^1", FLEETC_OVERLAY="", ANNOTATE="true")
+    assert again.stdout.startswith("::notice file=fleet.toml,line=")
 
 
 @pytest.mark.slow

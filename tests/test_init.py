@@ -31,11 +31,18 @@ FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes", ".gitignore"]
 WORKFLOWS = {
     "github": [
         ".github/workflows/fleet-review.yml",
+        ".github/workflows/fleet-comment.yml",
         ".github/workflows/fleet-deploy.yml",
         ".github/fleetc/requirements.txt",
         ".github/fleetc/fleetc.txt",
+        ".github/fleetc/limits.toml",
     ],
-    "gitlab": [".gitlab-ci.yml", ".gitlab/fleetc/requirements.txt", ".gitlab/fleetc/fleetc.txt"],
+    "gitlab": [
+        ".gitlab-ci.yml",
+        ".gitlab/fleetc/requirements.txt",
+        ".gitlab/fleetc/fleetc.txt",
+        ".gitlab/fleetc/limits.toml",
+    ],
 }
 COMMIT = "git+https://git.example.net/tools/fleetc@" + "0123456789" * 4
 

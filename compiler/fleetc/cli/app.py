@@ -13,6 +13,7 @@ import typer
 from fleetc.cli import (
     affects,
     check,
+    comment,
     compile,
     deploy,
     diagnose,
@@ -70,6 +71,7 @@ app.command()(diagnose.diagnose)
 app.command()(upgrade.upgrade)
 app.command()(schema.schema)
 app.command()(streams.streams)
+app.command()(comment.comment)
 app.command()(plan.plan)
 app.command()(todo.todo)
 app.command()(preflight.preflight)

@@ -6,7 +6,7 @@ In: arguments, through typer. Out: the report on stdout or in a file, broken lim
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
-from fleetc.cli.output import coloured, files_failure, message
-from fleetc.cli.working import compile_or_exit, load_settings, quietly, target_of
-from fleetc.messages.forms import Format
+from fleetc.cli.output import coloured, files_failure, message, wrong_usage
+from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_limits, target_of
+from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from fleetc.review.limits import Breach, ImpactLimit
     from fleetc.review.sides import Side
     from fleetc.settings import Settings
+    from fleetc.toml.document import Source
 
-ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json"])
+ReportForm = StrEnum("ReportForm", ["text", "markdown", "html", "json", "sarif", "github", "junit"])
+_FINDINGS: frozenset[str] = frozenset({"sarif", "github", "junit"})
+"""The forms of diagnostics that a review can have: each change is one."""
 
 _NAMED = 10
 """How many changes that break one limit are named."""
@@ -41,6 +44,10 @@ def diff(
     max_impact: Annotated[
         str, typer.Option("--max-impact", metavar="LIMITS", help="Such as price=5%,exposure=none,restart=3.")
     ] = "",
+    limits: Annotated[
+        Path | None,
+        typer.Option("--limits", metavar="FILE", help="Take the limits from this file, which also names their owners."),
+    ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
@@ -51,13 +58,18 @@ def diff(
     from fleetc.disk import files
 
     settings = load_settings(spec, overlay=overlay)
+    if limits is not None and max_impact:
+        wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    told = Format(form) if form in _FINDINGS else Format.text
+    compiled, _ = compile_or_exit(spec, settings, told)
     try:
+        if limits is not None:
+            asked = asked._replace(limits=read_limits(limits).limits)
         found = quietly(run, asked, spec, compiled, settings)
         typer.echo(found.text(output is None and coloured(settings, sys.stdout)), nl=False)
     except files.FilesError as failure:
-        files_failure(failure, Format.text)
+        files_failure(failure, told)
     for line in found.broken:
         message(line)
     if found.broken or (exit_code and found.differs):
@@ -65,7 +77,7 @@ def diff(
 
 
 class Options(NamedTuple):
-    """What a user asks for; `form` is text, markdown, html or json."""
+    """What a user asks for; `form` is one of `ReportForm`."""
 
     against: str | None
     limits: tuple[ImpactLimit, ...]
@@ -89,6 +101,7 @@ class Compared(NamedTuple):
     review: Review
     asked: Options
     templates: Mapping[str, str]
+    sources: Sequence[Source]
 
     @property
     def differs(self) -> bool:
@@ -97,26 +110,33 @@ class Compared(NamedTuple):
 
     def text(self, colour: bool) -> str:
         """The report for standard output; nothing if it was written to a file instead. Raises `FilesError`."""
-        text = _report(self.review, self.asked.form, colour, self.templates)
+        text = _report(self, colour)
         if self.asked.output is None:
             return text
         _write(text, self.asked.output)
         return ""
 
     @property
-    def broken(self) -> tuple[str, ...]:
-        """A line for each broken limit and for the changes that break it; one line if no limit can be checked."""
+    def breaches(self) -> tuple[Breach, ...]:
+        """The limits that the changes break."""
         from fleetc.review.limits import breaches
 
+        return () if self.unchecked else tuple(breaches(self.review, self.asked.limits))
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """Why no limit can be checked, in a sentence; empty if all can be."""
         if self.asked.limits and self.review.foreign:
-            return (
-                "error: every limit is broken, because a rollout would use files that the spec does not compile to",
-            )
+            return ("every limit is broken, because a rollout would use files that the spec does not compile to",)
         if self.asked.limits and self.review.files_only:
-            return (
-                "error: the limits cannot be checked, because only files are compared; see the notes of the review",
-            )
-        return tuple(line for breach in breaches(self.review, self.asked.limits) for line in _lines(breach))
+            return ("the limits cannot be checked, because only files are compared; see the notes of the review",)
+        return ()
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """A line for each broken limit and for the changes that break it; one line if no limit can be checked."""
+        unchecked = tuple(f"error: {reason}" for reason in self.unchecked)
+        return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
 def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Compared:
@@ -136,7 +156,9 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> C
         Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
     )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
-    return Compared(replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0])
+    return Compared(
+        replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0], _sources(compiled)
+    )
 
 
 def _beside(
@@ -178,14 +200,24 @@ def _counts(path: str) -> bool:
     return is_rolled_out(path) or path.startswith(SPEC_FOLDER)
 
 
-def _report(review: Review, form: str, colour: bool, templates: Mapping[str, str]) -> str:
-    from fleetc.review.reports import html, json, markdown, terminal  # only here: a run needs one of them
+def _sources(compiled: Compiled) -> Sequence[Source]:
+    document = compiled.checked.document
+    assert document is not None  # noqa: S101  # it compiled
+    return document.sources
 
+
+def _report(found: Compared, colour: bool) -> str:
+    from fleetc.review.reports import findings, html, json, markdown, terminal  # only here: a run needs one of them
+
+    review, form = found.review, found.asked.form
+    if form in _FINDINGS:
+        items = findings.located(review, found.breaches, found.unchecked, found.sources[0].name)
+        return written(Format(form), items, found.sources)
     if form == "markdown":
         return markdown.as_markdown(review)
     if form == "html":
-        return html.as_html(review, templates)
-    return json.as_json(review) if form == "json" else terminal.as_text(review, colour)
+        return html.as_html(review, found.templates)
+    return json.as_json(review, found.breaches) if form == "json" else terminal.as_text(review, colour)
 
 
 def _write(text: str, file: Path) -> None:

@@ -27,6 +27,7 @@ class CiService(StrEnum):
 _WORKFLOWS: Mapping[CiService, Mapping[str, str]] = {
     CiService.github: {
         ".github/workflows/fleet-review.yml": "github/fleet-review.yml",
+        ".github/workflows/fleet-comment.yml": "github/fleet-comment.yml",
         ".github/workflows/fleet-deploy.yml": "github/fleet-deploy.yml",
     },
     CiService.gitlab: {".gitlab-ci.yml": "gitlab/gitlab-ci.yml"},
@@ -103,6 +104,7 @@ def workflows(
     return texts | {
         f"{place}/requirements.txt": _NOTE + shipped["requirements.txt"],
         f"{place}/fleetc.txt": f"{_OWN_NOTE}{own}\n",
+        f"{place}/limits.toml": shipped["limits.toml"],
     }
 
 

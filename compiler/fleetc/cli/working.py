@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Compiled
+    from fleetc.review.approvals import Rules
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
 
@@ -65,6 +66,20 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
         return [base, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
     except files.FilesError as failure:
         files_failure(failure, form)
+
+
+def read_limits(path: Path) -> Rules:
+    """The limits file of the branch that a change wants to get into. Raises `FilesError`."""
+    from fleetc.disk import files
+    from fleetc.review.approvals import RulesError, read_rules
+
+    advice = "name the limits file, such as limits.toml"
+    text = files.read_text(path, 1024 * 1024, "limits-unreadable", advice, USAGE)
+    try:
+        return read_rules(text)
+    except RulesError as problem:
+        message, advice = str(problem), 'write max_impact = "price=5%" and a table [owners] with price = ["name"]'
+        raise files.FilesError("limits-invalid", message, path=str(path), advice=advice, exit_code=USAGE) from None
 
 
 def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:

@@ -129,22 +129,29 @@ def answer_name(path: Path) -> str:
 
 def read_answer(path: Path, limit_bytes: int) -> str:
     """Read what a service answered: a regular file of UTF-8, or standard input for "-". Raises `FilesError`."""
+    return read_text(
+        path, limit_bytes, "answer-unreadable", "name a file with the JSON of GET /stream/{id}, or - for standard input"
+    )
+
+
+def read_text(path: Path, limit_bytes: int, code: str, advice: str, exit_code: int = 1) -> str:
+    """Read a regular file of UTF-8, or standard input for "-". Raises `FilesError` as given here."""
     name = answer_name(path)
-    advice = "name a file with the JSON of GET /stream/{id}, or - for standard input"
     try:
         data = sys.stdin.buffer.read(limit_bytes + 1) if str(path) == "-" else _read_bounded(path, name, limit_bytes)
     except FilesError as error:
         if not error.code.startswith("spec-"):
             raise
-        raise FilesError("answer-unreadable", error.message, path=name, advice=advice) from error
+        raise FilesError(code, error.message, path=name, advice=advice, exit_code=exit_code) from error
     if len(data) > limit_bytes:
-        message = f"{name} is larger than {limit_bytes} bytes"
-        raise FilesError("answer-unreadable", message, path=name, advice=advice)
+        raise FilesError(
+            code, f"{name} is larger than {limit_bytes} bytes", path=name, advice=advice, exit_code=exit_code
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"{shown(name)} is not UTF-8, from byte {error.start} on"
-        raise FilesError("answer-unreadable", message, path=name, advice=advice) from error
+        raise FilesError(code, message, path=name, advice=advice, exit_code=exit_code) from error
 
 
 def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:

@@ -2,7 +2,7 @@
 
 In: the address of the service, its token, `Limits`, and requests. Out: a `Reply` with the status and the bytes of the
 answer, or a `Failure` that says in words of our own why there is none: nothing here raises for what a service does. A
-redirect is a reply like any other, and never followed. Requests that read are repeated, those that change are not.
+redirect is a reply like any other, and never followed. Requests are repeated that read, or that may arrive twice.
 """
 
 from __future__ import annotations
@@ -80,17 +80,26 @@ class Client:
 
     async def get(self, path: str) -> Reply | Failure:
         """Ask, again after a while where that may help."""
-        for attempt in range(1, self.limits.tries + 1):
-            found = await self._once(self._asking, "GET", path, None)
-            if attempt == self.limits.tries or not _is_passing(found):
-                break
-            if not await self._wait(attempt, found.wait if isinstance(found, Reply) else None):
-                break
-        return found
+        return await self._patiently(self._asking, "GET", path, None)
+
+    async def put(self, method: str, path: str, body: bytes | None) -> Reply | Failure:
+        """Send a request that changes nothing more when it arrives twice, again after a while where that may help."""
+        return await self._patiently(self._sending, method, path, body)
 
     async def send(self, method: str, path: str, body: bytes) -> Reply | Failure:
         """Send a request that changes something, exactly once."""
         return await self._once(self._sending, method, path, body)
+
+    async def _patiently(
+        self, connection: httpx.AsyncClient, method: str, path: str, body: bytes | None
+    ) -> Reply | Failure:
+        for attempt in range(1, self.limits.tries + 1):
+            found = await self._once(connection, method, path, body)
+            if attempt == self.limits.tries or not is_passing(found):
+                break
+            if not await self._wait(attempt, found.wait if isinstance(found, Reply) else None):
+                break
+        return found
 
     async def pause(self, seconds: float) -> bool:
         """Wait, if that leaves time for anything else; say whether it did."""
@@ -167,8 +176,11 @@ async def connected(service: Service, limits: Limits) -> AsyncIterator[Client]:
         yield Client(service, limits, asking, sending)
 
 
-def _is_passing(found: Reply | Failure) -> bool:
-    return found.again if isinstance(found, Failure) else found.status in _AGAIN
+def is_passing(found: Reply | Failure) -> bool:
+    """Whether the same request may get another answer; a 403 that says how long to wait is a limit on requests."""
+    if isinstance(found, Failure):
+        return found.again
+    return found.status in _AGAIN or (found.status == 403 and found.wait is not None)
 
 
 def _asked_wait(headers: httpx.Headers) -> float | None:

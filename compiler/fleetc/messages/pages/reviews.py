@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from fleetc.messages.pages.page import Page
 
+_READ = "Read the line and what it means, and approve it only if you mean it; fleetc diff shows every change."
+
 REVIEW_PAGES: dict[str, Page] = {
     "answer-not-json": Page(
         "The saved answer of a service is not JSON.",
@@ -40,6 +42,56 @@ REVIEW_PAGES: dict[str, Page] = {
         "a target could be created twice, or the wrong one removed.",
         'Write a list: [{"profile": "720p", "kind": "env", "reference": "NAME", "id": "..."}].',
     ),
+    "change-capacity": Page(
+        "A change gains or loses sessions, slots or models.",
+        "work that no longer fits goes to somebody else.",
+        _READ,
+    ),
+    "change-chain": Page(
+        "A change needs a transaction on the chain.",
+        "until somebody sends it, the fleet works by the old value or not at all.",
+        _READ,
+    ),
+    "change-cold-start": Page(
+        "A change makes models load again.",
+        "requests for them wait 30 to 120 seconds, or go to somebody else.",
+        _READ,
+    ),
+    "change-exposure": Page(
+        "A change decides who can reach a host or a port.",
+        "what is open to the world is found within hours, and some ports move funds.",
+        _READ,
+    ),
+    "change-funds": Page(
+        "A change moves what is deposited, held or paid out.",
+        "funds that leave do not come back by a rollback.",
+        _READ,
+    ),
+    "change-identity": Page(
+        "A change concerns a wallet, a keystore or a service address.",
+        "others know a node by these; with another one they do not find it, or pay somebody else.",
+        _READ,
+    ),
+    "change-live": Page(
+        "A process takes a change while it runs.",
+        "no session drops, but it counts at once.",
+        _READ,
+    ),
+    "change-price": Page(
+        "A change of what is asked or paid.",
+        "buyers beyond their cap leave without a word, and a price too low costs income.",
+        _READ,
+    ),
+    "change-restart": Page(
+        "A process restarts or stops because of a change.",
+        "its live sessions drop.",
+        _READ,
+    ),
+    "change-without-effect": Page(
+        "A change that nothing which runs notices, such as a comment or a label.",
+        "it shows that the review saw the line.",
+        _READ,
+    ),
     "git-checkout-nested": Page(
         "The spec is in a repository inside another checkout that tracks something at the same place, such as a "
         "submodule.",
@@ -72,6 +124,22 @@ REVIEW_PAGES: dict[str, Page] = {
         "Run fleetc inside the repository with git installed, or compare with a directory or a spec file. If git says "
         "that somebody else owns the repository, add it to safe.directory if you trust it. fleetc ignores a git in "
         "the checkout itself or in a relative directory of PATH.",
+    ),
+    "limit-broken": Page(
+        "A change goes beyond a limit of --max-impact.",
+        "somebody set the limit so that such a change does not pass unseen.",
+        "Make the change smaller, or have it approved by an owner of the limit; README.md says how in a pull request.",
+    ),
+    "limits-invalid": Page(
+        "The file with limits and their owners cannot be understood.",
+        "a limit that is not understood would let every change pass.",
+        'Write max_impact = "price=5%,exposure=none" and a table [owners] with price = ["name"]: account names of '
+        "people, by class of impact.",
+    ),
+    "limits-unreadable": Page(
+        "The file with limits and their owners cannot be read.",
+        "a limit that is not read would let every change pass.",
+        "Name the file on the branch that the change wants to get into, such as .github/fleetc/limits.toml.",
     ),
     "plan-baseline-moved": Page(
         "A host is no longer in the state that the sealed plan starts from.",
@@ -202,6 +270,11 @@ REVIEW_PAGES: dict[str, Page] = {
         "The file is not a sealed plan, or it is damaged.",
         "a plan is carried out completely or not at all.",
         "Name the file that `fleetc plan -o` wrote.",
+    ),
+    "review-unreadable": Page(
+        "The review that should become a comment cannot be read.",
+        "there is nothing to post, and no limit can be judged.",
+        "Write it with fleetc diff --format markdown -o FILE, and with --format json for --review.",
     ),
     "ssh-keygen-missing": Page(
         "There is no ssh-keygen to sign a plan with, or to check its signature.",

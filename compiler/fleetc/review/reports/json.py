@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
 from fleetc.review.data import IMPACTS, WEIGHTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.limits import Breach
 from fleetc.review.reports import wording
 
 FORMAT = 1
@@ -22,8 +24,12 @@ FORMAT = 1
 _RUNNER_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
-def as_json(review: Review) -> str:
-    """The whole review: ASCII, keys in a fixed order. Nothing is left out and nothing is cut."""
+def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
+    """The whole review: ASCII, keys in a fixed order. Nothing is left out and nothing is cut.
+
+    `broken` are the limits that it breaks, of those that were set.
+    """
+    places = {change: place for place, change in enumerate(review.changes)}
     restarts = [{**_target(target), "live_sessions": sessions} for target, sessions in review.restarts]
     found = {
         "format": FORMAT,
@@ -38,6 +44,7 @@ def as_json(review: Review) -> str:
             {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts}
             for tally in wording.tallies(review)
         ],
+        "broken": [_breach(breach, places) for breach in broken],
         "changes": [_change(change) for change in review.changes],
         "files": [_file(file) for file in review.files],
         "restarts": restarts,
@@ -65,6 +72,15 @@ def as_json(review: Review) -> str:
     text = json.dumps(found, indent=2)
     # A log of a CI runner finds a command in "##[" anywhere; DEL is the one control that JSON leaves as it is.
     return _RUNNER_COMMAND.sub(r"\\u0023", text).replace("\x7f", r"\u007f") + "\n"
+
+
+def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:
+    return {
+        "impact": breach.limit.impact,
+        "limit": str(breach.limit),
+        "amount": plain_decimal(breach.amount),
+        "changes": sorted(places[change] for change in breach.changes),
+    }
 
 
 def _change(change: Change) -> dict[str, Any]:
@@ -152,6 +168,7 @@ def schema() -> dict[str, Any]:
             verdict=_text("The review in one sentence."),
             gravest=_text("Its most serious effect in plain words, only what is certain."),
             impacts=_list(_IMPACTS, "How often each impact class occurs, most serious first."),
+            broken=_list(_BREACH, "The limits of --max-impact that the changes break."),
             changes=_list(_CHANGE, "Every change once, most serious first."),
             files=_list(_FILE, "Every file of the tree that differs, by path."),
             restarts=_list(_RESTART, "The processes that restart or stop."),
@@ -248,6 +265,12 @@ _CHANGE = _object(
     causes=_list(_SPOT, "The places of the spec, or the defaults, that cause it."),
     effects=_list(_EFFECT, "What it means, class by class."),
     lines=_list(_LINE, "Its lines in the files of the first target."),
+)
+_BREACH = _object(
+    impact=_IMPACT,
+    limit=_text("The limit as it was set, such as price=5%."),
+    amount={"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$", "description": "What the changes come to."},
+    changes=_list(_number("Index in changes, from 0."), "The changes that break it."),
 )
 _FILE = _object(
     path=_text("Path in the tree."),

@@ -1,0 +1,109 @@
+"""Limits on changes, and who may approve one that goes further.
+
+In: the text of a limits file, of the branch that a change wants to get into; the limits that a review breaks; comments.
+Out: `Rules`, and a `Verdict` for each broken limit. Pure: `online/` has read the comments, and says who wrote them.
+
+An approval is a comment of one line, `fleetc approve price COMMIT`, by an owner. It names the whole id of the commit,
+so that it is void once anything is pushed: no service says when a commit was pushed, and whoever makes a commit writes
+the date in it. For the same reason a label approves nothing: it names no commit. A comment that was edited does not
+count, because people other than its author can edit it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fleetc.review.limits import CLASSES, ImpactLimit, LimitError, parse_limits
+from fleetc.text.suggestions import did_you_mean
+
+_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,99})")
+_COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
+COMMIT = re.compile(_COMMIT)
+"""The whole id of a commit."""
+_APPROVAL = re.compile(rf"/?fleetc approve ([a-z-]+(?:[, ]+[a-z-]+)*) ({_COMMIT})")
+
+
+class RulesError(ValueError):
+    """A limits file that cannot be understood; the message says what to write."""
+
+
+class Rules(NamedTuple):
+    """Limits, and by class of impact the account names of people who may approve more."""
+
+    limits: tuple[ImpactLimit, ...]
+    owners: Mapping[str, tuple[str, ...]]
+
+
+class Broken(NamedTuple):
+    """A limit that a review breaks, as its JSON form has it: the class, the limit and the amount."""
+
+    impact: str
+    limit: str
+    amount: str
+
+
+class Said(NamedTuple):
+    """A comment: who wrote it by the service's word, its text, and whether it was edited since."""
+
+    author: str
+    text: str
+    edited: bool
+
+
+class Verdict(NamedTuple):
+    """A broken limit, who may approve it, and who did, as the limits file writes the name; empty if nobody did."""
+
+    broken: Broken
+    owners: tuple[str, ...]
+    approved_by: str
+
+
+def read_rules(text: str) -> Rules:
+    """Read a limits file. Raises `RulesError`."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise RulesError(f"it is not TOML: {problem}") from None
+    unknown = sorted(raw.keys() - {"max_impact", "owners"})
+    if unknown:
+        raise RulesError(f'it has an unknown key "{unknown[0]}"')
+    limits, owners = raw.get("max_impact", ""), raw.get("owners", {})
+    if not isinstance(limits, str) or not isinstance(owners, dict):
+        raise RulesError("max_impact must be a text and owners a table")
+    try:
+        parsed = parse_limits(limits) if limits.strip() else ()
+    except LimitError as problem:
+        raise RulesError(f"max_impact: {problem}") from None
+    return Rules(parsed, {impact: _names(impact, names) for impact, names in owners.items()})
+
+
+def _names(impact: str, names: Any) -> tuple[str, ...]:
+    if impact not in CLASSES:
+        raise RulesError(f'owners has "{impact}", which is no class of impact; {did_you_mean(impact, CLASSES)}')
+    if not isinstance(names, list) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+        raise RulesError(
+            f'the owners of {impact} must be a list of account names of people, such as ["name"]; teams do not count'
+        )
+    return tuple(names)
+
+
+def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[Said], commit: str) -> list[Verdict]:
+    """Who approved each broken limit for exactly this commit."""
+    approvals = [(said.author, classes) for said in comments if (classes := _approves(said, commit))]
+    return [_verdict(limit, rules.owners.get(limit.impact, ()), approvals) for limit in broken]
+
+
+def _approves(said: Said, commit: str) -> frozenset[str]:
+    """The classes that a comment approves for a commit, whoever wrote it. The approval has to be all of its text."""
+    found = _APPROVAL.fullmatch(said.text.strip())
+    if found is None or said.edited or found[2] != commit:
+        return frozenset()
+    return frozenset(re.split("[, ]+", found[1]))
+
+
+def _verdict(limit: Broken, owners: tuple[str, ...], approvals: Sequence[tuple[str, frozenset[str]]]) -> Verdict:
+    authors = {author.casefold() for author, classes in approvals if limit.impact in classes}
+    return Verdict(limit, owners, next((name for name in owners if name.casefold() in authors), ""))

@@ -1,0 +1,99 @@
+"""A review as messages at lines of the spec, so that the forms of diagnostics serve for it: SARIF, annotations, JUnit.
+
+In: a `Review`, the limits that it breaks. Out: `Located`, in the order of all messages. A change stands at the line of
+the new spec that causes it; one that only the old spec explains stands at the spec as a whole. `messages/forms.py`
+writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from fleetc.messages.locate import Located, Place
+from fleetc.places.diagnostic import Diagnostic, Label, Severity
+from fleetc.review.data import Cause, Change, Review
+from fleetc.review.limits import Breach
+from fleetc.review.reports import wording
+
+CODES = {
+    "exposure": "change-exposure",
+    "funds": "change-funds",
+    "price": "change-price",
+    "identity": "change-identity",
+    "chain": "change-chain",
+    "capacity": "change-capacity",
+    "cold-start": "change-cold-start",
+    "restart": "change-restart",
+    "live": "change-live",
+    "none": "change-without-effect",
+}
+"""The code of a change, by its gravest class of impact."""
+
+LIMIT = "limit-broken"
+_FOREIGN = "foreign-in-rollout"
+_VALUE = 100
+_EFFECTS = 4
+_RELATED = 10
+
+
+def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], spec: str) -> list[Located]:
+    """Each change is a warning where it is grave, else a note; what no review covers and broken limits are errors.
+
+    `unchecked` says in sentences why limits cannot be checked at all; `spec` is the file of what has no line.
+    """
+    found = [_change(change, spec) for change in review.changes]
+    found += [_breach(breach, spec) for breach in broken]
+    whole = Place(spec, 0, 0, 0, 0, "", "", "")
+    found += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
+    if review.foreign:
+        advice = "find out who put them there, and remove them"
+        found.append(_located(_FOREIGN, Severity.ERROR, wording.alarm(review), advice, (whole,)))
+    return sorted(found, key=lambda item: item.key)
+
+
+def _change(change: Change, spec: str) -> Located:
+    (gravest, *_) = wording.impacts(change)
+    severity = Severity.WARNING if gravest in wording.GRAVE else Severity.NOTE
+    return _located(CODES[gravest], severity, _sentence(change), _meaning(change), _places(change.causes, spec))
+
+
+def _sentence(change: Change) -> str:
+    values = wording.values(change, _VALUE, "->", str, lambda text: wording.clip(text, _VALUE))
+    return f"{change.kind} {wording.clip(change.what, _VALUE)}{values}, {wording.where(change.targets)}"
+
+
+def _meaning(change: Change) -> str:
+    told, more = wording.effects(change, _EFFECTS)
+    words = [f"{effect.impact}: {effect.text}" for effect in told]
+    return "; ".join([*words, f"and {wording.count(more, 'more effect')}"] if more else words)
+
+
+def _breach(breach: Breach, spec: str) -> Located:
+    """A broken limit, at the line of its worst change; the other changes that break it are related."""
+    causes = [next(_new(change.causes), None) for change in breach.changes]
+    places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
+    advice = "make the change smaller, or let whoever owns the limit approve it"
+    whole = Place(spec, 0, 0, 0, 0, "", "", "")
+    return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))
+
+
+def _places(causes: Iterable[Cause], spec: str) -> tuple[Place, ...]:
+    found = tuple(_place(cause, wording.reason(cause)) for cause in _new(causes))
+    return found[:_RELATED] or (Place(spec, 0, 0, 0, 0, "", "", ""),)
+
+
+def _new(causes: Iterable[Cause]) -> Iterator[Cause]:
+    """Those with a line in the spec as it is now; a line of the old one would point at something else."""
+    return (cause for cause in causes if cause.side == "new" and cause.line)
+
+
+def _place(cause: Cause, note: str) -> Place:
+    """The rest of the line: how long the value is, a review does not say."""
+    end = max(cause.column + 1, len(cause.text.rstrip()) + 1)
+    return Place(cause.file, cause.line, cause.column, cause.line, end, note, cause.path, cause.text, cause.hidden)
+
+
+def _located(code: str, severity: Severity, message: str, advice: str, places: tuple[Place, ...]) -> Located:
+    primary, *related = places
+    key = (primary.file, primary.line, primary.column, int(severity), code, message)
+    return Located(key, Diagnostic(code, severity, message, Label(()), help=advice), primary, tuple(related))
