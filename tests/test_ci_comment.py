@@ -182,7 +182,7 @@ def test_link_in_the_place_of_a_spec_shows_nothing_of_the_machine(pull: Pull) ->
     (pull.fork / "fleet.toml").symlink_to(secret)
     pull.push()
     body = pull.run()
-    assert "cannot be reviewed" in body and "sesame" not in body
+    assert "The check fails:" in body and "sesame" not in body
     assert pull.state == (pull.head, "failure")
 
 
@@ -199,9 +199,19 @@ def test_spec_with_errors_says_so_in_code_that_is_no_markup(pull: Pull) -> None:
     pull.push()
     body = pull.run()
     lines = body.splitlines()
-    assert "The pull request cannot be reviewed:" in lines
-    told = lines[lines.index("The pull request cannot be reviewed:") + 1 :]
+    told = lines[lines.index("The check fails:") + 1 :]
     assert all(line == "" or line.startswith("    ") for line in told) and "@everyone" in body
+    assert pull.state == (pull.head, "failure")
+
+
+def test_tree_that_the_spec_does_not_compile_to_is_approved_by_nobody(pull: Pull) -> None:
+    """The check in the other workflow proves nothing: a pull request can leave it out there."""
+    pull.change('"1200 wei / pixel"', '"1210 wei / pixel"')
+    flags = next((pull.fork / "rendered/hosts").rglob("launch.flags"))
+    flags.write_text(flags.read_text() + "-ethAcctAddr=0x2222222222222222222222222222222222222222\n")
+    pull.push()
+    body = pull.run()
+    assert "The check fails:" in body and "    " in body and flags.name in body
     assert pull.state == (pull.head, "failure")
 
 

@@ -73,7 +73,7 @@ def plain(review: Review) -> dict[str, Any]:
 
 def restored(found: dict[str, Any]) -> dict[str, Any]:
     picture = found.pop("picture")
-    for name in ("format", "verdict", "gravest", "impacts"):
+    for name in ("format", "verdict", "gravest", "impacts", "broken"):
         del found[name]
     for change in found["changes"]:
         del change["impacts"]
