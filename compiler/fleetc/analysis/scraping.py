@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from fleetc.language import effective, effective_avatar
 from fleetc.language.effective_avatar import SlotInForce
+from fleetc.language.effective_monitoring import node_exporter_listener, project_of, prometheus_listener
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.quantities import HostName, Listener, host_port
 from fleetc.places.origin import Chosen, Origin, default, derived, given
@@ -39,7 +40,8 @@ class Probe(NamedTuple):
 class Reading(NamedTuple):
     """How one source of metrics is read: `by` is one of CENTRAL, AGENT and NOBODY, `address` what that one connects to.
 
-    `job` is livepeer for a node, gpu for an exporter of a host, avatar for a probe of its blackbox exporter.
+    `job` is livepeer for a node, gpu for a host's exporter of GPU metrics, node for its node_exporter, avatar for a
+    probe of its blackbox exporter.
     """
 
     job: str
@@ -70,16 +72,34 @@ def receiver(fleet: Fleet) -> Chosen[str] | None:
     home = prometheus_host(fleet)
     if home is None:
         return None
-    authority = host_port(HostName(fleet.hosts[home.value].address), PROMETHEUS_PORT)
-    reason = "the address of Prometheus' host, and its usual port"
-    return Chosen(
-        f"http://{authority}{WRITE_PATH}", derived(reason, *home.origin.paths, ("hosts", home.value, "address"))
+    project = project_of(fleet)
+    listener = prometheus_listener(project) if project is not None else None
+    authority = host_port(
+        HostName(fleet.hosts[home.value].address), listener.value.port if listener else PROMETHEUS_PORT
     )
+    reason = (
+        "the address of Prometheus' host, and its port"
+        if listener
+        else "the address of Prometheus' host, and its usual port"
+    )
+    paths = (*home.origin.paths, ("hosts", home.value, "address"), *(listener.origin.paths if listener else ()))
+    return Chosen(f"http://{authority}{WRITE_PATH}", derived(reason, *paths))
+
+
+def project_hosts(fleet: Fleet) -> Iterator[tuple[str, bool]]:
+    """The hosts with a monitoring project, and whether theirs is an agent's; none if nobody gets what agents read."""
+    if project_of(fleet) is None:
+        return
+    home, target = prometheus_host(fleet), receiver(fleet)
+    for name in sorted(fleet.hosts):
+        agent = home is None or home.value != name
+        if target is not None or not agent:
+            yield name, agent
 
 
 def readings(fleet: Fleet) -> Iterator[Reading]:
     """How every node with monitor = true and every exporter of GPU metrics is read, by host and name."""
-    home, target = prometheus_host(fleet), receiver(fleet)
+    home, target, project = prometheus_host(fleet), receiver(fleet), project_of(fleet)
     for name in sorted(fleet.hosts):
         local = CENTRAL if home is not None and home.value == name else AGENT if target is not None else NOBODY
         for node in fleet.nodes_by_host.get(name, ()):
@@ -89,6 +109,9 @@ def readings(fleet: Fleet) -> Iterator[Reading]:
         if exporter is not None:
             port = exporter.port or exporter_ports()[exporter.kind]
             yield Reading("gpu", name, *_beside(fleet, name, port, local), given("hosts", name, "gpu_exporter"))
+        if project is not None and local != NOBODY:
+            measured = node_exporter_listener(project)
+            yield Reading("node", name, local, measured.value, measured.origin)
         yield from _probes(fleet, name, local)
 
 

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
+from fleetc.language.effective import BoundPort
 from fleetc.places.origin import Chosen, Origin
 
 VARIABLES = ("host", "node", "role", "region")
 """Labels of targets that a reader of the dashboard filters by."""
+
+PROJECT_DIRECTORY = "/opt/fleetc-monitoring"
+"""Where containers of the monitoring project see its files, and where the Ansible role writes them on the host."""
 
 
 class Live(str):
@@ -35,7 +39,7 @@ class TargetLabel(NamedTuple):
 
 
 class ScrapeTarget(NamedTuple):
-    """One address that metrics are read from; `job` is livepeer, gpu, avatar or verify.
+    """One address that metrics are read from; `job` is livepeer, gpu, node, avatar or verify.
 
     `probe` is what a blackbox exporter at that address is asked to probe; "" if the address serves its own metrics.
     """
@@ -105,9 +109,61 @@ class Unwatched(NamedTuple):
     origin: Origin
 
 
+class Container(NamedTuple):
+    """One program of a monitoring project, by the name of its service.
+
+    `user` is "uid:gid", `files` are those of the host that it reads under the same path, `data` where it keeps what
+    must last ("" if nothing), `ready` the URL that tells when it works. One that is `configured` reads the files of the
+    project; only one that `sees_host` gets the host's file systems and processes, to measure them.
+    """
+
+    name: str
+    image: str
+    user: str
+    arguments: tuple[Chosen[str], ...]
+    ready: Chosen[str]
+    origin: Origin
+    variables: tuple[tuple[str, Chosen[str]], ...] = ()
+    files: tuple[Chosen[str], ...] = ()
+    data: str = ""
+    configured: bool = True
+    sees_host: bool = False
+
+
+class HostProject(NamedTuple):
+    """The monitoring project of one host: of Prometheus' own, or of one where an `agent` reads."""
+
+    host: str
+    agent: bool
+    containers: tuple[Container, ...]
+    ports: tuple[BoundPort, ...]
+
+
+class Notified(NamedTuple):
+    """Whom Alertmanager tells: `kind` is webhook or slack, `file` has the URL."""
+
+    kind: str
+    file: Chosen[str]
+
+
+class Programs(NamedTuple):
+    """The monitoring projects, and what their programs are configured with.
+
+    `prometheus` and `alertmanager` are the URLs at which Grafana finds them.
+    """
+
+    hosts: tuple[HostProject, ...]
+    notified: tuple[Notified, ...]
+    prometheus: Chosen[str]
+    alertmanager: Chosen[str]
+
+
 @dataclass(frozen=True, slots=True)
 class MonitoringBlueprint:
-    """How the fleet is monitored. `home` is the host that Prometheus runs on, or "" if it is not known."""
+    """How the fleet is monitored. `home` is the host that Prometheus runs on, or "" if it is not known.
+
+    `programs` is None if people run Prometheus and the other programs themselves.
+    """
 
     home: str
     interval: Chosen[int]
@@ -121,3 +177,4 @@ class MonitoringBlueprint:
     alerts: tuple[Alert, ...]
     panels: tuple[Panel, ...]
     unwatched: tuple[Unwatched, ...]
+    programs: Programs | None

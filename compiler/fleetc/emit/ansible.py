@@ -32,6 +32,8 @@ from fleetc.upstream.live_settings import LIVE_SETTINGS
 
 FLEET_GROUP = "fleet_hosts"
 """The group of all hosts."""
+MONITORING_GROUP = "fleet_monitoring"
+"""The group of the hosts with a monitoring project, if there are any."""
 
 
 def emit(
@@ -235,22 +237,29 @@ def _inventory(blueprint: Blueprint) -> Iterator[Line]:
     """The hosts of each group in the order of the blueprint; Ansible keeps this order."""
     hosts = derived("the hosts of the fleet", ("hosts",))
     groups: dict[str, list[str]] = {FLEET_GROUP: []}
-    kinds = {FLEET_GROUP: ""}
+    kinds: dict[str, str] = {}
     for host in blueprint.in_order:
         groups[FLEET_GROUP].append(host.name)
         for kind, value in (("runtime", host.runtime), ("region", host.region.replace("-", "_"))):
             if value:
                 groups.setdefault(f"{kind}_{value}", []).append(host.name)
                 kinds[f"{kind}_{value}"] = kind
+    watched = blueprint.monitoring.programs if blueprint.monitoring is not None else None
+    if watched is not None and watched.hosts:
+        groups[MONITORING_GROUP] = [project.host for project in watched.hosts]
     setters = derived("how nodes take settings while they run, the same in every fleet", ("hosts",))
     yield "{", (hosts,)
     yield '  "all": {', (hosts,)
     yield f'    "vars": {json_line({"fleet_host_setters": _setters()})},', (setters,)
     yield '    "children": {', (hosts,)
     for number, group in enumerate(sorted(groups), 1):
-        kind = kinds[group]
-        grouped = "the group of all hosts, those first that others use"
-        why = (derived(f"hosts are grouped by their {kind}" if kind else grouped, ("hosts",)),)
+        kind = kinds.get(group, "")
+        if group == MONITORING_GROUP:
+            why = (derived("the hosts with a monitoring project", ("monitoring", "project")),)
+        elif kind:
+            why = (derived(f"hosts are grouped by their {kind}", ("hosts",)),)
+        else:
+            why = (derived("the group of all hosts, those first that others use", ("hosts",)),)
         yield f"      {json_line(group)}: {{", why
         yield '        "hosts": {', why
         for place, name in enumerate(groups[group], 1):

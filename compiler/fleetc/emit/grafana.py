@@ -24,6 +24,7 @@ ROWS = {
     "nodes": "Nodes",
     "work": "Sessions and orchestrators",
     "gpus": "GPUs",
+    "hosts": "Hosts",
     "rewards": "Rewards",
     "avatars": "Avatars",
     "verify": "What fleetc verify found",

@@ -1,8 +1,9 @@
-"""Emits the monitoring of the fleet: configurations of Prometheus, alerting rules, and a dashboard.
+"""Emits the monitoring of the fleet: configurations of Prometheus, alerting rules, a dashboard, and what runs them.
 
 In: the blueprint. Out: `monitoring/prometheus.yml`, `monitoring/agents/<host>.yml`, `monitoring/alerts.yml` and
-`monitoring/dashboard.json`, or nothing if nothing is monitored. A rollout installs none of them: the fleet does not
-decide where and how Prometheus and Grafana run.
+`monitoring/dashboard.json`, or nothing if nothing is monitored. With a monitoring project also
+`monitoring/compose.yaml`, `monitoring/agents/<host>.compose.yaml` and the files of Alertmanager and Grafana. A rollout
+of nodes installs none of them: the playbook `monitoring.yml` does, or people do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ from functools import partial
 from itertools import groupby
 
 from fleetc.blueprint.blueprint import Blueprint, BlueprintFile
-from fleetc.blueprint.monitoring import Agent, Alert, Live, MonitoringBlueprint, Said, ScrapeTarget, TargetLabel
+from fleetc.blueprint.monitoring import (
+    PROJECT_DIRECTORY,
+    Agent,
+    Alert,
+    Container,
+    HostProject,
+    Live,
+    MonitoringBlueprint,
+    Programs,
+    Said,
+    ScrapeTarget,
+    TargetLabel,
+)
 from fleetc.emit.draft import Draft, JsonFile
 from fleetc.emit.grafana import dashboard
 from fleetc.emit.templates import Rendered, Templates, View, Word
@@ -23,9 +36,16 @@ from fleetc.places.origin import Chosen, Origin, derived
 from fleetc.text.encoders import go_template_text
 
 FOLDER = "monitoring"
+_COMPOSE = "compose/monitoring.yaml.j2"
 _PROMETHEUS = "monitoring/prometheus.yml.j2"
 _ALERTS = "monitoring/alerts.yml.j2"
-_JOBS = ("livepeer", "gpu", "avatar", "verify")
+_PROGRAM_FILES = {
+    "alertmanager.yml": "monitoring/alertmanager.yml.j2",
+    "grafana/dashboards/fleetc.yml": "monitoring/dashboards.yml.j2",
+    "grafana/datasources/fleetc.yml": "monitoring/datasources.yml.j2",
+}
+"""What Alertmanager and Grafana read, and the templates of it."""
+_JOBS = ("livepeer", "gpu", "node", "avatar", "verify")
 _PROBES = "http_2xx"
 """The blackbox exporter module that requires an answer with a status of 200 to 299; its shipped config has it."""
 
@@ -47,6 +67,62 @@ def emit(blueprint: Blueprint, templates: Templates) -> Iterator[Draft]:
     raised = [origin for alert in watched.alerts for origin in alert.origins]
     yield _file("alerts.yml", Rendered(templates, _ALERTS, partial(_alerts_view, watched)), raised)
     yield _file("dashboard.json", JsonFile(_dashboard_file(blueprint, watched)), raised)
+    if watched.programs is not None:
+        yield from _project(watched, watched.programs, templates)
+
+
+def _project(watched: MonitoringBlueprint, programs: Programs, templates: Templates) -> Iterator[Draft]:
+    """What starts the programs of each host, and what Alertmanager and Grafana read."""
+    for project in programs.hosts:
+        name = f"agents/{project.host}.compose.yaml" if project.agent else "compose.yaml"
+        body = Rendered(templates, _COMPOSE, partial(_compose_view, project, name.rpartition("/")[2]))
+        yield _file(name, body, (container.origin for container in project.containers))
+        if not project.agent:
+            view = partial(_programs_view, watched, programs)
+            for name, template in _PROGRAM_FILES.items():
+                yield _file(name, Rendered(templates, template, view), [programs.prometheus.origin])
+
+
+def _compose_view(project: HostProject, file: str, mark: Mark) -> View:
+    """The containers of a host; each part of one has its own origins."""
+    return {
+        "file": Word(file),
+        "host": Word(project.host),
+        "directory": Word(PROJECT_DIRECTORY),
+        "containers": [_container(container, mark) for container in project.containers],
+        "kept": [mark(Word(c.name), c.origin) for c in project.containers if c.data],
+    }
+
+
+def _container(container: Container, mark: Mark) -> View:
+    return {
+        "name": mark(Word(container.name), container.origin),
+        "image": mark(container.image, container.origin),
+        "user": mark(container.user, container.origin),
+        "arguments": [mark(argument.value, argument.origin) for argument in container.arguments],
+        "variables": [mark((Word(name), chosen.value), chosen.origin) for name, chosen in container.variables],
+        "files": [mark(file.value, file.origin) for file in container.files],
+        "configured": mark(container.configured, container.origin),
+        "data": mark(container.data, container.origin),
+        "sees_host": mark(container.sees_host, container.origin),
+        "ready": mark(container.ready.value, container.ready.origin),
+    }
+
+
+def _programs_view(watched: MonitoringBlueprint, programs: Programs, mark: Mark) -> View:
+    """What Alertmanager and Grafana are told: who gets alerts, and where the others are."""
+    return {
+        "directory": Word(PROJECT_DIRECTORY),
+        "interval": mark(Word(f"{watched.interval.value}s"), watched.interval.origin),
+        "prometheus": mark(programs.prometheus.value, programs.prometheus.origin),
+        "alertmanager": mark(programs.alertmanager.value, programs.alertmanager.origin),
+        "webhooks": _files_of("webhook", programs, mark),
+        "slacks": _files_of("slack", programs, mark),
+    }
+
+
+def _files_of(kind: str, programs: Programs, mark: Mark) -> list[object]:
+    return [mark(found.file.value, found.file.origin) for found in programs.notified if found.kind == kind]
 
 
 def _file(name: str, body: Body, origins: Iterable[Origin]) -> Draft:

@@ -104,7 +104,7 @@ class Host(Base):
         ge=1,
         le=65535,
         description="Port of a blackbox exporter on this host, such as 9115, which checks whether avatar slots "
-        "answer. fleetc does not install it.",
+        "answer. Only `monitoring.project` starts it; else you install it.",
     )
     ssh_user: UserName = Field("root", description="User that Ansible logs in as.", examples=["deploy"])
     ssh_port: Integer = Field(22, ge=1, le=65535, description="Port of the SSH server.", examples=[2222])

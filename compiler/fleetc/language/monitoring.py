@@ -12,12 +12,26 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StrictStr
 from pydantic.json_schema import WithJsonSchema
 
-from fleetc.language.fields import AbsolutePath, Base, HttpUrl, Integer, Name, Parsed, Text, WholeSeconds, refuse
-from fleetc.language.quantities import Duration, Listener, QuantityError, parse_duration, parse_listener
+from fleetc.language.fields import (
+    AbsolutePath,
+    Base,
+    HttpUrl,
+    Integer,
+    Listener,
+    Name,
+    Parsed,
+    SecretRef,
+    Text,
+    WholeSeconds,
+    parse_secret,
+    refuse,
+)
+from fleetc.language.quantities import Duration, QuantityError, parse_duration, parse_listener
+from fleetc.language.quantities import Listener as Address
 
 OWN_LABELS = (
     *("fleet", "host", "node", "role", "mode", "region", "wallet", "reward"),
-    *("avatar", "slot", "service", "exporter", "severity"),
+    *("avatar", "slot", "service", "exporter", "severity", "mountpoint"),
     *("gpu", "uuid", "error_code", "pipeline", "model_name", "livepeerversion", "kind", "planned", "listed"),
 )
 """Labels that fleetc sets on targets and alerts, or that its expressions read from what nodes and exporters serve."""
@@ -27,7 +41,7 @@ _LABEL = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
 _SHARE = "([1-9][0-9]?|100)%"
 
 
-def _target(value: Any) -> Listener:
+def _target(value: Any) -> Address:
     if isinstance(value, str) and "@" in value:
         raise refuse(
             "the address of a target cannot contain a user name or password", "write only host:port", secret=True
@@ -82,10 +96,28 @@ def _round(value: Any) -> Duration:
     return length
 
 
+def _host_file(value: Any) -> SecretRef:
+    found = parse_secret(value)
+    if found.kind != "host_file":
+        raise refuse(
+            "a program of the monitoring project reads this secret itself, from a file of its host",
+            'write { host_file = "/etc/fleetc-monitoring/name" } and put the file there',
+        )
+    return found
+
+
 Share = Annotated[str, Parsed(_share), WithJsonSchema({"type": "string", "pattern": f"^{_SHARE}$"})]
 TargetAddress = Annotated[
-    Listener, Parsed(_target), WithJsonSchema({"type": "string", "examples": ["203.0.113.10:9093"]})
+    Address, Parsed(_target), WithJsonSchema({"type": "string", "examples": ["203.0.113.10:9093"]})
 ]
+_HOST_FILE_SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["host_file"],
+    "properties": {"host_file": {"type": "string", "description": "File on the host that holds only the secret."}},
+}
+HostFile = Annotated[SecretRef, Parsed(_host_file), WithJsonSchema(_HOST_FILE_SCHEMA)]
+Port = Annotated[Integer, Field(ge=1, le=65535)]
 LabelName = Annotated[StrictStr, AfterValidator(_label_name)]
 
 
@@ -97,6 +129,41 @@ class GpuExporter(Base):
     )
     port: Integer | None = Field(
         None, ge=1, le=65535, description="Port that it listens on; by default 9400 for dcgm and 9835 for nvidia-smi."
+    )
+
+
+class MonitoringProject(Base):
+    """The Compose projects that watch the fleet: one on `host`, and one with an agent on each other host."""
+
+    prometheus: Listener | None = Field(
+        None,
+        description='Where Prometheus listens; "127.0.0.1:9090" by default. It asks nobody for a password, so open it '
+        "only for agents on other hosts, and behind a firewall. Agents listen on the same port of their loopback.",
+    )
+    grafana: Listener | None = Field(
+        None,
+        description='Where Grafana listens; "127.0.0.1:3000" by default, for a tunnel: '
+        "ssh -L 3000:127.0.0.1:3000 HOST.",
+    )
+    grafana_password: HostFile | None = Field(
+        None,
+        description="File with the password that Grafana's user `admin` gets at its first start, readable by user 472. "
+        "Without one nobody logs in, and whoever reaches Grafana may read.",
+    )
+    alertmanager_port: Port | None = Field(
+        None, description="Port of Alertmanager on loopback; 9093 by default. Prometheus sends it alerts."
+    )
+    node_exporter_port: Port | None = Field(
+        None, description="Port of node_exporter on the loopback of each host; 9100 by default."
+    )
+    webhook: HostFile | None = Field(
+        None,
+        description="File with the URL that Alertmanager sends alerts to as its own JSON, readable by user 65534.",
+    )
+    slack: HostFile | None = Field(
+        None,
+        description="File with the URL of an incoming webhook of Slack, or of a service that takes the same, readable "
+        "by user 65534.",
     )
 
 
@@ -127,6 +194,11 @@ class Monitoring(Base):
     )
     alertmanagers: tuple[TargetAddress, ...] = Field(
         (), description="Alertmanagers that Prometheus sends alerts to, as host:port."
+    )
+    project: MonitoringProject | None = Field(
+        None,
+        description="Programs that watch the fleet, as a Compose project in `monitoring/`; without this table you run "
+        "Prometheus, Grafana and the exporters yourself.",
     )
     rule_files: tuple[AbsolutePath, ...] = Field(
         (),
@@ -159,6 +231,9 @@ class Monitoring(Base):
     )
     gpu_memory_high: Share = Field(
         "85%", description="Percentage of a GPU's memory above which it counts as nearly full."
+    )
+    disk_high: Share = Field(
+        "90%", description="Percentage of a file system above which it counts as nearly full; `project` measures it."
     )
     restarts_high: Integer = Field(
         3, ge=1, le=1000, description="Number of restarts of a node within an hour that raises an alert."

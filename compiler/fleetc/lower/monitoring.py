@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from fleetc.analysis.scraping import AGENT, CENTRAL, NOBODY, Probe, Reading, prometheus_host, readings, receiver
 from fleetc.blueprint.monitoring import Agent, MonitoringBlueprint, ScrapeTarget, TargetLabel, Unwatched
 from fleetc.language import monitoring
+from fleetc.language.effective_monitoring import alertmanager_listener
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.signing import talks_to_chain
+from fleetc.lower.monitoring_project import lower_project
 from fleetc.lower.scope import Scope, reward_caller
 from fleetc.lower.watching import alert_rows, alerts, panel_rows, panels
 from fleetc.places.origin import Chosen, default, derived, given
@@ -50,10 +52,7 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
         else Chosen(interval.whole_seconds, given("monitoring", "scrape_interval")),
         receiver=receiver(fleet),
         token_file=_given(settings.receiver_token_file, "receiver_token_file"),
-        alertmanagers=tuple(
-            Chosen(str(address), given("monitoring", "alertmanagers", index))
-            for index, address in enumerate(settings.alertmanagers)
-        ),
+        alertmanagers=tuple(_alertmanagers(settings, bool(home))),
         rule_files=tuple(
             Chosen(path, given("monitoring", "rule_files", index)) for index, path in enumerate(settings.rule_files)
         ),
@@ -63,7 +62,19 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
         alerts=tuple(alerts(scope, alert_rows())),
         panels=tuple(panels(scope, panel_rows())),
         unwatched=tuple(_unwatched(fleet, found)),
+        programs=lower_project(fleet, settings),
     )
+
+
+def _alertmanagers(settings: monitoring.Monitoring, at_home: bool) -> Iterator[Chosen[str]]:
+    """Those of the spec, and the one beside Prometheus if it is not among them."""
+    listed = [str(address) for address in settings.alertmanagers]
+    for index, address in enumerate(listed):
+        yield Chosen(address, given("monitoring", "alertmanagers", index))
+    if settings.project is not None and at_home:
+        own = alertmanager_listener(settings.project)
+        if str(own.value) not in listed:
+            yield Chosen(str(own.value), own.origin)
 
 
 def _given(value: str | None, field: str) -> Chosen[str] | None:

@@ -266,6 +266,9 @@ CONDITIONS: dict[str, Condition] = {
     "always": lambda scope, subject: subject.origins,
     "nodes are read": _some("every node with monitor = true", lambda scope: scope.nodes),
     "exporters are read": lambda scope, subject: tuple(r.origin for r in scope.readings if r.node is None),
+    "hosts are measured": lambda scope, subject: tuple(
+        dict.fromkeys(r.origin for r in scope.readings if r.job == "node")
+    ),
     "wallets pay": lambda scope, subject: _together("wallets that pay", (("wallets", name) for name in _payers(scope))),
     "its deposit is planned": _planned("deposit"),
     "its reserve is planned": _planned("reserve"),

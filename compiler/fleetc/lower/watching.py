@@ -22,7 +22,9 @@ from fleetc.lower.scope import CONDITIONS, SUBJECTS, Condition, Scope, Subject, 
 from fleetc.upstream import load
 
 ALERTS, PANELS = "alerts.toml", "panels.toml"
-LIVE = {name: Live(f"$labels.{name}") for name in ("node", "host", "job", "gpu", "uuid", "avatar", "slot")} | {
+LIVE = {
+    name: Live(f"$labels.{name}") for name in ("node", "host", "job", "gpu", "uuid", "avatar", "slot", "mountpoint")
+} | {
     "release": Live("$labels.livepeerversion"),
     "share": Live("$value | humanizePercentage"),
     "count": Live("$value | humanize"),

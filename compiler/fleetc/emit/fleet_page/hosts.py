@@ -5,7 +5,7 @@ In: parts of the blueprint. Out: rows for the template, with the origins of each
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter, itemgetter
 
@@ -15,6 +15,7 @@ from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import Word
 from fleetc.emit.traced import Mark
+from fleetc.language.effective import BoundPort
 from fleetc.language.quantities import reach_of
 from fleetc.places.origin import given
 from fleetc.upstream import format_release
@@ -51,8 +52,9 @@ def node_row(host: HostBlueprint, service: Service, mark: Mark) -> object:
     )
 
 
-def port_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
-    """Every listener of a host, by port; the SSH server that a rollout needs comes first.
+def port_rows(host: HostBlueprint, watching: Sequence[BoundPort], mark: Mark) -> Iterator[object]:
+    """Every listener of a host, by port; the SSH server that a rollout needs comes first. `watching` are its programs
+    that watch the fleet.
 
     Its reach is rollout, loopback, everywhere or address; that of an avatar slot port, which may be a range, is callers
     (their allowlist), everyone or nobody. The host's own listeners have no node.
@@ -65,6 +67,7 @@ def port_rows(host: HostBlueprint, mark: Mark) -> Iterator[object]:
         for service in host.services
         for port in service.ports
     ]
+    listeners += [(p.port, p.protocol, p.address, "monitoring", p.purpose, p.origin) for p in watching]
     for number, protocol, address, node, purpose, origin in sorted(listeners, key=itemgetter(0, 1, 2, 3, 4)):
         where = cell(address) if address else ""
         values = (number, word(protocol), where, reach_of(address), cell(purpose), cell(node))

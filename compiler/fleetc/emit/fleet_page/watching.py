@@ -5,12 +5,23 @@ In: the blueprint. Out: a part of the view.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fleetc.blueprint.blueprint import Blueprint
-from fleetc.blueprint.monitoring import Alert, ScrapeTarget
-from fleetc.emit.fleet_page.cells import cell, word
+from fleetc.blueprint.monitoring import Alert, HostProject, MonitoringBlueprint, ScrapeTarget
+from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import View
 from fleetc.emit.traced import Mark, together
+from fleetc.language.effective import LOOPBACK, BoundPort
+from fleetc.language.quantities import HostName, host_port, reach_of
 from fleetc.places.origin import derived
+
+_PAGES = {
+    "Grafana": "the dashboard",
+    "Prometheus": "targets, alerts and queries",
+    "Alertmanager": "alerts that go out, and silences",
+}
+"""What people find at the programs of the project that have pages."""
 
 
 def monitoring_view(blueprint: Blueprint, mark: Mark) -> View:
@@ -35,8 +46,46 @@ def monitoring_view(blueprint: Blueprint, mark: Mark) -> View:
             mark((word(name), word(severity), len(found)), *together(*(alert.origins for alert in found)))
             for (name, severity), found in alerts.items()
         ],
+        "projects": [
+            mark(
+                (cell(project.host), project.agent, cell(_compose_file(project))),
+                *(container.origin for container in project.containers),
+            )
+            for project in (watched.programs.hosts if watched.programs is not None else ())
+        ],
+        "pages": [_page(port, mark) for port in _pages(watched)],
+        "provided": [*_provided(watched, mark)],
         "unwatched": [mark((cell(item.what), cell(item.why)), item.origin) for item in watched.unwatched],
     }
+
+
+def _compose_file(project: HostProject) -> str:
+    return f"monitoring/agents/{project.host}.compose.yaml" if project.agent else "monitoring/compose.yaml"
+
+
+def _pages(watched: MonitoringBlueprint) -> tuple[BoundPort, ...]:
+    """What people look at: the ports of the project beside Prometheus, but for exporters."""
+    if watched.programs is None:
+        return ()
+    central = (project for project in watched.programs.hosts if not project.agent)
+    ports = {port.purpose: port for project in central for port in project.ports}
+    return tuple(ports[purpose] for purpose in _PAGES if purpose in ports)
+
+
+def _page(port: BoundPort, mark: Mark) -> object:
+    where = LOOPBACK if reach_of(port.address) == "everywhere" else HostName(port.address)
+    return mark(
+        (word(port.purpose), text(_PAGES[port.purpose]), cell(f"http://{host_port(where, port.port)}")), port.origin
+    )
+
+
+def _provided(watched: MonitoringBlueprint, mark: Mark) -> Iterator[object]:
+    """The files that people put on a host, and who reads each."""
+    for project in watched.programs.hosts if watched.programs is not None else ():
+        for container in project.containers:
+            for file in container.files:
+                user = word(container.user.partition(":")[0])
+                yield mark((cell(project.host), cell(file.value), word(container.name), user), file.origin)
 
 
 def _read(target: ScrapeTarget, agent: str, mark: Mark) -> object:

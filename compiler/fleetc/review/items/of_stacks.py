@@ -18,7 +18,7 @@ from fleetc.blueprint.blueprint import (
     StreamApiBlueprint,
     StreamBlueprint,
 )
-from fleetc.blueprint.monitoring import MonitoringBlueprint, ScrapeTarget
+from fleetc.blueprint.monitoring import Container, MonitoringBlueprint, ScrapeTarget
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Chosen, Origin, derived, given
 from fleetc.review.items.item import Item, ItemPlace, Key, entries_of, leaf_text, nearest, plain
@@ -216,6 +216,11 @@ def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
         bound = "" if panel.threshold is None else f"{side} {leaf_text(panel.threshold)}"
         text = "; ".join(filter(None, (queries, panel.unit, panel.description, bound, "by day" * panel.daily)))
         yield from _one(head, f"panel {panel.title}", text, _of(panel.origins))
+    for project in found.programs.hosts if found.programs is not None else ():
+        for container in project.containers:
+            yield from _one(head, f"program {project.host} {container.name}", *_of_container(container))
+    for notified in found.programs.notified if found.programs is not None else ():
+        yield from _one(head, f"notified by {notified.kind}", notified.file.value, notified.file.origin)
     for unwatched in found.unwatched:
         yield from _one(head, f"unwatched {unwatched.what}", unwatched.why, unwatched.origin)
 
@@ -231,6 +236,15 @@ def _of_target(target: ScrapeTarget) -> tuple[str, Origin]:
         paths |= dict.fromkeys(label.origin.paths)
     address = target.address if target.probe else ""
     return ", ".join(filter(None, (address, _labels(target.labels)))) or "read", derived("what is watched", *paths)
+
+
+def _of_container(container: Container) -> tuple[str, Origin]:
+    """What a program of a monitoring project runs with, and all that it comes from."""
+    chosen = (*container.arguments, *(value for _, value in container.variables), *container.files)
+    variables = (f"{name}={value.value}" for name, value in container.variables)
+    words = (container.image, *(argument.value for argument in container.arguments), *variables)
+    paths = dict.fromkeys(path for one in chosen for path in one.origin.paths)
+    return " ".join((*words, *(file.value for file in container.files))), derived("what it runs with", *paths)
 
 
 def _labels(labels: Any) -> str:

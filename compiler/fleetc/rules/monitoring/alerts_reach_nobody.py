@@ -1,4 +1,4 @@
-"""Prometheus raises alerts, but there is no Alertmanager to send them to.
+"""Prometheus raises alerts, but nobody is told of them.
 
 Why: an alert that goes to nobody only shows on a page that somebody has to open. Most failures of a node print no error
 and stop its income; the alerts exist to tell you.
@@ -13,22 +13,40 @@ Instead:
     [monitoring]
     host = "watch"
     alertmanagers = ["203.0.113.10:9093"]
+
+or, where fleetc starts one:
+
+    [monitoring.project]
+    webhook = { host_file = "/etc/fleetc-monitoring/webhook" }
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.analysis.scraping import prometheus_host
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, warning
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at a fleet with a monitoring table."""
-    if fleet.monitoring is not None and not fleet.monitoring.alertmanagers:
+    settings = fleet.monitoring
+    if settings is None or settings.alertmanagers:
+        return
+    project = settings.project
+    if project is None:
         yield warning(
             "alerts-reach-nobody",
             "alerts of this fleet go to nobody: there is no Alertmanager",
             Label(("monitoring",), on_key=True),
             help='write alertmanagers = ["203.0.113.10:9093"] here, or silence this if you check by hand',
+        )
+    elif project.webhook is None and project.slack is None and prometheus_host(fleet) is not None:
+        yield warning(
+            "alerts-reach-nobody",
+            "alerts of this fleet go to nobody: its Alertmanager has no webhook",
+            Label(("monitoring", "project"), on_key=True),
+            help='write webhook = { host_file = "/etc/fleetc-monitoring/webhook" } or slack here, or silence this if you '
+            "check by hand",
         )

@@ -36,10 +36,13 @@ from fleetc.places.diagnostic import Diagnostic, Label, error
 
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
-    """Look at the host of Prometheus if agents send to it and the spec does not say which port."""
+    """Look at the host of Prometheus if agents send to it and the spec does not say which port.
+
+    The ports of a monitoring project are another rule's.
+    """
     settings = fleet.monitoring
     home = prometheus_host(fleet)
-    if home is None or settings is None or settings.receiver is not None:
+    if home is None or settings is None or settings.receiver is not None or settings.project is not None:
         return
     if not any(reading.by == AGENT for reading in readings(fleet)):
         return
