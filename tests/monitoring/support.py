@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -53,11 +55,29 @@ def lay_out(compiled: Compiled, into: Path) -> Path:
 
 
 def program(name: str) -> str:
-    """The path of promtool or prometheus; without it the test is skipped, and says so."""
+    """The path of a program of Debian's packages; without it the test is skipped, and says so."""
     path = shutil.which(name)
     if path is None:
-        pytest.skip(f"{name} is not installed: Debian's package prometheus has it")
+        package = name if name.startswith("prometheus-") else "prometheus"
+        pytest.skip(f"{name} is not installed: Debian's package {package} has it")
     return path
+
+
+@contextmanager
+def running(log: Path, *command: object) -> Iterator[None]:
+    """Run a program while the block lasts; what it prints goes to a file."""
+    with (
+        log.open("wb") as out,
+        subprocess.Popen(list(map(str, command)), stdout=out, stderr=out) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def promtool(*arguments: object, fine: bool = True) -> str:

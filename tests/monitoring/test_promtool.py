@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_configurations_pass(folder: Path) -> None:
     assert "1 rule files found" in promtool("check", "config", folder / "prometheus.yml")
-    agents = sorted((folder / "agents").iterdir())
+    agents = sorted((folder / "agents").glob("*.yml"))
     assert [path.name for path in agents] == ["gpu.yml", "second.yml"]
     for path in agents:
         promtool("check", "config", "--agent", path)
@@ -66,6 +66,7 @@ def test_every_alert_has_a_unit_test() -> None:
         ('reserve = "0.3 ETH"', 'reserve = "0.300000002 ETH"', RULES_TEST),
         ("[monitoring]", '[monitoring]\nsessions_high = "80%"', RULES_TEST),
         ("[monitoring]", '[monitoring]\ngpu_memory_high = "84%"', RULES_TEST),
+        ("[monitoring]", '[monitoring]\ndisk_high = "91%"', RULES_TEST),
         ("[monitoring]", "[monitoring]\nrestarts_high = 2", RULES_TEST),
         ("[monitoring]", '[monitoring]\nreward_round = "30h"', REWARD_TEST),
         ('name = "stage"', 'name = "other"', RULES_TEST),
@@ -118,6 +119,7 @@ def test_own_rule_files_and_a_token_pass(tmp_path: Path) -> None:
 
 def test_fleet_of_which_nothing_is_read_has_valid_files(tmp_path: Path) -> None:
     text = SPEC.replace("monitor = true\n", "").replace("blackbox_port = 9115\n", "")
+    text = text[: text.index("[monitoring.project]")]
     text = "\n".join(line for line in text.splitlines() if not line.startswith("gpu_exporter"))
     folder = lay_out(compile_text(text), tmp_path)
     assert {path.name for path in folder.iterdir()} == {"prometheus.yml", "alerts.yml", "dashboard.json"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.monitoring.support import lay_out, program
+from tests.monitoring.support import lay_out, program, running
 from tests.support import compile_text
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -128,22 +127,6 @@ def serving() -> Iterator[int]:
         thread.join()
 
 
-@contextmanager
-def running(log: Path, *command: object) -> Iterator[None]:
-    with (
-        log.open("wb") as out,
-        subprocess.Popen([program("prometheus"), *map(str, command)], stdout=out, stderr=out) as process,
-    ):
-        try:
-            yield
-        finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
 def asked(port: int, query: str) -> list[dict[str, Any]]:
     try:
         with urlopen(f"http://127.0.0.1:{port}/api/v1/query?query={quote(query)}", timeout=5) as answer:
@@ -177,6 +160,7 @@ def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) 
         stack.enter_context(
             running(
                 log,
+                program("prometheus"),
                 f"--config.file={folder / 'prometheus.yml'}",
                 f"--storage.tsdb.path={tmp_path / 'central'}",
                 f"--web.listen-address=127.0.0.1:{central}",
@@ -187,6 +171,7 @@ def test_targets_are_up_with_their_labels_and_alerts_are_judged(tmp_path: Path) 
         stack.enter_context(
             running(
                 tmp_path / "agent.log",
+                program("prometheus"),
                 "--enable-feature=agent",
                 f"--config.file={folder / 'agents' / 'gpu.yml'}",
                 f"--storage.agent.path={tmp_path / 'agent'}",

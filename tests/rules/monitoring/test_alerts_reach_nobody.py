@@ -18,3 +18,11 @@ def test_nobody_is_told(snapshot: SnapshotAssertion) -> None:
 
 def test_who_only_serves_metrics_asked_for_no_alerts() -> None:
     assert printed(offchain(free_orchestrator(monitor="true")), CODE) == "no problems\n"
+
+
+def test_alertmanager_of_the_project_needs_a_webhook() -> None:
+    project = '[monitoring]\nhost = "gpu"\n\n[monitoring.project]\nprometheus = "203.0.113.20:9090"\n'
+    orch = free_orchestrator(monitor="true")
+    assert "its Alertmanager has no webhook" in flagged(offchain(orch, project), CODE, Severity.WARNING)
+    for kind in ("webhook", "slack"):
+        silent(offchain(orch, f'{project}{kind} = {{ host_file = "/etc/fleetc-monitoring/{kind}" }}\n'))

@@ -1,7 +1,8 @@
 """Prometheus raises alerts, but nobody is told of them.
 
 Why: an alert that goes to nobody only shows on a page that somebody has to open. Most failures of a node print no error
-and stop its income; the alerts exist to tell you.
+and stop its income; the alerts exist to tell you. If a monitoring project
+starts Alertmanager, `webhook` or `slack` of `[monitoring.project]` says where they go.
 
 Example:
 
@@ -13,11 +14,6 @@ Instead:
     [monitoring]
     host = "watch"
     alertmanagers = ["203.0.113.10:9093"]
-
-or, where fleetc starts one:
-
-    [monitoring.project]
-    webhook = { host_file = "/etc/fleetc-monitoring/webhook" }
 """
 
 from __future__ import annotations
@@ -47,6 +43,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
             "alerts-reach-nobody",
             "alerts of this fleet go to nobody: its Alertmanager has no webhook",
             Label(("monitoring", "project"), on_key=True),
-            help='write webhook = { host_file = "/etc/fleetc-monitoring/webhook" } or slack here, or silence this if you '
-            "check by hand",
+            help='write webhook = { host_file = "/etc/fleetc-monitoring/webhook" } or slack here, or silence this if '
+            "you check by hand",
         )

@@ -1,7 +1,8 @@
 """Grafana is open to other machines, and anybody may read it.
 
-Why: without `grafana_password` nobody logs in, and whoever reaches Grafana sees what the fleet earns, its wallets and where
-its nodes are. That is fine on loopback, where only users of the host come.
+Why: without `grafana_password` nobody logs in, and whoever reaches Grafana sees what the fleet earns, its wallets and
+where its nodes are. That is fine on loopback, where only users of the host come: leave `grafana` out and use a
+tunnel, `ssh -L 3000:127.0.0.1:3000 HOST`.
 
 Example:
 
@@ -13,8 +14,6 @@ Instead:
     [monitoring.project]
     grafana = "0.0.0.0:3000"
     grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" }
-
-or leave `grafana` out and use a tunnel: `ssh -L 3000:127.0.0.1:3000 HOST`.
 """
 
 from __future__ import annotations
@@ -40,6 +39,6 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         "grafana-without-password",
         f"Grafana listens on {project.grafana}, and whoever reaches it may read everything",
         Label((*PROJECT, "grafana")),
-        help='write grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" } too, or remove grafana and '
-        "use a tunnel",
+        help='write grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" } too, or remove '
+        "grafana and use a tunnel",
     )

@@ -1,7 +1,7 @@
 """A program of the monitoring project listens on a port that something else on its host uses.
 
-Why: the second one to start does not start, so either the fleet is unwatched or a node is down. orchestrator-health of an
-avatar stack has port 9090, which is also Prometheus' usual port.
+Why: the second one to start does not start, so either the fleet is unwatched or a node is down. orchestrator-health of
+an avatar stack has port 9090, which is also Prometheus' usual port.
 
 Example:
 

@@ -1,7 +1,9 @@
 """Agents send metrics to a Prometheus that only listens on loopback.
 
 Why: a monitoring project opens nothing that the spec does not open. An agent on another host then never reaches
-Prometheus: its metrics are lost, and every alert about that host with them.
+Prometheus: its metrics are lost, and every alert about that host with them. Prometheus asks nobody for a
+password: use an address of a private network, or a firewall that lets only the agents in. If something in front of it
+takes what agents send, such as a proxy with TLS, write its address as `receiver`.
 
 Example:
 
@@ -19,9 +21,6 @@ Instead:
     [monitoring.project]
     prometheus = "10.0.0.1:9090"
     webhook = { host_file = "/etc/fleetc-monitoring/webhook" }
-
-Prometheus asks nobody for a password: use an address of a private network, or a firewall that lets only the agents in.
-If something in front of it takes what agents send, such as a proxy with TLS, write its address as `receiver`.
 """
 
 from __future__ import annotations
