@@ -25,6 +25,7 @@ _GRAFANA = {
     "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
     "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
     "GF_ANALYTICS_REPORTING_ENABLED": "false",
+    "GF_PLUGINS_PREINSTALL_AUTO_UPDATE": "false",
     "GF_PLUGINS_PREINSTALL_DISABLED": "true",
 }
 """Grafana shows the dashboard at once, and asks nobody on the internet for anything."""
