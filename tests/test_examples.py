@@ -53,9 +53,11 @@ def services(result: Compiled, runtime: str) -> list[tuple[HostBlueprint, Servic
 
 
 def test_ansible_playbook_syntax(example: tuple[Compiled, Path]) -> None:
-    done = run(["ansible-playbook", "--syntax-check", "-i", "inventory.json", "site.yml"], example[1] / "ansible")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "WARNING" not in done.stderr
+    watched = (example[1] / "monitoring" / "compose.yaml").is_file()
+    for playbook in ("site.yml", *(["monitoring.yml"] if watched else [])):
+        done = run(["ansible-playbook", "--syntax-check", "-i", "inventory.json", playbook], example[1] / "ansible")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "WARNING" not in done.stderr
 
 
 def test_ansible_lint(trees: Path, tmp_path: Path) -> None:

@@ -44,10 +44,10 @@ def loaded(path: str) -> Any:
     return yaml.safe_load(read_playbooks()[path])
 
 
-def tasks() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every task of every role, those in blocks included, with the file it stands in."""
+def tasks(role: str = "fleet_host") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every task of a role, those in blocks included, with the file it stands in."""
     for path in read_playbooks():
-        if "/tasks/" in path:
+        if path.startswith(f"roles/{role}/tasks/"):
             waiting = list(loaded(path))
             while waiting:
                 task = waiting.pop(0)

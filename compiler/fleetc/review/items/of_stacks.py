@@ -41,6 +41,14 @@ LEFT_OUT: dict[str, str] = {
     "RequestSecret.form": "what the value has to look like; the place decides",
     "Alert.group": "a heading of the file",
     "Panel.group": "a heading of the dashboard",
+    "HostProject.agent": "the programs of the host say it",
+    "Container.user": "the same for each program, like the three below",
+    "Container.data": "the same for each program",
+    "Container.configured": "the same for each program",
+    "Container.sees_host": "the same for each program",
+    "Container.ready": "where the program listens says it",
+    "Programs.prometheus": "where Prometheus listens says it",
+    "Programs.alertmanager": "where Alertmanager listens says it",
 }
 """Fields that have no items, and why."""
 
@@ -219,6 +227,10 @@ def monitoring(found: MonitoringBlueprint | None) -> Iterator[Item]:
     for project in found.programs.hosts if found.programs is not None else ():
         for container in project.containers:
             yield from _one(head, f"program {project.host} {container.name}", *_of_container(container))
+        for port in project.ports:
+            what, text = f"{port.purpose} ({port.protocol})", f"{port.address}:{port.port}"
+            key = (*head.key, project.host, "port", what)
+            yield Item(key, project.host, "", "port", what, text, port.origin, follows=True)
     for notified in found.programs.notified if found.programs is not None else ():
         yield from _one(head, f"notified by {notified.kind}", notified.file.value, notified.file.origin)
     for unwatched in found.unwatched:
