@@ -149,12 +149,15 @@ class MonitoringProject(Base):
         None,
         description="File with the password that Grafana's user `admin` gets at its first start, readable by user 472. "
         "Without one nobody logs in, and whoever reaches Grafana may read.",
+        examples=[{"host_file": "/etc/fleetc-monitoring/grafana-password"}],
     )
     alertmanager_port: Port | None = Field(
-        None, description="Port of Alertmanager on loopback; 9093 by default. Prometheus sends it alerts."
+        None,
+        description="Port of Alertmanager on loopback; 9093 by default. Prometheus sends it alerts.",
+        examples=[9094],
     )
     node_exporter_port: Port | None = Field(
-        None, description="Port of node_exporter on the loopback of each host; 9100 by default."
+        None, description="Port of node_exporter on the loopback of each host; 9100 by default.", examples=[9101]
     )
     webhook: HostFile | None = Field(
         None,
@@ -164,6 +167,7 @@ class MonitoringProject(Base):
         None,
         description="File with the URL of an incoming webhook of Slack, or of a service that takes the same, readable "
         "by user 65534.",
+        examples=[{"host_file": "/etc/fleetc-monitoring/slack"}],
     )
 
 

@@ -68,9 +68,10 @@ _OF_TABLE: dict[str, dict[str, tuple[str, ...]]] = {
             *("host", "receiver", "receiver_token_file", "scrape_interval", "labels", "alertmanagers", "rule_files"),
             *("runbook", "verify_every", "verify_exporter"),
         ),
+        "Programs that watch the fleet": ("project",),
         "When to raise an alert": (
             *("deposit_low", "reserve_low", "runway_low", "declined_high", "sessions_high", "gpu_memory_high"),
-            *("restarts_high", "reward_round"),
+            *("disk_high", "restarts_high", "reward_round"),
         ),
     },
 }
