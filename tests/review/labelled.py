@@ -429,7 +429,7 @@ AVATAR_STAGE: tuple[Row, ...] = (
     ("monitoring.project", "", 'grafana = "127.0.0.1:3001"', "none"),
     ("monitoring.project", "", "alertmanager_port = 9094", "none"),
     ("monitoring.project", "/webhook", "/other", "none"),
-    ("monitoring", "", 'scrape_interval = "30s"', "none"),
+    ("monitoring", '"15s"', '"30s"', "none"),
     ("hosts.stage-1", 'public = "203.0.113.11"', 'public = "203.0.113.21"', "identity chain cold-start restart"),
     ("hosts.stage-2", 'public = "203.0.113.12"', 'public = "203.0.113.22"', "identity restart"),
     ("gateways.gate", "monitor = true", "", "restart"),
