@@ -24,7 +24,7 @@ CASES: dict[str, tuple[str, str]] = {
         SPEC,
     ),
     "gateway-without-account": (
-        DEMO.replace("[gateways.gate]", 'gateway_prices = { gate = "1 wei / pixel" }\n\n[gateways.gate]'),
+        DEMO.replace("[orchestrators.orch]", '[orchestrators.orch]\ngateway_prices = { gate = "1 wei / pixel" }'),
         DEMO,
     ),
     "unknown-silence": (DEMO + '\n[[silence]]\ncode = "no-such-code"\nreason = "none"\n', DEMO),
