@@ -24,9 +24,9 @@ from tests.sshd_host import needed
 pytestmark = pytest.mark.usefixtures("processes")
 
 
-@pytest.fixture(params=[50, 100])
+@pytest.fixture(params=[130, 250])
 def spec(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A generated spec: 50 nodes are drawn one by one, 100 as regions."""
+    """A generated spec; the plain loop takes fleets that are drawn as regions."""
     path = tmp_path / "fleet.toml"
     path.write_text(fleetgen.spec_text(request.param), encoding="utf-8")
     return path
@@ -65,9 +65,9 @@ def test_equal_sizes_give_equal_specs_and_odd_ones_are_refused() -> None:
 
 
 def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "SMALL", 10)
+    monkeypatch.setattr(measure, "SMALL", 130)
     monkeypatch.setattr(measure, "QUICK_ROUNDS", 1)
-    report = measure.compile_report(20, 1)
+    report = measure.compile_report(150, 1)
     assert report.lines[0].name == "fleetc compile / plain Jinja2 loop"
     assert all(cost.processor_s < 60 and cost.peak_bytes > 1_000_000 for cost in report.costs.values())
     table = report.as_table()

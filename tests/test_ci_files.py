@@ -449,7 +449,7 @@ def test_action_hands_on_the_file_of_the_review(project: Path, tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     outputs = dict(line.split("=", 1) for line in runner.output.read_text().splitlines())
     assert "maxSessions" in Path(outputs["review"]).read_text() == runner.summary.read_text()
-    assert json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"][0]["ruleId"] == "change-capacity"
+    assert json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"][0]["ruleId"] == "change-restart"
     assert done.stdout == ""
     again = runner.run(action_steps()["Diff"]["run"], SPEC=".", AGAINST="HEAD^1", FLEETC_OVERLAY="", ANNOTATE="true")
     assert again.stdout.startswith("::notice file=fleet.toml,line=")

@@ -27,9 +27,9 @@ from jinja2 import Environment, FileSystemLoader, Template
 HERE = Path(__file__).parent
 PLAYBOOKS = HERE.parent.parent / "playbooks"
 CURRENT = "/opt/fleetc/current"
-DRAWN = 60
-PAIRED = (40, 60)
-GAS, COST = 1_200_000, 1_200_000 * 50_000_000
+DRAWN = 120
+"""Up to so many nodes fleetc draws each of them; this loop cannot, and takes larger fleets only."""
+COST = 1_200_000 * 50_000_000
 ROLES = {"gateways": "gateway", "orchestrators": "orchestrator", "transcoders": "transcoder"}
 CLI_PORTS = {"gateways": 5935, "orchestrators": 7935, "transcoders": 6935}
 RUNNER_PORTS = {"text-to-image": 8000, "image-to-image": 8100, "audio-to-text": 8400, "upscale": 8300}
@@ -76,10 +76,11 @@ def main() -> None:
     lines = ",\n".join(f"    [{', '.join(map(quoted, batch))}]" for batch in batches)
     (out / "ansible/rollout.json").write_text(f'{{\n  "fleet_batches": [\n{lines}\n  ]\n}}\n', encoding="utf-8")
     edges = edges_of(spec, nodes)
-    drawn = len(nodes) <= DRAWN
-    picture = {"edges": edges} if drawn else regions_of(hosts, nodes, edges)
+    if len(nodes) <= DRAWN:
+        sys.exit(f"the plain loop takes more than {DRAWN} nodes")
     pairs = [(host, node) for host in hosts for node in host["nodes"]]
-    values = {**fleet, **picture, **market_of(spec, nodes), "drawn": drawn, "pairs": pairs}
+    drawn = regions_of(hosts, nodes, edges)
+    values = {**fleet, **drawn, **market_of(spec, nodes), "tasks": tasks_of(spec, hosts), "pairs": pairs}
     write(out / "FLEET.md", templates["FLEET.md.j2"], values)
     (out / "spec").mkdir()
     (out / "spec/base.toml").write_text(text, encoding="utf-8")
@@ -428,6 +429,63 @@ def needs_of(spec: Table, host: Table) -> list[Table]:
     return list(found.values())
 
 
+def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
+    """What people provide before the first rollout, by who does it."""
+    people = "Who runs the hosts", "Who keeps the keys", "Who manages names", "Who funds accounts", "Whoever rolls out"
+    found: dict[str, dict[tuple[str, ...], Table]] = {who: {} for who in people}
+
+    def task(who: str, host: str, words: str, subject: str, command: str, nodes: list[str]) -> None:
+        row = found[who].setdefault(
+            (host, words, subject),
+            {"host": host, "words": words, "subject": subject, "command": command, "nodes": []},
+        )
+        row["nodes"] += [node for node in nodes if node not in row["nodes"]]
+
+    secret = spec["fleet"]["rpc"]["env"]
+    coded = secret.replace("_", "&#95;")
+    for host in hosts:
+        name, ports = host["name"], {node: port for port, _, node, what in host["ports"] if what == "administration"}
+        words = "a login over ssh, and Python 3.9 or newer there"
+        task(people[4], name, words, "", f"`ssh -p 22 -l root {host['address']} python3 --version`", [])
+        lead = f"a record that leads to {host['address']}"
+        task(people[2], name, lead, host["public"], f"`getent ahosts {host['public']}`", [])
+        for need in host["needs"]:
+            inside = (
+                f"docker exec -it livepeer-{need['nodes'][0]} " if need["nodes"] and host["runtime"] == "docker" else ""
+            )
+            line = f"`{inside}livepeer_cli -http {ports[need['nodes'][0]]}`" if need["nodes"] else ""
+            if need["need"] == "registration":
+                words = "enough stake for the active set, and its service address registered"
+                task(people[3], "", words, need["subject"], line, need["nodes"])
+            elif need["need"] == "wallet":
+                line = line if need["facts"]["pays"] else ""
+                task(people[3], "", need["words"], need["subject"], line, need["nodes"])
+            elif need["words"]:
+                who = people[1] if need["need"] in ("keystore", "password-file") else people[0]
+                command = TYPED.get(need["need"], "").format(need["subject"])
+                task(who, name, need["words"], need["subject"], command and f"`{command}`", need["nodes"])
+        command = f"<code>read &#45;rs {coded} &#38;&#38; export {coded}</code>"
+        for node in host["nodes"]:
+            for one in node["secrets"]:
+                if one["kind"] == "env":
+                    task(people[4], "", "a variable with a secret", secret, command, [node["name"]])
+                else:
+                    words = "a key of fleet_vault in your Ansible Vault file"
+                    task(people[4], "", words, one["reference"], "", [node["name"]])
+    return [(who, sorted(rows.values(), key=itemgetter("host"))) for who, rows in found.items()]
+
+
+TYPED = {
+    "systemd": "systemctl --version",
+    "docker": "docker info",
+    "compose": "docker compose version",
+    "gpus": "nvidia-smi --list-gpus",
+    "toolkit": "nvidia-ctk --version",
+    "program": "{} -version",
+    "keystore": "sudo install -d -m 700 {}",
+    "password-file": "sudo install -m 600 /dev/stdin {}",
+}
+
 CONTROLLER = "0xD8E8328501E9645d16Cf49539efC04f734606ee4"
 AI_REGISTRY = "0x04C0b249740175999E5BF5c9ac1dA92431EF34C5"
 PRICE_FEED = "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612"
@@ -520,15 +578,13 @@ def edges_of(spec: Table, nodes: dict[str, Table]) -> list[Table]:
 
 
 def market_of(spec: Table, nodes: dict[str, Table]) -> Table:
-    """Who buys from whom: each pair in a small fleet, else how the offers stand for each gateway."""
+    """Who buys from whom: how the offers stand for each gateway, as a fleet of this size shows it."""
     sellers = [nodes[name] for name in sorted(spec["orchestrators"])]
     gateways = [nodes[name] for name in sorted(spec["gateways"])]
     models: dict[str, list[Table]] = {}
     for seller in sellers:
         for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
             models.setdefault(model["use"], []).append({**model, "seller": seller["name"]})
-    if len(gateways) <= PAIRED[0] and sum(len(s["models"]) or 1 for s in sellers) <= PAIRED[1]:
-        return {"purchases": [row for gateway in gateways for row in purchases_of(spec, gateway, sellers, models)]}
     dearest_first = {name: sorted(offers, key=worth_of, reverse=True) for name, offers in models.items()}
     return {"summaries": [summary_of(spec, gateway, dearest_first) for gateway in gateways]}
 
@@ -558,15 +614,6 @@ def sent_text(price: Table, face: int) -> str:
     return f"{price['text']} comes to {f'{whole}.{rest:03}'.rstrip('0').rstrip('.')} wei / pixel"
 
 
-def until_of(price: Table, cap: str, face: int) -> str:
-    """The gas price in gwei below which a gateway buys."""
-    if cap == "any":
-        return ""
-    base = worth_of(price) * 1000
-    gas = -(-face * (worth_of(price_of(cap)) * 1000 + 1 - base) // (base * GAS))
-    return f" while gas is below {(Decimal(gas) / 10**9).normalize():f} gwei"
-
-
 def asked_of(spec: Table, gateway: Table, name: str) -> Table:
     """What an orchestrator asks of a gateway for video."""
     seller = spec["orchestrators"][name]
@@ -574,26 +621,6 @@ def asked_of(spec: Table, gateway: Table, name: str) -> Table:
         if spec["gateways"][key]["wallet"] == gateway["wallet"]:
             return price_of(text)
     return price_of(seller["price"])
-
-
-def purchases_of(spec: Table, gateway: Table, sellers: list[Table], models: dict[str, list[Table]]) -> list[Table]:
-    """One row for each offer that a gateway asks for."""
-    rows = []
-    if "orchestrators" in gateway:
-        for name in sorted(gateway["orchestrators"]):
-            rows.append(("video", name, asked_of(spec, gateway, name), gateway["max_price"]))
-    else:
-        caps = gateway["max_model_prices"]
-        for seller in sellers:
-            for model in sorted(seller["models"], key=lambda model: (model["pipeline"], model["id"])):
-                cap = caps.get(model["use"], gateway["max_price"])
-                rows.append((f"model {model['use']}", seller["name"], model, cap))
-    face = face_of(spec, gateway)
-    return [
-        {"gateway": gateway["name"], "work": work, "seller": name, "asks": sent_text(asked, face), "cap": cap,
-         "buys": buys(asked, cap, face), "until": until_of(asked, cap, face)}
-        for work, name, asked, cap in rows
-    ]  # fmt: skip
 
 
 def buys(asked: Table, cap: str, face: int) -> bool:
@@ -632,7 +659,8 @@ def regions_of(hosts: list[Table], nodes: dict[str, Table], edges: list[Table]) 
     roles = Counter((region[name], node["role"]) for name, node in nodes.items())
     links = Counter((region[e["source"]], region[e["target"]]) for e in edges if e["inside"])
     sizes = Counter(host["region"] for host in hosts)
-    return {"sizes": sorted(sizes.items()), "roles": sorted(roles.items()), "links": sorted(links.items())}
+    counted = [((place, f"{role}s" if count > 1 else role), count) for (place, role), count in sorted(roles.items())]
+    return {"sizes": sorted(sizes.items()), "roles": counted, "links": sorted(links.items())}
 
 
 if __name__ == "__main__":

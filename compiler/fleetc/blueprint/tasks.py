@@ -23,6 +23,9 @@ MONEY = "Who funds accounts"
 PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT)
 """In the order in which their work can be done."""
 
+NAMED = 6
+"""How many nodes of a task are named where people read it."""
+
 
 class Task(NamedTuple):
     """One thing to provide. `host` is "" where it is not about a host, `command` where nobody has to type anything.
@@ -57,9 +60,9 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
         if not host.services and host.avatar is None:
             continue
         table = given("hosts", host.name)
-        target = f"{host.ssh_user}@{host.address}" if host.ssh_user else host.address
+        user = f" -l {readable_word(host.ssh_user)}" if host.ssh_user else ""
         words = "a login over ssh, and Python 3.9 or newer there"
-        command = f"ssh -p {host.ssh_port} {readable_word(target)} python3 --version"
+        command = f"ssh -p {host.ssh_port}{user} {readable_word(host.address)} python3 --version"
         yield Task(ROLLOUT, host.name, words, "", command, (), (table,), asked=True)
         yield from _names(host)
         for need in host.needs:

@@ -96,12 +96,15 @@ def _as_value(task: Task) -> dict[str, Any]:
 
 
 def _lines(tasks: Sequence[Task]) -> Iterable[str]:
+    from fleetc.blueprint.tasks import NAMED
+
     for who, some in groupby(tasks, attrgetter("who")):
         yield who
         for task in some:
             host = f"{task.host}: " if task.host else ""
             subject = f": {task.subject}" if task.subject else ""
-            nodes = f", for {', '.join(task.nodes)}" if task.nodes else ""
+            more = f" and {len(task.nodes) - NAMED} more" if len(task.nodes) > NAMED else ""
+            nodes = f", for {', '.join(task.nodes[:NAMED])}{more}" if task.nodes else ""
             yield f"  {host}{task.words}{subject}{nodes}"
             if task.command:
                 yield f"      {task.command}"

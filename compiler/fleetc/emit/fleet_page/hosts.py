@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 
 from fleetc.blueprint.blueprint import Blueprint, HostBlueprint, Service
-from fleetc.blueprint.tasks import tasks_of
+from fleetc.blueprint.tasks import NAMED, tasks_of
 from fleetc.emit.artifacts import image_origin, release_origin
 from fleetc.emit.fleet_page.cells import cell, text, word
 from fleetc.emit.templates import Word
@@ -92,10 +92,10 @@ def task_lists(blueprint: Blueprint, mark: Mark) -> Iterator[object]:
     for who, tasks in groupby(tasks_of(blueprint), attrgetter("who")):
         rows = []
         for task in tasks:
-            nodes = [cell(node) for node in task.nodes]
+            nodes, more = [cell(node) for node in task.nodes[:NAMED]], len(task.nodes[NAMED:])
             parts = (cell(part) if part else "" for part in (task.host, task.subject, task.command))
             host, subject, command = parts
-            rows.append(mark((host, text(task.words), subject, command, nodes), *task.origins))
+            rows.append(mark((host, text(task.words), subject, command, nodes, more), *task.origins))
         yield text(who), rows
 
 
