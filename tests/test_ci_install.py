@@ -93,7 +93,7 @@ def test_install_scripts_install_the_fixed_commit(service: str, tmp_path: Path) 
     source = tmp_path / "source"
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in names.split("\0")[:-1]:
-        if name.startswith(("compiler/", "templates/", "playbooks/", "starter/")) or "/" not in name:
+        if name.startswith(("compiler/", "templates/", "playbooks/", "starter/", "inventories/")) or "/" not in name:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, source / name)
     git(source, "init", "--quiet")
