@@ -132,7 +132,8 @@ def host(farm: Farm) -> Iterator[Host]:
     host.run("chown", "65534", "/etc/fleetc-monitoring/webhook")
     yield host
     host.run("sh", "-c", "docker ps -aq | xargs -r docker rm -f; docker volume prune -f; systemctl stop hook")
-    host.run("sh", "-c", "docker image prune -af; rm -rf /etc/fleetc-monitoring /opt/fleetc-monitoring /root/root.tar")
+    host.run("docker", "image", "rm", "--force", "localhost/programs:1", *references.values())  # the node's own stays
+    host.run("rm", "-rf", "/etc/fleetc-monitoring", "/opt/fleetc-monitoring", "/root/root.tar")
 
 
 @pytest.fixture(scope="module")
