@@ -73,6 +73,17 @@ class SshdHost:
         self._sshd: subprocess.Popen[bytes] | None = None
         self._node = Path()
 
+    def processes(self, words: str) -> list[int]:
+        """The processes of this host whose command line has these words: other hosts have the same programs."""
+        assert self._sshd is not None, "it runs"
+        own, found = Path(f"/proc/{self._sshd.pid}/ns/mnt").readlink(), []
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):  # one that has ended meanwhile
+                here = entry.name.isdecimal() and (entry / "ns/mnt").readlink() == own
+                if here and words.encode() in (entry / "cmdline").read_bytes().replace(b"\0", b" "):
+                    found.append(int(entry.name))
+        return found
+
     def start(self, node: Path, host_key: Path, public_key: Path) -> None:
         """Start sshd; containers are processes of the program `node`, and the owner of `public_key` may log in.
 

@@ -6,6 +6,7 @@ fleetc ends by SIGKILL around a line of its journal; Ansible, and the program on
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -126,8 +127,11 @@ def test_other_processes_that_are_killed_in_the_switch(killed: Killed, who: str)
         while not switch.exists() or json.loads(switch.read_text()).get("phase") not in ("switching", "watching"):
             assert rollout.poll() is None, killed.world.said()
             time.sleep(0.01)
-        mark = str(killed.world.directory) if who == "ansible-playbook" else "carry-out"
-        subprocess.run(["pkill", "-KILL", "-f", "--", f"{who}.*{mark}"], check=True)
+        if who == "ansible-playbook":
+            subprocess.run(["pkill", "-KILL", "-f", "--", f"{who}.*{killed.world.directory}"], check=True)
+        else:
+            (program,) = killed.world.hosts["one"].processes(f"{who} carry-out")
+            os.kill(program, signal.SIGKILL)
         assert rollout.wait(timeout=120) in (4, 5), killed.world.said()
     killed.is_quiet()
     assert "Traceback" not in killed.world.said()
