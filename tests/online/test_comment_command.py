@@ -15,6 +15,7 @@ import pytest
 
 from fleetc.review.reports.comment import marker
 from fleetc.text.encoders import markdown_text
+from tests.ill_servers import ILLNESSES, ill
 from tests.standin import forges
 from tests.standin.forges import BOT, TOKEN, Fault, Forge
 from tests.support import fleetc
@@ -161,6 +162,23 @@ def test_a_redirect_is_not_followed_and_no_cookie_kept(forge: Forge, tmp_path: P
         assert other.log == []
     assert comment(forge, tmp_path).returncode == 0
     assert all("cookie" not in {name.lower() for name in headers} for _, _, headers in forge.log)
+
+
+ODD = ["HTML", "an empty body", "nested without end", "a number of 100,000 digits", "a number as text", "binary"]
+
+
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("illness", ODD)
+def test_answers_that_make_no_sense_are_an_error(illness: str, service: str, forge: Forge, tmp_path: Path) -> None:
+    (tmp_path / "review.md").write_text(REVIEW, encoding="utf-8")
+    with ill(ILLNESSES[illness]) as server:
+        given = {
+            name: value.replace(forge.address, server.address) for name, value in variables(forge, service).items()
+        }
+        done = fleetc(*words(service), cwd=tmp_path, **given)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the service") and "internal error" not in done.stderr
 
 
 # ------------------------------------------------------------------------------------- which pull request, and where
@@ -377,6 +395,7 @@ def test_change_within_the_limits_waits_for_nobody(forge: Forge, gated: Path) ->
         ('[owners]\nprice = ["@me/team"]', "teams do not count"),
         ('[owners]\nprice = ["github-actions[bot]"]', "account names of people"),
         ("max_impact = ", "not TOML"),
+        ("max_impact = " + "[" * 5000, "nested"),
     ],
 )
 def test_limits_that_are_not_understood_stop_it(text: str, word: str, forge: Forge, gated: Path) -> None:

@@ -40,7 +40,7 @@ def _choice(question: str, meanings: Mapping[Choice, str], default: Choice) -> C
     while True:
         said = str(typer.prompt("Number or name", default=str(default))).strip()
         if said in choices:
-            return choices[choices.index(said)]  # type: ignore[arg-type]  # a choice is its own text
+            return type(default)(said)
         if said.isascii() and said.isdecimal() and 1 <= int(said) <= len(choices):
             return choices[int(said) - 1]
         typer.echo(f"write a number from 1 to {len(choices)}, or one of the names")

@@ -97,12 +97,13 @@ def _round(value: Any) -> Duration:
 
 
 def _host_file(value: Any) -> SecretRef:
+    form = 'write { host_file = "/etc/fleetc-monitoring/name" } and put the file there'
+    if isinstance(value, str):
+        raise refuse("secrets do not belong in the spec", form, secret=True)
     found = parse_secret(value)
     if found.kind != "host_file":
-        raise refuse(
-            "a program of the monitoring project reads this secret itself, from a file of its host",
-            'write { host_file = "/etc/fleetc-monitoring/name" } and put the file there',
-        )
+        message = "a program of the monitoring project reads this secret itself, from a file of its host"
+        raise refuse(message, form)
     return found
 
 

@@ -110,11 +110,11 @@ ProxyTemplate = Annotated[StrictStr, AfterValidator(_proxy)]
 def _sessions(value: Any) -> int | str:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000):
         return value  # type: ignore[no-any-return]  # narrowed above
-    form = 'write a number, or "auto" if remote transcoders do the work'
+    form = 'write a whole number from 1 to 1000000, or "auto" if remote transcoders do the work'
     meant: int | str | None = None
     if isinstance(value, str):
         meant = int(value) if _COUNT.fullmatch(value) else "auto" if value.strip().lower() == "auto" else None
-    raise refuse("max_sessions must be a positive number", form, repair=meant)
+    raise refuse("max_sessions must be a whole number of streams", form, repair=meant)
 
 
 Sessions = Annotated[

@@ -224,7 +224,7 @@ def _content(found: Reply | Failure, path: str) -> Any:
         raise ForgeError(f"no answer to {path}: {found.reason}")
     try:
         content = json.loads(found.body) if found.body else None
-    except ValueError:  # no JSON, or no UTF-8
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
         content = None
     if 200 <= found.status < 300:
         return content

@@ -67,6 +67,8 @@ def read_rules(text: str) -> Rules:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise RulesError(f"it is not TOML: {problem}") from None
+    except RecursionError:
+        raise RulesError("its lists or tables are nested too deeply") from None
     unknown = sorted(raw.keys() - {"max_impact", "owners"})
     if unknown:
         raise RulesError(f'it has an unknown key "{unknown[0]}"')
