@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.messages.explain import pages
 from fleetc.settings import WHERE, Settings
 from tests.support import ROOT, check_text, fleetc
 
@@ -25,6 +26,33 @@ FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def blocks(text: str, language: str) -> list[tuple[str, str]]:
     """(words behind the language, content) of each fenced block."""
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
+
+
+OF_README = {"explain", "diagnose", "verify", "review", "rollout", "streams", "fragment"}
+"""Words of blocks that tests of their own run or compare: here, in tests/hosts, tests/online and tests/rollout."""
+BLOCKS = [
+    pytest.param(block[1] or "", block[2].strip(), block[3], id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, block in enumerate(FENCE.finditer(page.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize(("language", "words", "content"), BLOCKS)
+def test_every_block_says_what_is_true(language: str, words: str, content: str) -> None:
+    """Fields are of the language, codes have pages, programs and options exist, shell is shell."""
+    assert language in {"toml", "console", "text", "sh", "log", "python"}
+    assert not words or words in OF_README
+    if language == "toml":
+        wrong = re.findall(r"^error\[((?:unknown|syntax|duplicate)[a-z-]*)\]", check_text(content), re.MULTILINE)
+        assert wrong == []
+    if language in {"console", "text"}:
+        codes = re.findall(r"^(?:error|warning|note)\[([a-z-]+)\]", content, re.MULTILINE)
+        assert set(codes) <= {*pages()}
+    if language == "sh":
+        assert subprocess.run(["bash", "-n"], input=content, text=True, check=False, timeout=60).returncode == 0
+        for command, rest in re.findall(r"\bfleetc ([a-z-]+) ([^|&#;\n]*)", content):
+            known = fleetc(command, "--help").stdout
+            assert all(option in known for option in re.findall(r"(?<!\S)--[a-z-]+", rest)), command
 
 
 def test_every_whole_spec_in_the_readme_is_silent() -> None:
