@@ -16,6 +16,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_title = f"fleetc {__version__}"
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))  # Sphinx opens it from the working directory
+html_show_search_summary = False  # a page that was opened as a file may fetch none
 html_copy_source = False
 html_show_sphinx = False
 highlight_language = "none"
