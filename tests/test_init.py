@@ -18,7 +18,7 @@ import yaml
 
 from fleetc.cli.first_spec import Answers, Kind, Network, Where, first_spec, read_host
 from fleetc.formatting import formatted
-from fleetc.language.spec import json_schema
+from fleetc.language.editor import editor_schema
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from fleetc.version import __version__
@@ -92,7 +92,7 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     spec = (repository / where / "fleet.toml").read_text()
     assert spec.startswith("#:schema ./spec.schema.json\n")
     schema = json.loads((repository / where / "spec.schema.json").read_text())
-    assert schema == json.loads(json.dumps(json_schema()))
+    assert schema == json.loads(json.dumps(editor_schema()))
     generated = git(repository, "check-attr", "linguist-generated", "text", "--", f"{where}/rendered/FLEET.md")
     assert "linguist-generated: set" in generated and "text: unset" in generated
 

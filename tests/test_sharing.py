@@ -167,9 +167,9 @@ def test_every_value_knows_where_it_is_said() -> None:
         ("orchestrators", "orch-01", "mode"): ("defaults", "orchestrators", "mode"),
         ("fleet", "name"): ("fleet", "name"),
     }
-    assert {path: document.said_at(path) for path in said} == said  # type: ignore[arg-type]
+    assert {path: document.said_at(path) for path in said} == said
     for path in said:
-        assert document.span(path) is not None  # type: ignore[arg-type]
+        assert document.span(path) is not None
 
 
 def test_a_fault_in_a_class_is_told_once_with_its_members() -> None:

@@ -86,7 +86,7 @@ def init(
     """
     from fleetc.cli import starter
     from fleetc.disk import files
-    from fleetc.language.spec import json_schema
+    from fleetc.language.editor import editor_schema
     from fleetc.text.encoders import plain_output
 
     if install_from is not None and ci is None:
@@ -97,7 +97,7 @@ def init(
         given = (run, where, network, host)
         if ci is None or not os.path.lexists(spec):
             specs = _specs(spec, given, example)
-            here = starter.first_files(specs, shipped, json.dumps(json_schema(), indent=2) + "\n")
+            here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
         elif example is not None or any(one is not None for one in given):
             wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
         there = [name for name in (starter.ATTRIBUTES, starter.IGNORED) if os.path.lexists(directory / name)]
