@@ -14,6 +14,7 @@ from fleetc.fixes import repair
 from fleetc.language.counters import MEMBERS_LIMIT, CounterError, counted
 from fleetc.language.sharing import resolve
 from fleetc.language.spec import read_spec
+from fleetc.messages.sharing import EXAMPLE
 from fleetc.toml.document import Source, read_document
 from tests.support import check_text, compile_text
 
@@ -94,6 +95,13 @@ def test_trees_of_hosts_are_those_of_the_written_out_spec() -> None:
     ]
     assert trees[0] == trees[1]
     assert len(trees[0]) == 9
+
+
+def test_the_example_of_the_page_is_sound() -> None:
+    (document, found) = read_spec([Source("fleet.toml", HEAD + EXAMPLE)])
+    assert document is not None and found == []
+    assert document.raw["orchestrators"]["orch-07"]["host"] == "gpu-07"
+    assert check_text(HEAD + EXAMPLE) == "no problems\n"
 
 
 def test_the_order_of_strength() -> None:
