@@ -65,7 +65,11 @@ def todo(
     with failures():
         hosts = hosts_of(blueprint, tuple(limit or ()))
     here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
-    tasks = [task for task in tasks_of(blueprint) if task.host in hosts or (not task.host and here & {*task.nodes})]
+    tasks = [
+        task
+        for task in tasks_of(blueprint)
+        if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
+    ]
     missing = False
     if observe:
         from fleetc.rollout.findings import UNREACHABLE
