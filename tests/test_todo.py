@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fleetc.blueprint.tasks import PEOPLE, tasks_of
+from fleetc.blueprint.tasks import HOSTS, KEYS, PEOPLE, STREAMS, Task, tasks_of
 from fleetc.text.encoders import readable_word
-from tests.support import ROOT, compiled_example, fleetc
+from tests.support import ROOT, compile_text, compiled_example, fleetc
 
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("inventories/*/fleet.toml"))
 OF_MONEY = ("wallet", "registration")
@@ -55,7 +55,7 @@ def test_text_has_each_person_once_and_commands_below_tasks() -> None:
     done = fleetc("todo", ROOT / "inventories/dual-onchain")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == list(PEOPLE)
+    assert [line for line in lines if line and not line.startswith(" ")] == [who for who in PEOPLE if who != STREAMS]
     at = lines.index("  gpu: the node's program of release v0.9.1: /usr/local/bin/livepeer, for orch")
     assert lines[at + 1] == "      /usr/local/bin/livepeer -version"
     assert "      docker exec -it livepeer-gate livepeer_cli -http 5935" in lines
@@ -91,3 +91,128 @@ def test_options_about_hosts_need_that_they_are_asked() -> None:
 def test_odd_words_are_one_word_of_a_command(word: str) -> None:
     assert shlex.split(f"echo {readable_word(word)}") == ["echo", word]
     assert (readable_word(word) == word) == (word == "plain/path-1.2@x:8")
+
+
+DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
+WATCHER = """
+[hosts.watcher]
+address = "192.0.2.20"
+runtime = "systemd"
+"""
+MONITORING = """
+[monitoring]
+host = "watcher"
+receiver_token_file = "/etc/fleetc-monitoring/token"
+rule_files = ["/etc/prometheus/rules/own.yml"]
+"""
+PROJECT = """
+[monitoring.project]
+prometheus = "192.0.2.20:9090"
+webhook = { host_file = "/etc/fleetc-monitoring/webhook" }
+slack = { host_file = "/etc/fleetc-monitoring/slack" }
+grafana_password = { host_file = "/etc/fleetc-monitoring/grafana-password" }
+"""
+
+
+def tasks_in(text: str) -> tuple[Task, ...]:
+    blueprint = compile_text(text).blueprint
+    assert blueprint is not None
+    return tasks_of(blueprint)
+
+
+def about(tasks: tuple[Task, ...], word: str) -> list[tuple[str, str, str, str, bool]]:
+    """The tasks with a word in their subject: who, where, what is typed, and whether the host is asked."""
+    return [(task.who, task.host, task.subject, task.command, task.asked) for task in tasks if word in task.subject]
+
+
+def test_files_of_the_monitoring_project_are_tasks_of_the_host_whose_container_reads_them() -> None:
+    tasks = tasks_in(DEMO + WATCHER + MONITORING + PROJECT)
+    install = "sudo install -D -o {} -m 600 /dev/stdin "
+    folder = "/etc/fleetc-monitoring"
+    assert about(tasks, folder) == [
+        (KEYS, "studio", f"{folder}/token", install.format(65534) + f"{folder}/token", True),
+        (KEYS, "watcher", f"{folder}/webhook", install.format(65534) + f"{folder}/webhook", True),
+        (KEYS, "watcher", f"{folder}/slack", install.format(65534) + f"{folder}/slack", True),
+        (KEYS, "watcher", f"{folder}/grafana-password", install.format(472) + f"{folder}/grafana-password", True),
+    ]
+    rules = "/etc/prometheus/rules/own.yml"
+    assert about(tasks, "own.yml") == [(HOSTS, "watcher", rules, f"promtool check rules {rules}", True)]
+
+
+def test_host_that_only_watches_needs_docker_and_a_login() -> None:
+    tasks = [task for task in tasks_in(DEMO + WATCHER + MONITORING + PROJECT) if task.host == "watcher"]
+    assert {"Docker Engine, running", "a login over ssh, and Python 3.9 or newer there"} < {
+        task.words for task in tasks
+    }
+    (idle,) = {task.host for task in tasks_in(DEMO + WATCHER)} - {""}
+    assert idle == "studio", "a host that runs nothing needs nothing"
+
+
+def test_programs_that_watch_keep_no_release_from_running() -> None:
+    blueprint = compile_text(DEMO + WATCHER + MONITORING + PROJECT).blueprint
+    assert blueprint is not None
+    needs = {host.name: {need.kind: dict(need.facts) for need in host.needs} for host in blueprint.hosts}
+    assert "monitoring" in needs["watcher"]["docker"] and "monitoring" in needs["watcher"]["compose"]
+    assert "monitoring" not in needs["studio"]["docker"], "its nodes run in containers anyway"
+    assert needs["studio"]["file"] == {"monitoring": "prometheus", "user": "65534:65534"}
+
+
+def test_files_of_a_prometheus_that_people_run() -> None:
+    tasks = tasks_in(DEMO + WATCHER + MONITORING)
+    assert [(who, host) for who, host, *_ in about(tasks, "/etc/")] == [(HOSTS, "watcher"), (KEYS, "studio")]
+
+
+def test_secret_files_of_an_avatar_stack_are_tasks() -> None:
+    text = (ROOT / "inventories/avatar-stage/fleet.toml").read_text(encoding="utf-8")
+    changed = text.replace('password = { vault = "turn_password" }', 'password = { host_file = "/etc/fleet/turn" }')
+    assert changed != text
+    hosts = {host for _, host, _, _, asked in about(tasks_in(changed), "/etc/fleet/turn") if asked}
+    assert hosts and hosts <= {"stage-1", "stage-2"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "needed"),
+    [
+        ("", False),
+        ("http_tls = false\n", True),
+        ('http_tls = false\nservice = "http://studio.example.net:8935"\n', False),
+    ],
+)
+def test_service_address_with_tls_before_a_listener_without_needs_a_proxy(lines: str, needed: bool) -> None:
+    text = DEMO.replace('service = "studio.example.net:8935"\n', "") if "service" in lines else DEMO
+    tasks = [task for task in tasks_in(text + lines) if "certificate" in task.words]
+    assert len(tasks) == needed
+    if needed:
+        assert (tasks[0].who, tasks[0].host, tasks[0].asked) == (HOSTS, "studio", False)
+        assert tasks[0].command == "curl --insecure https://studio.example.net:8935/healthz"
+
+
+STREAM_API = """
+[stream_api]
+base_url = "https://streams.example.net/api"
+token = { env = "STREAM_TOKEN" }
+
+[streams.one]
+playbackPolicy = { type = "jwt" }
+pull = { source = { vault = "camera" } }
+"""
+
+
+def test_streams_need_their_secrets_permission_and_a_key_for_tokens(tmp_path: Path) -> None:
+    tasks = tasks_in(DEMO + STREAM_API)
+    mine = [(task.words, task.subject, task.command) for task in tasks if task.who == STREAMS]
+    assert mine == [
+        (
+            "your permission that the token goes to the stream API",
+            "https://streams.example.net/api",
+            "fleetc streams --send-token-to https://streams.example.net/api",
+        ),
+        ("a variable with a secret", "STREAM_TOKEN", "read -rs STREAM_TOKEN && export STREAM_TOKEN"),
+        ("a key of fleet_vault in your Ansible Vault file", "camera", ""),
+    ]
+    assert [(task.words, task.nodes) for task in tasks if "tokens of viewers" in task.words] == [
+        ("a key of the stream API that signs the tokens of viewers", ("one",))
+    ]
+    (tmp_path / "fleet.toml").write_text(DEMO + STREAM_API, encoding="utf-8")
+    assert "STREAM_TOKEN" in fleetc("todo", tmp_path).stdout
+    assert "STREAM_TOKEN" not in fleetc("todo", tmp_path, "--limit", "studio").stdout, "it is of no host"

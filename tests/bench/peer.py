@@ -462,7 +462,8 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
                 task(people[3], "", need["words"], need["subject"], line, need["nodes"])
             elif need["words"]:
                 who = people[1] if need["need"] in ("keystore", "password-file") else people[0]
-                command = TYPED.get(need["need"], "").format(need["subject"])
+                owner = "" if host["runtime"] == "docker" else " -o livepeer"
+                command = TYPED.get(need["need"], "").format(need["subject"], owner=owner)
                 task(who, name, need["words"], need["subject"], command and f"`{command}`", need["nodes"])
         command = f"<code>read &#45;rs {coded} &#38;&#38; export {coded}</code>"
         for node in host["nodes"]:
@@ -483,7 +484,7 @@ TYPED = {
     "toolkit": "nvidia-ctk --version",
     "program": "{} -version",
     "keystore": "sudo install -d -m 700 {}",
-    "password-file": "sudo install -m 600 /dev/stdin {}",
+    "password-file": "sudo install -D{owner} -m 600 /dev/stdin {}",
 }
 
 CONTROLLER = "0xD8E8328501E9645d16Cf49539efC04f734606ee4"

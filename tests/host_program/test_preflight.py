@@ -134,6 +134,36 @@ def test_files(host: Host, tmp_path: Path) -> None:
     assert host.codes({"need": "file", "subject": "/nowhere"}) == ["file-missing"]
 
 
+def test_files_of_programs_that_watch_are_warnings(host: Host, tmp_path: Path) -> None:
+    """A container gets the file alone, so its own mode decides, and not those of the directories above it."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    file = closed / "webhook"
+    file.write_text("https://alerts.example.net/hook\n")
+    uid, gid = os.getuid(), os.getgid()
+
+    def found(mode: int, user: str, path: Path = file) -> list[tuple[str, str]]:
+        file.chmod(mode)
+        need = {"need": "file", "subject": str(path), "nodes": [], "monitoring": "alertmanager", "user": user}
+        return [(one["code"], one["severity"]) for one in host.asks(need)]
+
+    other = f"{uid + 1}:{gid + 1}"
+    unreadable = [("file-unreadable", "warning")]
+    assert found(0o400, f"{uid}:{gid}") == [] and found(0o040, f"{uid}:{gid}") == unreadable
+    assert found(0o040, f"{uid + 1}:{gid}") == [] and found(0o404, f"{uid + 1}:{gid}") == unreadable
+    assert found(0o004, other) == [] and found(0o440, other) == unreadable
+    assert found(0o600, "") == [], "nobody knows as whom people run it"
+    for path in (closed, closed / "nothing"):
+        assert found(0o644, other, path) == [("file-missing", "warning")]
+
+
+def test_docker_for_programs_that_watch_is_a_warning(host: Host) -> None:
+    host.says = {"docker": None}
+    need = {"need": "docker", "nodes": [], "monitoring": "the monitoring project"}
+    assert [(one["code"], one["severity"]) for one in host.asks(need)] == [("docker-answers", "warning")]
+    assert [one["severity"] for one in host.asks({"need": "docker"})] == ["error"]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_file_that_the_user_of_nodes_cannot_read(tmp_path: Path) -> None:
     """The kernel is asked, as the user that nodes run as; this one is in no group of root's."""

@@ -119,6 +119,21 @@ def test_choice_is_tried_with_each_other_word() -> None:
     assert len({one.tried for one in releases}) == len(releases) > 2
 
 
+@pytest.mark.parametrize(("path", "near"), [("rollout.canary", 2), ("rollout.batch", "26%")])
+def test_number_is_tried_where_it_reaches_most(path: str, near: int | str) -> None:
+    """The nearest canary takes one host more, and the nearest share the same number of hosts."""
+    sources, compiled = loaded("two-regions")
+    document, tree = compiled.checked.document, compiled.tree
+    assert document is not None and tree is not None
+    (place,) = places(document, path)
+    (found,) = affected(compiled, sources, place, SHIPPED)
+    nearest = apply(sources, document, [fix_set(place, near)]).sources
+    fleet = check_spec(nearest).fleet
+    assert fleet is not None
+    near_tree = formats.emit(lower.lower(fleet), *shipped(), nearest)
+    assert len(there(found.lines)) > len(there(list(changed_tree_lines(tree, near_tree))))
+
+
 def test_value_without_a_sound_alternative_is_answered_by_origin() -> None:
     sources, compiled = loaded("demo")
     (found,) = affected(compiled, sources, ("spec",), SHIPPED)

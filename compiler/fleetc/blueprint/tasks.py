@@ -1,7 +1,7 @@
 """What people provide before the first rollout, sorted by who can do it, each with a command that does or shows it.
 
 In: a blueprint. Out: `Task` values, each once: FLEET.md lists them, and `fleetc todo`. They come from what hosts need,
-from the secrets of a rollout, and from the names that others reach hosts at.
+from the secrets of a rollout and of streams, and from the names that others reach hosts at.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from fleetc.places.origin import Origin, given
 from fleetc.text.encoders import readable_word
 
 ROLLOUT = "Whoever rolls out"
+STREAMS = "Whoever applies streams"
 HOSTS = "Who runs the hosts"
 KEYS = "Who keeps the keys"
 NAMES = "Who manages names"
 MONEY = "Who funds accounts"
-PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT)
+PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT, STREAMS)
 """In the order in which their work can be done."""
 
 NAMED = 6
@@ -57,7 +58,7 @@ def tasks_of(blueprint: Blueprint) -> tuple[Task, ...]:
 
 def _all(blueprint: Blueprint) -> Iterator[Task]:
     for host in blueprint.hosts:
-        if not host.services and host.avatar is None:
+        if not host.services and host.avatar is None and not host.needs:
             continue
         table = given("hosts", host.name)
         user = f" -l {readable_word(host.ssh_user)}" if host.ssh_user else ""
@@ -67,7 +68,11 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
         yield from _names(host)
         for need in host.needs:
             yield from _of_need(host, need)
-        yield from _secrets(host)
+        yield from _proxies(host)
+        for owner, secrets in host.secrets():
+            for secret in secrets:
+                yield from _given(ROLLOUT, owner, secret.kind, secret.reference, secret.origin)
+    yield from _of_streams(blueprint)
 
 
 def _names(host: HostBlueprint) -> Iterator[Task]:
@@ -87,17 +92,46 @@ def _is_ip(text: str) -> bool:
     return True
 
 
-def _secrets(host: HostBlueprint) -> Iterator[Task]:
-    """What a rollout reads where it starts."""
-    for owner, secrets in host.secrets():
-        for secret in secrets:
-            if secret.kind == "env":
-                name, origins = secret.reference, (secret.origin,)
-                command = f"read -rs {name} && export {name}"
-                yield Task(ROLLOUT, "", "a variable with a secret", name, command, (owner,), origins, variable=name)
-            elif secret.kind == "vault":
-                words = "a key of fleet_vault in your Ansible Vault file"
-                yield Task(ROLLOUT, "", words, secret.reference, "", (owner,), (secret.origin,))
+def _proxies(host: HostBlueprint) -> Iterator[Task]:
+    """Others use TLS with an orchestrator whose service address says so, even if its own listener has none."""
+    for service in host.services:
+        found = {argument.flag: argument for argument in service.arguments}
+        listener, address = found.get("httpAddr"), found.get("serviceAddr")
+        if service.role != "orchestrator" or listener is None or address is None:
+            continue
+        if listener.value.startswith("http://") and not address.value.startswith("http://"):
+            words = f"a proxy with a TLS certificate, which passes on to {listener.value} without TLS"
+            command = f"curl --insecure https://{readable_word(address.value)}/healthz"
+            origins = (listener.origin, address.origin, given(service.table, service.name, "http_tls"))
+            yield Task(HOSTS, host.name, words, address.value, command, (service.name,), origins)
+
+
+def _given(who: str, owner: str, kind: str, reference: str, origin: Origin) -> Iterator[Task]:
+    """A secret that somebody has at hand where a command starts; `owner` is "" if no node or stream needs it alone."""
+    owners = (owner,) if owner else ()
+    if kind == "env":
+        command = f"read -rs {reference} && export {reference}"
+        yield Task(who, "", "a variable with a secret", reference, command, owners, (origin,), variable=reference)
+    elif kind == "vault":
+        words = "a key of fleet_vault in your Ansible Vault file"
+        yield Task(who, "", words, reference, "", owners, (origin,))
+
+
+def _of_streams(blueprint: Blueprint) -> Iterator[Task]:
+    """What applying the streams of the spec takes, and what their viewers need."""
+    api = blueprint.stream_api
+    if api is not None:
+        command = f"fleetc streams --send-token-to {readable_word(api.base_url)}"
+        words = "your permission that the token goes to the stream API"
+        names = tuple(stream.name for stream in blueprint.streams)
+        yield Task(STREAMS, "", words, api.base_url, command, names, (given("stream_api", "base_url"),))
+        yield from _given(STREAMS, "", api.kind, api.reference, given("stream_api", "token"))
+    for stream in blueprint.streams:
+        for secret in stream.secrets:
+            yield from _given(STREAMS, stream.name, secret.kind, secret.reference, secret.origin)
+        if stream.request.content.get("playbackPolicy", {}).get("type") == "jwt":
+            words, place = "a key of the stream API that signs the tokens of viewers", ("streams", stream.name)
+            yield Task(KEYS, "", words, "", "", (stream.name,), (given(*place, "playbackPolicy", "type"),))
 
 
 def _of_need(host: HostBlueprint, need: Need) -> Iterator[Task]:
@@ -129,8 +163,13 @@ def _own_commands(host: HostBlueprint, need: Need) -> str:
 _OF_KEYS = ("keystore", "password-file", "file", "secret")
 
 
-def _secret_file(_host: HostBlueprint, need: Need) -> str:
-    return f"sudo install -m 600 /dev/stdin {readable_word(need.subject)}"
+def _secret_file(host: HostBlueprint, need: Need) -> str:
+    """A file that its reader alone can read: the user of nodes or of a container, or the program on the host."""
+    user = dict(need.facts).get("user", "").partition(":")[0]
+    if need.kind in ("file", "password-file") and not user and host.runtime == "systemd":
+        user = host.node_user
+    owner = f" -o {readable_word(user)}" if user else ""
+    return f"sudo install -D{owner} -m 600 /dev/stdin {readable_word(need.subject)}"
 
 
 def _writable(host: HostBlueprint, need: Need) -> str:
@@ -148,6 +187,7 @@ _COMMANDS: Mapping[str, Callable[[HostBlueprint, Need], str]] = {
     "password-file": _secret_file,
     "file": _secret_file,
     "secret": _secret_file,
+    "rule-file": lambda _host, need: f"promtool check rules {readable_word(need.subject)}",
     "models-directory": _writable,
     "live-runner-config": lambda _host, need: f"cat {readable_word(need.subject)}",
     "reach": lambda _host, need: f"curl --head {readable_word(need.subject)}",

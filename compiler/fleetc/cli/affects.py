@@ -17,6 +17,7 @@ from fleetc.cli.options import (
     SpecArgument,
 )
 from fleetc.cli.output import files_failure, message, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import (
     compile_or_exit,
     load_settings,
@@ -61,6 +62,6 @@ def affects(
         wrong_usage(str(problem))
     asked_for = paths[: affects.VALUES_LIMIT]
     found = [one for path in asked_for for one in quietly(affects.affected, compiled, document.sources, path, shipped)]
-    typer.echo(affects.as_json(found) if form is Format.json else affects.as_text(found), nl=False)
+    put(affects.as_json(found) if form is Format.json else affects.as_text(found))
     if len(paths) > affects.VALUES_LIMIT:
         message(f"note: {len(paths) - affects.VALUES_LIMIT} more values were not tried; name them one by one")

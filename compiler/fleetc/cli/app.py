@@ -6,6 +6,7 @@ In: arguments of the process, through typer. Out: text on stdout (answers) and s
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -34,6 +35,7 @@ from fleetc.cli import (
     why,
 )
 from fleetc.cli.commands import HELP, Commands, TakesFlags
+from fleetc.cli.paging import VARIABLE
 
 app = typer.Typer(
     name="fleetc",
@@ -50,7 +52,12 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
+    no_pager: Annotated[
+        bool, typer.Option("--no-pager", help="Print long answers at once; so does an empty FLEETC_PAGER or PAGER.")
+    ] = False,
 ) -> None:
+    if no_pager:
+        os.environ[VARIABLE] = ""
     if version:
         from fleetc.version import __version__
 

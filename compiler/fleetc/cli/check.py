@@ -11,6 +11,7 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument
 from fleetc.cli.output import files_failure, message, report, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import STDIN, load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
 
@@ -62,7 +63,7 @@ def _explain_prices(checked: Checked) -> None:
 
     fleet = checked.fleet or (read_fleet(checked.document)[0] if checked.document else None)
     if fleet is not None:
-        typer.echo(as_text(lower_market(fleet)), nl=False)
+        put(as_text(lower_market(fleet)))
 
 
 def _repaired(

@@ -15,6 +15,7 @@ import typer
 from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, upwards
 from fleetc.cli.output import coloured, message, plain, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_sources
 from fleetc.disk.manifest import FilesError
 from fleetc.messages.forms import Format, written
@@ -87,9 +88,8 @@ def diagnose(
     sources, document = (read.sources, read.document) if read is not None else ((), None)
     more = as_values(tally, found) if form is Format.json else None
     colour = form is Format.text and coloured(settings, sys.stdout)
-    typer.echo(written(form, items, sources, document, colour, more), nl=False)
-    if form is Format.text:
-        typer.echo("\n" + as_text(tally), nl=False)
+    text = written(form, items, sources, document, colour, more)
+    put(text + ("\n" + as_text(tally) if form is Format.text else ""))
     if any(item.diagnostic.severity is Severity.ERROR for item in items):
         raise typer.Exit(PROBLEMS)
 

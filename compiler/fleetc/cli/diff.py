@@ -16,6 +16,7 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
 from fleetc.cli.output import coloured, files_failure, message, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_limits, target_of
 from fleetc.messages.forms import Format, written
 
@@ -67,7 +68,7 @@ def diff(
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)
         found = quietly(run, asked, spec, compiled, settings)
-        typer.echo(found.text(output is None and coloured(settings, sys.stdout)), nl=False)
+        put(found.text(output is None and coloured(settings, sys.stdout)))
     except files.FilesError as failure:
         files_failure(failure, told)
     for line in found.broken:

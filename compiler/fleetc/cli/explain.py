@@ -14,6 +14,7 @@ import typer
 from fleetc.cli import completing
 from fleetc.cli.options import PROBLEMS
 from fleetc.cli.output import coloured, message, wrong_usage
+from fleetc.cli.paging import put
 
 if TYPE_CHECKING:
     from fleetc.messages.sheet import Sheet
@@ -53,10 +54,10 @@ def explain(
     if sum((name is not None, text is not None, example, everything)) > 1:
         wrong_usage("write only one of NAME, --search, --example and --all")
     if everything:
-        typer.echo(reference.markdown(), nl=False)
+        put(reference.markdown())
         return
     if example:
-        typer.echo(whole_example(), nl=False)
+        put(whole_example())
         return
     sheet = _sheet()
     if text is not None:
@@ -84,4 +85,4 @@ def _sheet() -> Sheet:
 
 
 def _print(lines: list[str]) -> None:
-    typer.echo("\n".join(lines).rstrip("\n"))
+    put("\n".join(lines).rstrip("\n") + "\n")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fleetc.cli.paging import put
+
 if TYPE_CHECKING:
     pass
 
@@ -39,4 +41,4 @@ def schema(
     else:
         from fleetc.language.editor import editor_schema as found
 
-    typer.echo(json.dumps(found(), indent=2))
+    put(json.dumps(found(), indent=2) + "\n")

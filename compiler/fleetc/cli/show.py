@@ -12,6 +12,7 @@ import typer
 
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
 from fleetc.cli.output import report
+from fleetc.cli.paging import put
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
 
@@ -34,4 +35,4 @@ def show(
     report(checked, sources, settings, Format.text, always=False)
     if checked.fleet is None or checked.document is None:
         raise typer.Exit(PROBLEMS)
-    typer.echo(as_toml(checked.document.raw, checked.fleet, with_defaults), nl=False)
+    put(as_toml(checked.document.raw, checked.fleet, with_defaults))

@@ -15,6 +15,7 @@ import typer
 from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, ReportOption, SpecArgument
 from fleetc.cli.output import files_failure, message, report, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.streaming import Told, talk
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
@@ -148,7 +149,7 @@ def _print(told: Told, checked: Checked, sources: list[Source], settings: Settin
     else:
         report(checked, sources, settings, form, always=False)
         text = all_as_text(told.reports, told.applied)
-    typer.echo(told.masked(text), nl=False)
+    put(told.masked(text))
     if code := exit_code(told.reports, told.applied or ()):
         raise typer.Exit(code)
 

@@ -26,6 +26,7 @@ from fleetc.cli.options import (
     WorkerOption,
 )
 from fleetc.cli.output import plain, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.rolling import failures, tell_findings
 from fleetc.cli.working import compile_or_exit, load_settings
 from fleetc.messages.forms import Format, ReportFormat
@@ -64,7 +65,11 @@ def todo(
     with failures():
         hosts = hosts_of(blueprint, tuple(limit or ()))
     here = {owner for host in blueprint.hosts if host.name in hosts for owner, _ in host.secrets()}
-    tasks = [task for task in tasks_of(blueprint) if task.host in hosts or (not task.host and here & {*task.nodes})]
+    tasks = [
+        task
+        for task in tasks_of(blueprint)
+        if task.host in hosts or (not task.host and (not limit or here & {*task.nodes}))
+    ]
     missing = False
     if observe:
         from fleetc.rollout.findings import UNREACHABLE
@@ -78,9 +83,10 @@ def todo(
         if findings:
             missing = tell_findings(findings, spec, settings, blueprint, Format.text)
     if told is Format.json:
-        typer.echo(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2))
+        put(json.dumps({"format": 1, "tasks": [_as_value(task) for task in tasks]}, indent=2) + "\n")
     else:
-        typer.echo("\n".join(map(plain, _lines(tasks))) if tasks else "nothing is left to do that fleetc knows of")
+        lines = list(_lines(tasks)) or ["nothing is left to do that fleetc knows of"]
+        put("".join(f"{plain(line)}\n" for line in lines))
     if missing:
         raise typer.Exit(PROBLEMS)
 

@@ -14,6 +14,7 @@ import typer
 from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
 from fleetc.cli.output import coloured, plain, report, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format, ReportFormat
 
@@ -56,9 +57,7 @@ def upgrade(
         report(checked, sources, settings, Format(form), always=True)
         raise typer.Exit(PROBLEMS)
     found = quietly(compare, checked, sources, target)
-    typer.echo(
-        as_json(found) if form is ReportFormat.json else as_text(found, coloured(settings, sys.stdout)), nl=False
-    )
+    put(as_json(found) if form is ReportFormat.json else as_text(found, coloured(settings, sys.stdout)))
     if found.must_change:
         raise typer.Exit(PROBLEMS)
 

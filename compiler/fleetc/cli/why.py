@@ -20,6 +20,7 @@ from fleetc.cli.options import (
     upwards,
 )
 from fleetc.cli.output import coloured, files_failure, message, report, wrong_usage
+from fleetc.cli.paging import put
 from fleetc.cli.working import (
     load_settings,
     quietly,
@@ -93,9 +94,9 @@ def why(
     if root is not None and not files.has_line(root / artifact, place, found.text):
         message(f"note: {artifact} was edited, or made by another version of fleetc; this is the line as compiled")
     if form is Format.json:
-        typer.echo(provenance.as_json(found), nl=False)
+        put(provenance.as_json(found))
     else:
-        typer.echo(provenance.as_text(found, coloured(settings, sys.stdout)), nl=False)
+        put(provenance.as_text(found, coloured(settings, sys.stdout)))
 
 
 def _question(sources: list[Source], settings: Settings, form: Format) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
+from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -40,11 +41,12 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
     """Lower the fleet, or only some of its hosts. Hosts without nodes are kept: a rollout stops what ran there."""
     edges = tuple(sorted(_edges(fleet)))
     batches, pairs = batches_of(fleet, edges)
+    monitoring = lower_monitoring(fleet)
     return Blueprint(
         fleet=fleet.fleet.name,
         network=fleet.fleet.network,
         release=fleet.fleet.node_release,
-        hosts=tuple(_host(fleet, name) for name in sorted(fleet.hosts if hosts is None else hosts)),
+        hosts=tuple(_host(fleet, name, monitoring) for name in sorted(fleet.hosts if hosts is None else hosts)),
         edges=edges,
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
@@ -52,7 +54,7 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         stream_api=lower_stream_api(fleet),
-        monitoring=lower_monitoring(fleet),
+        monitoring=monitoring,
         batches=batches,
         pairs=pairs,
         times=_times(fleet.rollout),
@@ -66,7 +68,7 @@ def _times(rollout: Rollout) -> RolloutTimes:
     return RolloutTimes(stable, deadline, confirm, drain, rollout.keep)
 
 
-def _host(fleet: Fleet, name: str) -> HostBlueprint:
+def _host(fleet: Fleet, name: str, monitoring: MonitoringBlueprint | None) -> HostBlueprint:
     host = fleet.hosts[name]
     made = HostBlueprint(
         name=name,
@@ -83,7 +85,7 @@ def _host(fleet: Fleet, name: str) -> HostBlueprint:
         ),
         avatar=next((lower_avatar(fleet, stack) for stack in fleet.stacks_by_host.get(name, ())), None),
     )
-    return replace(made, needs=needs_of(fleet, made))
+    return replace(made, needs=needs_of(fleet, made, monitoring))
 
 
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:

@@ -1,7 +1,8 @@
 """Lowers what must be on a host before its first rollout, and what has to hold there for its nodes to start.
 
-In: a host with its lowered services and avatar stack. Out: `Need` values, each once. FLEET.md lists those that people
-provide; the preflight of the program on the host checks all of them, so both say the same.
+In: a host with its lowered services and avatar stack, and the lowered monitoring. Out: `Need` values, each once.
+FLEET.md lists those that people provide; the preflight of the program on the host checks all of them, so both say the
+same.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import json
 from collections.abc import Iterator
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Argument, HostBlueprint, SecretVariable, Service
+from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import Need, Program
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.lower.chain_needs import chain_needs
 from fleetc.lower.mapping import SECRET_PATH_VARIABLES
+from fleetc.lower.monitoring_needs import COMPOSE, monitoring_needs
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS, NETWORKS
 
@@ -46,15 +49,17 @@ _ANSWERS = {
 _FLAG_OF = {flag.env: flag.name for flag in FLAGS.values()}
 _PASSWORD = FLAGS["ethPassword"].env
 
-COMPOSE = "2.24.0"
 SYSTEMD = "240"
-"""The oldest releases that read what fleetc writes."""
+"""The oldest release of systemd that reads what fleetc writes."""
 
 
-def needs_of(fleet: Fleet, host: HostBlueprint) -> tuple[Need, ...]:
+def needs_of(fleet: Fleet, host: HostBlueprint, monitoring: MonitoringBlueprint | None) -> tuple[Need, ...]:
     """What a host needs, each once with all the nodes that need it, in the order in which people would provide it."""
     found: dict[tuple[str, str, tuple[tuple[str, str], ...]], Need] = {}
-    for need in _all(fleet, host):
+    of_nodes = list(_all(fleet, host))
+    engines = {need.kind for need in of_nodes} & {"docker", "compose"}  # what nodes need as well is theirs
+    watching = (need for need in monitoring_needs(monitoring, host.name) if need.kind not in engines)
+    for need in (*of_nodes, *watching):
         known = found.setdefault((need.kind, need.subject, need.facts), need)
         nodes = tuple(dict.fromkeys((*known.nodes, *need.nodes)))
         found[need.kind, need.subject, need.facts] = known._replace(nodes=nodes)
@@ -80,6 +85,8 @@ def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
     if stack is not None:
         origin = given("avatars", stack.name)
         yield Need("stack", stack.checkout, origin, "checkout of the avatar stack, and nftables", (AVATAR_DIRECTORY,))
+        for secret in stack.secrets:
+            yield from _secret(secret, (AVATAR_DIRECTORY,))
         for slot in stack.slots:
             for purpose, port in slot.ports:
                 facts = (("address", "0.0.0.0"), ("port", str(port)), ("protocol", "tcp"))  # noqa: S104

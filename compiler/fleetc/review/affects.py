@@ -8,8 +8,9 @@ If no other value leaves the spec sound, the origins of all lines give the answe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from fleetc import lower
@@ -22,7 +23,7 @@ from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
-from fleetc.review.other_values import alternatives, choices, leaves, words
+from fleetc.review.other_values import alternatives, choices, further, leaves, words
 from fleetc.text import leaks
 from fleetc.text.encoders import plain_output
 from fleetc.text.suggestions import did_you_mean
@@ -122,22 +123,42 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
     """The lines that would change with the value at a path. `compiled` is the result for the sources, without errors.
 
     A value that is one of a few words is replaced by each other word that leaves the spec sound, the CHOICES most
-    similar first; any other value by the nearest one that does.
+    similar first; any other value by the nearest one that does, or by one further away that changes more lines.
     """
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None  # noqa: S101  # the caller has checked for errors
     value = value_at(document.written, path)
-    chosen = choices({**document.written, **document.raw}, value, words(json_schema(), in_the_language(path)))
-    found: list[Affected] = []
-    for candidate in (*chosen, *alternatives(value)):
-        if len(found) == CHOICES or (found and candidate not in chosen):
+    known = {**document.written, **document.raw}
+
+    def tried(candidates: Iterable[Value]) -> Iterator[Affected | None]:
+        """What each candidate changes; None for one with which the spec is not sound."""
+        for candidate in candidates:
+            other = _compiled(sources, document, path, candidate, shipped)
+            lines = None if other is None else tuple(map(_covered, changed_tree_lines(tree, other)))
+            yield None if lines is None else Affected(path, _shown(value), _shown(candidate), lines)
+
+    chosen = filter(None, tried(choices(known, value, words(json_schema(), in_the_language(path)))))
+    if found := tuple(islice(chosen, CHOICES)):
+        return found
+    nearest = next(filter(None, tried(alternatives(value))), None)
+    if nearest is not None:
+        return (_widest(nearest, tried(further(value))),)
+    return (Affected(path, _shown(value), "", tuple(_traced(compiled, sources, path, shipped))),)
+
+
+def _widest(nearest: Affected, further: Iterator[Affected | None]) -> Affected:
+    """The nearest of the values that change most lines; the search ends where a step further changes no more of them.
+
+    A number may only matter beyond some other number, such as a count of hosts.
+    """
+    widest = nearest
+    for one in further:
+        if one is not None and one.tried == nearest.tried:
+            continue
+        if one is None or len(one.lines) <= len(widest.lines):
             break
-        other = _compiled(sources, document, path, candidate, shipped)
-        if other is not None:
-            lines = tuple(map(_covered, changed_tree_lines(tree, other)))
-            found.append(Affected(path, _shown(value), _shown(candidate), lines))
-    by_origin = Affected(path, _shown(value), "", ())
-    return tuple(found) or (replace(by_origin, lines=tuple(_traced(compiled, sources, path, shipped))),)
+        widest = one
+    return widest
 
 
 def _compiled(sources: Sequence[Source], document: Document, path: Path, value: Value, shipped: Shipped) -> Tree | None:

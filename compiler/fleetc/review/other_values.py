@@ -15,7 +15,11 @@ from typing import Any
 from fleetc.places.diagnostic import Path, Value
 from fleetc.upstream import NETWORKS, PIPELINES, RELEASES, RENDITIONS, format_release
 
+DOUBLINGS = 20
+"""How often a number is doubled: to about a million times itself, more than any count of a fleet."""
+
 _NUMBER = re.compile("[0-9]+")
+_AMOUNT = re.compile("([0-9]+)( ?[A-Za-z]+|%)")
 
 
 def leaves(raw: Any, path: Path = ()) -> Iterator[Path]:
@@ -59,6 +63,20 @@ def alternatives(value: object) -> Iterator[Value]:
             if text not in seen:
                 seen.add(text)
                 yield text
+
+
+def further(value: object) -> Iterator[Value]:
+    """Values ever further away from a number, also from one with a unit such as "25%": double, four times, and so on.
+
+    A count of hosts or a share of them changes a fleet in steps, and the nearest value may be on the same step.
+    """
+    number, unit = value, None
+    if isinstance(value, str) and (amount := _AMOUNT.fullmatch(value)):
+        number, unit = int(amount[1]), amount[2]
+    if isinstance(number, int) and not isinstance(number, bool):
+        for power in range(1, DOUBLINGS + 1):
+            larger = max(number, 1) << power
+            yield larger if unit is None else f"{larger}{unit}"
 
 
 def _texts(value: str) -> Iterator[str]:

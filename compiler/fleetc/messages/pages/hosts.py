@@ -62,7 +62,8 @@ HOST_PAGES: dict[str, Page] = {
     ),
     "file-missing": Page(
         "A file that a node reads is not on its host.",
-        "the node ends at once, or goes on without it.",
+        "the node ends at once, or goes on without it. Only a warning if a program of the monitoring reads it, because "
+        "no rollout starts those.",
         "Put the file there; FLEET.md lists what each host needs.",
     ),
     "file-unreadable": Page(
