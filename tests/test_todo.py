@@ -12,7 +12,6 @@ from fleetc.blueprint.tasks import PEOPLE, tasks_of
 from fleetc.text.encoders import readable_word
 from tests.support import ROOT, compiled_example, fleetc
 
-EXAMPLES = sorted(path.parent.name for path in ROOT.glob("inventories/*/fleet.toml"))
 OF_MONEY = ("wallet", "registration")
 
 
