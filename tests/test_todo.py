@@ -10,7 +10,7 @@ import pytest
 
 from fleetc.blueprint.tasks import PEOPLE, tasks_of
 from fleetc.text.encoders import readable_word
-from tests.support import ROOT, compiled_example, fleetc
+from tests.support import EXAMPLES, ROOT, compiled_example, fleetc
 
 OF_MONEY = ("wallet", "registration")
 
