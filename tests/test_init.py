@@ -220,7 +220,9 @@ def test_message_about_a_file_that_exists(repository: Path) -> None:
         ("ansible.cfg", "inventory = rendered/ansible/inventory.json"),
     ],
 )
-def test_files_of_other_programs_that_are_there_stay_and_the_lines_are_told(name: str, line: str, repository: Path) -> None:
+def test_files_of_other_programs_that_are_there_stay_and_the_lines_are_told(
+    name: str, line: str, repository: Path
+) -> None:
     (repository / name).write_text("*.png binary\n")
     done = fleetc("init", cwd=repository)
     assert done.returncode == 0, done.stderr

@@ -89,7 +89,7 @@ def example_files(shipped: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def not_written(name: str, text: str) -> list[str]:
-    """What people are told about a file of `SHARED` that is there already; the rest of the line begins with its path."""
+    """What people are told about a file of `SHARED` that is there already, behind its path."""
     if name == STORY:
         return ["exists and was not changed; the page of the example was not written"]
     return ["exists and was not changed; add these lines if missing:", *(f"    {line}" for line in text.splitlines())]
