@@ -62,11 +62,11 @@ format: $(INSTALLED) ## Let the formatter and the linter fix what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update the schema, the reference and the goldens
+render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update the schema, the reference, the goldens and the stories
 	$(BIN)/fleetc schema > inventories/spec.schema.json
 	$(BIN)/fleetc schema --of review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
-	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py
+	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py tests/test_stories.py
 
 docs: $(INSTALLED) ## Build the documentation site from README, stories, reference and help: site/html/index.html, which needs no network
 	@rm -rf site
