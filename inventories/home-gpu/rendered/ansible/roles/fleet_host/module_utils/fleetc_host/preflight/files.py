@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import stat
 import urllib.parse
 from collections.abc import Iterator
 
@@ -30,12 +31,30 @@ def owner_of(asked: Asked) -> str:
 
 
 def check_file(need: Json, asked: Asked) -> Iterator[Finding]:
-    """Whether a file is there for the node."""
+    """Whether a file is there for the node, or for a program of the monitoring."""
     path = need["subject"]
-    if not os.path.exists(path):
+    if "monitoring" in need:
+        yield from check_mounted(path, need["monitoring"], need["user"])
+    elif not os.path.exists(path):
         yield "file-missing", "there is no %s" % path
     elif not can(asked.reader, "r", path):
         yield "file-unreadable", "%s cannot be read by %s, as which nodes run here" % (path, owner_of(asked))
+
+
+def check_mounted(path: str, program: str, user: str) -> Iterator[Finding]:
+    """Whether a container that gets nothing but this file can read it: directories above it do not matter then.
+
+    `user` is "uid:gid", "" where people start the program themselves.
+    """
+    if not os.path.isfile(path):
+        yield "file-missing", "there is no file %s, which %s reads" % (path, program)
+        return
+    if not user:
+        return
+    found, (uid, gid) = os.stat(path), map(int, user.split(":"))
+    right = stat.S_IRUSR if found.st_uid == uid else stat.S_IRGRP if found.st_gid == gid else stat.S_IROTH
+    if not found.st_mode & right:
+        yield "file-unreadable", "%s cannot be read by user %d, as which %s runs" % (path, uid, program)
 
 
 def check_models_directory(need: Json, asked: Asked) -> Iterator[Finding]:

@@ -36,7 +36,8 @@ def do_preflight(request: Json) -> Json:
     """All that would keep a release from running here, not the first alone. Changes nothing.
 
     In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message, node and
-    severity; node is "" where a finding is of the host or of several nodes. Warnings keep no release from running.
+    severity; node is "" where a finding is of the host or of several nodes. Warnings keep no release from running: what
+    only programs of the fleet's monitoring need is one.
     """
     wanted = request["wanted"]
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
@@ -60,7 +61,7 @@ def carried_out(checks: list[tuple[Json, Check]], asked: Asked) -> list[Json]:
     for need, job in jobs:
         node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
         for code, message in job.result():
-            severity = "warning" if code in WARNINGS else "error"
+            severity = "warning" if code in WARNINGS or "monitoring" in need else "error"
             findings.append({"code": code, "message": message, "node": node, "severity": severity})
     return [one for at, one in enumerate(findings) if one not in findings[:at]]
 
@@ -112,6 +113,7 @@ CHECKS: dict[str, Check] = {
     "keystore": check_keystore,
     "password-file": check_password_file,
     "file": check_file,
+    "rule-file": check_file,
     "secret": check_secret,
     "service-address": check_service_address,
     "live-runner-config": check_live_runner_config,

@@ -27,8 +27,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from tests.docs.test_pages import FENCE, blocks
 from tests.support import EXAMPLES, INVENTORIES
-from tests.test_docs import FENCE, blocks
 
 pytestmark = pytest.mark.usefixtures("processes")
 
