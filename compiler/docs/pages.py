@@ -25,7 +25,7 @@ from fleetc.messages.topics import code_topics
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"( *```)(\w*)")
-_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
 _TABLE = re.compile(r"`\[+(\w+)")
 _LEXERS = {"log": "text", "console": "text"}
 """Languages of our blocks that the highlighter does not know, or takes for something else."""
@@ -193,24 +193,29 @@ def _places(pages: list[Page]) -> dict[tuple[str, str], str]:
 
 
 def _linked(page: Page, places: Mapping[tuple[str, str], str]) -> str:
-    """The page with links that lead inside the site, and with languages that the highlighter knows."""
+    """The page with links that lead inside the site, and with languages that the highlighter knows.
 
-    def target(match: re.Match[str]) -> str:
-        file, anchor = match[1], (match[2] or "")[1:]
+    A link to a file of the repository that is no page becomes its words. Raises SystemExit for one that leads nowhere.
+    """
+
+    def linked(match: re.Match[str]) -> str:
+        words, file, anchor = match[1], match[2], (match[3] or "")[1:]
         source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), file)) if file else page.source
         if not page.source:
             return match[0]
-        if (source, anchor) not in places:
-            raise SystemExit(f"{page.source or page.path}: the link to {match[0][2:-1]} leads to no page of the site")
-        path = posixpath.relpath(places[source, anchor], posixpath.dirname(page.path) or ".")
-        return f"]({path}.md{'#' + anchor if anchor else ''})"
+        if (source, anchor) in places:
+            path = posixpath.relpath(places[source, anchor], posixpath.dirname(page.path) or ".")
+            return f"[{words}]({path}.md{'#' + anchor if anchor else ''})"
+        if anchor or not (ROOT / source).exists():
+            raise SystemExit(f"{page.source}: the link to {file}#{anchor} leads nowhere")
+        return words
 
     lines = []
     for line, code in marked(page.text):
         fence = _FENCE.match(line)
         if fence and not line.lstrip("`").lstrip().startswith("{"):
             line = fence[1] + _LEXERS.get(fence[2], fence[2])
-        lines.append(line if code else _LINK.sub(target, line))
+        lines.append(line if code else _LINK.sub(linked, line))
     return "\n".join(lines) + "\n"
 
 

@@ -41,8 +41,9 @@ def blocks(text: str, language: str) -> list[tuple[str, str]]:
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
 
 
-OF_README = {"explain", "diagnose", "verify", "review", "rollout", "streams", "fragment"}
-"""Words of blocks that tests of their own run or compare: here, in tests/hosts, tests/online and tests/rollout."""
+TESTED = {"explain", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {"edit", "start"}
+"""Words of blocks that tests of their own run or compare: here, in `test_stories.py`, tests/hosts, tests/online and
+tests/rollout."""
 BLOCKS = [
     pytest.param(block[1] or "", block[2].strip(), block[3], id=f"{page.relative_to(ROOT)}-{number}")
     for page in PAGES
@@ -54,7 +55,7 @@ BLOCKS = [
 def test_every_block_says_what_is_true(language: str, words: str, content: str) -> None:
     """Fields are of the language, codes have pages, programs and options exist, shell is shell."""
     assert language in {"toml", "console", "text", "sh", "log", "python"}
-    assert not words or words in OF_README
+    assert not words or words in TESTED
     if language == "toml":
         wrong = re.findall(r"^error\[((?:unknown|syntax|duplicate)[a-z-]*)\]", check_text(content), re.MULTILINE)
         assert wrong == []
