@@ -22,13 +22,10 @@ from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.data import SnapshotCollections
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
-from syrupy.types import SnapshotIndex
 
 from tests.docs.test_pages import FENCE, blocks
 from tests.support import EXAMPLES, INVENTORIES
+from tests.test_golden import Committed
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -37,31 +34,14 @@ SETTING = re.compile(r"^([\w-]+) = .*\n(?:[ \]}].*\n)*", re.MULTILINE)
 """A key with its value, in the form that `fleetc fmt` gives it: other lines of the value are indented or close it."""
 
 
-class CommittedStory(SingleFileSnapshotExtension):
-    """The snapshot named for an example fleet is the page beside its spec."""
+class CommittedStory(Committed):
+    """The page of a fleet."""
 
-    _write_mode = WriteMode.TEXT
-
-    @classmethod
-    def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
-        return str(page_of(str(index)))
-
-    @classmethod
-    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        return Path(snapshot_location).is_relative_to(INVENTORIES)
-
-    def discover_snapshots(
-        self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
-    ) -> SnapshotCollections:
-        return SnapshotCollections()  # a page that nobody asks for is no leftover: people write them
-
-
-def page_of(name: str) -> Path:
-    return INVENTORIES / name / "README.md"
+    entry = "README.md"
 
 
 def story(name: str) -> str:
-    return page_of(name).read_text(encoding="utf-8")
+    return (INVENTORIES / name / CommittedStory.entry).read_text(encoding="utf-8")
 
 
 def spec(name: str) -> str:
