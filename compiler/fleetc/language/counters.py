@@ -1,4 +1,5 @@
-"""Counters in names and text: `gpu-{01..20}` stands for twenty names, and `{10..29}` beside it for a value of each.
+"""Counters in names and text: `gpu-{01..20}` stands for twenty names, and `{10..29}` or `{eu*10,us*10}` beside it
+for a value of each.
 
 In: text of a spec. Out: `Counted`, which says the text of each member by its position, or None for text without a
 counter. Raises `CounterError`, in words for people. Whoever means a brace itself writes it twice.
@@ -7,6 +8,7 @@ counter. Raises `CounterError`, in words for people. Whoever means a brace itsel
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 MEMBERS_LIMIT = 10_000
@@ -14,6 +16,7 @@ MEMBERS_LIMIT = 10_000
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _RANGE = re.compile(r"([0-9]{1,9})\.\.([0-9]{1,9})")
+_REPEATED = re.compile(r"([^*]+)\*([0-9]{1,9})")
 _HOW = "write a range such as {01..20}, a list such as {a,b} or {1..3,7}, or {} for the counter of the name"
 
 
@@ -47,6 +50,7 @@ class Counted(NamedTuple):
         )
 
 
+@lru_cache(maxsize=1024)
 def counted(text: str) -> Counted | None:
     """Read the counters of a text; None if it has no brace. Raises CounterError."""
     if "{" not in text and "}" not in text:
@@ -67,15 +71,18 @@ def counted(text: str) -> Counted | None:
 
 def _values(inside: str) -> tuple[str, ...]:
     """The values of a counter, in order. Raises CounterError."""
-    if ".." not in inside and "," not in inside:
+    if not any(sign in inside for sign in ("..", ",", "*")):
         raise CounterError("this is no counter", f"{_HOW}; for braces themselves, write them twice: {{{{ and }}}}")
     values: list[str] = []
     for item in inside.split(","):
         item = item.strip()
-        found = _RANGE.fullmatch(item)
+        found, repeated = _RANGE.fullmatch(item), _REPEATED.fullmatch(item)
         if ".." in item and not found:
             raise CounterError("a range goes from one whole number to another", _HOW)
-        values += _range(found[1], found[2]) if found else [item]
+        if found:
+            values += _range(found[1], found[2])
+        else:
+            values += [repeated[1]] * min(int(repeated[2]), MEMBERS_LIMIT + 1) if repeated else [item]
         if len(values) > MEMBERS_LIMIT:
             raise CounterError(f"a counter has at most {MEMBERS_LIMIT} values", "use several tables")
     if not all(values):

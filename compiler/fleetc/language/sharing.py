@@ -96,6 +96,7 @@ class _Work:
         self.suggestions = Suggestions()
         self._used: set[Path] = set()
         self._plain: dict[Path, bool] = {}
+        self._told: set[tuple[str, Path]] = set()
         self._members_left = ALL_LIMIT
 
     def resolved(self) -> Document:
@@ -201,7 +202,8 @@ class _Work:
         merged: _Table = {}
         for layer in reversed(layers):
             said = value_at(self.document.raw, layer)
-            merged = _laid_over(merged, said if layer == member.path else self._filled(said, layer, member))
+            own = layer == member.path
+            merged = _laid_over(merged, said if own else self._filled(said, layer, member.path, member))
         merged.pop(LIKE, None)
         if merged.pop(ON, None) is not None:
             merged["host"] = member.host
@@ -254,21 +256,32 @@ class _Work:
             advice = self.suggestions.did_you_mean(name, fitting, f"add [{CLASSES}.{name}.{table}]")
         self._error("class-unknown", message, like, advice)
 
-    def _filled(self, value: Any, path: Path, member: _Member) -> Any:
-        """A value of a layer with the counters in its texts filled in for a member."""
+    def _filled(self, value: Any, path: Path, of: Path, member: _Member) -> Any:
+        """A value of a layer with the counters in its texts and keys filled in for a member; `of` is its path there."""
         if self._is_plain(path, value):
             return value
         if isinstance(value, dict):
-            return {key: self._filled(inner, (*path, key), member) for key, inner in value.items()}
+            return dict(self._filled_item(key, inner, path, of, member) for key, inner in value.items())
         if isinstance(value, list):
-            return [self._filled(inner, (*path, place), member) for place, inner in enumerate(value)]
+            return [self._filled(inner, (*path, place), (*of, place), member) for place, inner in enumerate(value)]
+        return self._text(value, path, member)
+
+    def _filled_item(self, key: str, value: Any, path: Path, of: Path, member: _Member) -> tuple[str, Any]:
+        name = self._text(key, (*path, key), member)
+        if name != key:
+            self.moved[(*of, name)] = (*path, key)
+        return name, self._filled(value, (*path, key), (*of, name), member)
+
+    def _text(self, value: str, path: Path, member: _Member) -> str:
         try:
             text = counted(value)
         except CounterError as problem:
             self._error("counter-invalid", f"{path[-1]}: {problem}", path, problem.help)
             return value
-        if text is None or text.plain is not None:
-            return value if text is None else text.plain
+        if text is None:
+            return value
+        if text.plain is not None:
+            return text.plain
         if member.counter is None:
             message = f"{member.table}.{member.name} has no counter to fill in here"
             advice = "write {{ and }} for braces themselves, or give the table a counter in its name"
@@ -289,7 +302,7 @@ class _Work:
         message = f"this counter has {len(wrong)} values, but the name has {member.size}"
         related = (Label((member.table, member.of), f"{member.size} members", on_key=True),)
         advice = "make both equally long: each member takes the value at its own position"
-        self.found.append(error("counter-lengths-differ", message, Label(path), related, advice))
+        self._error("counter-lengths-differ", message, path, advice, related=related)
 
     def _is_plain(self, path: Path, value: Any) -> bool:
         """Whether a value has no brace in any text, so that every member takes it as it is."""
@@ -347,14 +360,19 @@ class _Work:
                 message = f"no table takes its values from {'.'.join(path)}"
                 self.found.append(warning("class-unused", message, Label(path), help=f"{advice}, or remove it"))
 
-    def _error(self, code: str, message: str, path: Path, help: str, on_key: bool = False) -> None:
-        self.found.append(error(code, message, Label(path, on_key=on_key), help=help))
+    def _error(
+        self, code: str, message: str, path: Path, help: str, on_key: bool = False, related: tuple[Label, ...] = ()
+    ) -> None:
+        """One error for a line, however many members it is about."""
+        if (code, path) not in self._told:
+            self._told.add((code, path))
+            self.found.append(error(code, message, Label(path, on_key=on_key), related, help))
 
 
 def _has_brace(value: Any) -> bool:
     if isinstance(value, str):
         return "{" in value or "}" in value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = (*value, *value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(map(_has_brace, inner))
 
 

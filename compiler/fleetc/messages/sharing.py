@@ -15,9 +15,10 @@ ORDER = (
     "an earlier one), and those over the defaults. Tables merge, and all else is replaced."
 )
 COUNTERS = (
-    "A name with a counter stands for many tables: {01..20} counts, {a,b} lists, and {1..3,7} does both. In the texts "
-    "of such a table, and of its classes and defaults, {} is the counter of the name, and a counter of equal length "
-    "gives each member the value at its own position. Braces that mean themselves are written twice there."
+    "A name with a counter stands for many tables: {01..20} counts, {a,b} lists, {1..3,7} does both, and {eu*10,us*10} "
+    "repeats. In the texts of such a table, and of its classes and defaults, {} is the counter of the name, and a "
+    "counter of equal length gives each member the value at its own position. Braces that mean themselves are written "
+    "twice there."
 )
 EXCEPTIONS = (
     "A table with the plain name of one member is an exception for that member. An overlay may remove a member by its "

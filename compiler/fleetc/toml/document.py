@@ -58,8 +58,8 @@ class Document:
 
     Places are computed on the first question about one, because a spec without problems asks none. Where tables take
     values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,
-    and `layers` has the tables that each one takes values from, the strongest first. `moved` has the key behind a value
-    that no source says, and `removed` the places where an overlay removes tables that only come with writing out.
+    and `layers` has the tables that each one takes values from, the strongest first. `moved` has what is said for keys
+    that no source has, and `removed` the places where an overlay removes tables that only come with writing out.
     """
 
     sources: tuple[Source, ...]
@@ -103,9 +103,12 @@ class Document:
         if value_at(self.raw, path) is None:
             return path if value_at(self.written, path) is not None else ()
         for layer in self.layers.get(path[:2], (path[:2],)):
-            at = self.moved.get(path) or (*layer, *path[2:])
+            at = (*layer, *path[2:])
             if value_at(self.written, at) is not None:
                 return at
+        for length in range(len(path), 2, -1):
+            if path[:length] in self.moved:
+                return (*self.moved[path[:length]], *path[length:])
         return ()
 
     def nearest(self, path: Path, on_key: bool = False) -> Span:
