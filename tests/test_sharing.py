@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from fleetc.language.sharing import resolve
 from fleetc.language.spec import read_spec
 from fleetc.messages.sharing import EXAMPLE
 from fleetc.toml.document import Source, read_document
-from tests.support import check_text, compile_text
+from tests.support import check_text, compile_text, fleetc
 
 HEAD = """\
 spec = 1
@@ -178,6 +179,29 @@ def test_every_value_knows_where_it_is_said() -> None:
     assert {path: document.said_at(path) for path in said} == said
     for path in said:
         assert document.span(path) is not None
+
+
+def test_show_says_where_each_setting_comes_from(tmp_path: Path) -> None:
+    (tmp_path / "fleet.toml").write_text(HEAD + CLASSES, encoding="utf-8")
+    shown = fleetc("show", "orchestrators.orch-03", "--resolved", cwd=tmp_path).stdout
+    lines = (HEAD + CLASSES).splitlines()
+
+    def at(text: str) -> int:
+        return lines.index(text) + 1
+
+    on, mode = at('on = "gpu-*"'), at('mode = "video"')
+    assert f'host = "gpu-03"  # fleet.toml:{on}, orchestrators.orch-{{}}' in shown
+    assert f"max_sessions = 4  # fleet.toml:{at('max_sessions = 4')}\n" in shown
+    assert f"gpus = [  # fleet.toml:{at('gpus = [0]')}, classes.box.orchestrators\n" in shown
+    assert f'mode = "video"  # fleet.toml:{mode}, defaults.orchestrators' in shown
+    assert 'data_dir = "/var/lib/livepeer/orch-03"  # default: a directory of its own' in shown
+    assert tomllib.loads(shown).keys() == {"orchestrators"}
+    whole = fleetc("show", "--resolved", cwd=tmp_path).stdout
+    settings_without = [line for line in whole.splitlines() if " = " in line and "  # " not in line]
+    assert [line for line in settings_without if not line.startswith(" ")] == []
+    unknown = fleetc("show", "hosts.gpu-3", cwd=tmp_path)
+    assert unknown.returncode == 2
+    assert 'did you mean "hosts.gpu-03"' in unknown.stderr
 
 
 def test_a_fault_in_a_class_is_told_once_with_its_members() -> None:

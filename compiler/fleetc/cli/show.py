@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from fleetc.cli import completing
 from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
-from fleetc.cli.output import report
+from fleetc.cli.output import report, wrong_usage
 from fleetc.cli.paging import put
 from fleetc.cli.working import load_settings, quietly, read_sources
 from fleetc.messages.forms import Format
@@ -19,20 +20,49 @@ from fleetc.messages.forms import Format
 
 def show(
     spec: SpecArgument = HERE,
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE.NAME",
+            help="Only this table, such as gateways.gate; without SPEC, it stands alone.",
+            show_default=False,
+            autocompletion=completing.paths,
+        ),
+    ] = None,
     overlay: OverlayOption = None,
-    with_defaults: Annotated[bool, typer.Option("--resolved", help="Also write the defaults in force.")] = False,
+    with_defaults: Annotated[
+        bool,
+        typer.Option("--resolved", help="Also write the defaults in force, and behind each setting where it is from."),
+    ] = False,
 ) -> None:
-    """Print a spec and its overlays as one spec.
+    """Print a spec, its overlays, and all that its classes and counters stand for, as one spec.
 
     Order and spelling are canonical. Secrets stay references.
     """
-    from fleetc.language.resolved import as_toml
+    import tomli_w
+
+    from fleetc.language.resolved import part_of, resolved
+    from fleetc.messages.origins import with_origins
     from fleetc.pipeline import check_spec
 
+    if table is None and not spec.exists() and _is_table(str(spec)):
+        spec, table = HERE, str(spec)
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format.text)
     checked = quietly(check_spec, sources)
     report(checked, sources, settings, Format.text, always=False)
     if checked.fleet is None or checked.document is None:
         raise typer.Exit(PROBLEMS)
-    put(as_toml(checked.document.raw, checked.fleet, with_defaults))
+    whole = resolved(checked.document.raw, checked.fleet, with_defaults)
+    try:
+        text = tomli_w.dumps(part_of(whole, table) if table else whole)
+    except LookupError as problem:
+        wrong_usage(str(problem.args[0]))
+    put(with_origins(text, checked.document, checked.fleet) if with_defaults else text)
+
+
+def _is_table(word: str) -> bool:
+    """Whether a word that is no file begins like a table of a spec."""
+    from fleetc.language.fleet import Fleet
+
+    return word.partition(".")[0] in Fleet.model_fields

@@ -19,6 +19,8 @@ from fleetc.language import effective
 from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Bytes, Duration, EthAddress, Listener, PortRange, Price, Throughput, Url, Wei
+from fleetc.text.suggestions import did_you_mean
+from fleetc.toml.scan import parse_key
 
 _QUANTITIES = Bytes | Duration | EthAddress | Listener | PortRange | Price | Throughput | Url | Wei
 _AS_DECLARED = ("avatars", "ladders", "streams")
@@ -38,6 +40,20 @@ def resolved(raw: Mapping[str, Any], fleet: Fleet, defaults: bool) -> dict[str, 
             table |= {key: _plain(chosen.value) for key, chosen in effective.in_force(fleet, node).items()}
             spec[node.table][node.name] = {key: table[key] for key in type(node.settings).model_fields if key in table}
     return spec
+
+
+def part_of(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """One table of a spec, with those around it. Raises LookupError, in words for people."""
+    path = parse_key(name) or ()
+    here: Any = spec
+    for depth, part in enumerate(path):
+        if not isinstance(here, dict) or part not in here:
+            known = [".".join([*map(str, path[:depth]), key]) for key in here] if isinstance(here, dict) else []
+            raise LookupError(f'the spec has no "{name}"; {did_you_mean(name, known, "name a table of it")}')
+        here = here[part]
+    for part in reversed(path):
+        here = {part: here}
+    return dict(here)
 
 
 def _table(value: Base, raw: Mapping[str, Any], defaults: bool) -> dict[str, Any]:
