@@ -76,8 +76,14 @@ def test_prices_of_processes_are_rows_in_their_order() -> None:
 def test_picture_shows_hosts_nodes_and_connections() -> None:
     picture = page_of(support.plan()).split("```mermaid\n")[1].split("```")[0]
     assert picture.startswith("---\nconfig:\n  layout: elk\n---\nflowchart LR\n")
-    assert '  subgraph region_eu_west["region eu-west"]\n  subgraph host_edge_1["edge-1 docker"]\n' in picture
-    assert '  subgraph host_gpu_1["gpu-1 systemd"]\n    node_orch_a["orch-a orchestrator dual"]\n' in picture
+    assert (
+        '  subgraph region_eu_west["region eu-west"]\n  direction LR\n  subgraph host_edge_1["edge-1 docker"]\n'
+        in picture
+    )
+    assert (
+        '  subgraph host_gpu_1["gpu-1 systemd"]\n    direction LR\n    node_orch_a["orch-a orchestrator dual"]\n'
+        in picture
+    )
     assert "  node_gw_eu -->|pays| node_orch_a\n" in picture
     assert re.search(r'  (outside_[0-9a-f]{12})\(\["registry"\]\)\n(.*\n)*  node_gw_us -\.->\|finds\| \1\n', picture)
     assert re.search(r"  outside_[0-9a-f]{12} -->\|hands work to\| node_gw_eu\n", picture)
@@ -94,7 +100,7 @@ def test_big_fleet_is_drawn_as_regions_and_says_so() -> None:
     page = page_of(support.plan(*hosts, edges=edges))
     picture = page.split("```mermaid\n")[1].split("```")[0]
     assert "The fleet has more than 120 nodes" in page
-    assert 'region_us["us with 61 hosts and 61 gateways"]' in picture
+    assert 'region_us["us with 61 hosts#44; 61 gateways"]' in picture
     assert 'region_eu -->|"2 connections"| region_us' in picture
     assert "node_" not in picture
     assert page.count("```mermaid\n") == 1
@@ -116,7 +122,7 @@ def test_fleet_of_many_nodes_has_a_picture_for_each_region() -> None:
     )
     page = page_of(support.plan(*hosts, edges=edges))
     whole, eu, us = pictures(page)
-    assert 'region_eu["eu with 8 hosts and 8 gateways"]' in whole
+    assert 'region_eu["eu with 8 hosts#44; 8 gateways"]' in whole
     assert "\nRegion `eu`:\n\n```mermaid\n" in page and "\nRegion `us`:\n\n```mermaid\n" in page
     assert (eu.count("subgraph host_"), us.count("subgraph host_")) == (8, 8)
     assert 'to_us(["region us"])' in eu and "node_gw_1 -->|pays| to_us\n" in eu
@@ -141,7 +147,10 @@ def test_picture_tells_prices_wallets_and_streams() -> None:
     (picture,) = pictures(support.text(tree, "FLEET.md"))
     said = picture.replace("#44;", ",").replace("#47;", "/")
     assert "gate gateway dual, pays at most 1500 wei / pixel and 1 more price, wallet payer" in said
-    assert '[/"stream stage-main"/] -->|goes to| node_gate\n' in said
+    assert '[/"streams camera, stage-main, stage-mobile"/] -->|goes to| node_gate\n' in said
+    tree = compile_text(re.sub(r"\n\[streams.(stage-mobile|camera)\].*?(?=\n\[)", "", spec, flags=re.S)).tree
+    assert tree is not None
+    assert '[/"stream stage-main"/] -->|goes to| node_gate\n' in pictures(support.text(tree, "FLEET.md"))[0]
     many = spec + "".join(f'\n[streams.extra-{number}]\ngateway = "gate"\n' for number in range(5))
     tree = compile_text(many).tree
     assert tree is not None

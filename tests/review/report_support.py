@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from html.parser import HTMLParser
 
-from fleetc.review.data import IMPACTS, Box, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import IMPACTS, Box, Cause, Change, Edge, Effect, FileChange, Line, NodeRef, Review
 from tests.review.samples import EMPTY, NASTY, huge, mixed, nasty, price_on
 
 TEXTS = tuple(text for text in NASTY if text.strip())
@@ -64,7 +64,7 @@ def wild(seed: int) -> Review:
         files=tuple(FileChange(text(), "changed", tuple(line() for _ in some(40))) for _ in some(150)),
         restarts=tuple((NodeRef(text(), text()), dice.choice((None, 7))) for _ in some(300)),
         picture=tuple(Box(text(), text(), (text(),), (text(),)) for _ in some(90)),
-        edges=tuple((text(), text(), text()) for _ in some(90)),
+        edges=tuple(Edge(text(), text(), text()) for _ in some(90)),
         notes=tuple(text() for _ in some(40)),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fleetc.review.data import Box, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import Box, Cause, Change, Edge, Effect, FileChange, Line, NodeRef, Review
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -111,7 +111,7 @@ def huge(number: int) -> Review:
         )
         files.append(FileChange(path, "changed", (line,)))
         boxes.append(Box(target.host, f"{target.host} systemd", (target.node,), (target.node,)))
-    edges = tuple((f"node-{i:05}", f"node-{i + 1:05}", "pays") for i in range(number - 1))
+    edges = tuple(Edge(f"node-{i:05}", f"node-{i + 1:05}", "pays") for i in range(number - 1))
     return Review(
         "huge",
         "main",
@@ -151,7 +151,7 @@ def nasty(text: str) -> Review:
         files=(FileChange(text, "changed", (line,)),),
         restarts=((target, 3), (NodeRef("b", text), None)),
         picture=(Box(text, text, (text, "n2"), (text,)), Box("b", text, ("n3",), ())),
-        edges=((text, "n2", "pays"), ("n2", text, text)),
+        edges=(Edge(text, "n2", "pays"), Edge("n2", text, text)),
         notes=(text,),
     )
 
@@ -374,11 +374,11 @@ _NODES = (
     ("us-gpu-2", "us-video-2"),
 )
 _EDGES = (
-    ("eu-live", "eu-video-1", "pays"),
-    ("eu-live", "eu-video-2", "pays"),
-    ("eu-live", "us-video-1", "pays"),
-    ("eu-images", "registry", "finds"),
-    ("us-live", "us-video-1", "pays"),
-    ("us-live", "us-video-2", "pays"),
-    ("us-live", "eu-video-1", "pays"),
+    Edge("eu-live", "eu-video-1", "pays"),
+    Edge("eu-live", "eu-video-2", "pays"),
+    Edge("eu-live", "us-video-1", "pays"),
+    Edge("eu-images", "registry", "finds"),
+    Edge("us-live", "us-video-1", "pays"),
+    Edge("us-live", "us-video-2", "pays"),
+    Edge("us-live", "eu-video-1", "pays"),
 )

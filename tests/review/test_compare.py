@@ -692,3 +692,22 @@ def test_spec_under_another_name_shows_its_name() -> None:
     assert '"fleet.toml"' in (change.old or "") and '"other.toml"' in (change.new or "")
     assert not re.search("[0-9a-f]{64}", f"{change.old}{change.new}")
     assert [effect.impact for effect in change.effects] == ["none"]
+
+
+def test_connections_of_one_side_have_their_state() -> None:
+    old = example("two-regions")
+    eu, us = '["eu-video-1", "eu-video-2", "us-video-1"]', '["us-video-1", "us-video-2", "eu-video-1"]'
+    new = old.replace(eu, '["eu-video-1", "eu-video-2", "us-video-2"]')
+    assert new != old and us in new
+    states = {edge[:3]: edge.state for edge in review(old, new).edges}
+    assert {edge: state for edge, state in states.items() if state} == {
+        ("eu-live", "us-video-1", "pays"): "removed",
+        ("eu-live", "us-video-2", "pays"): "added",
+    }
+    assert states["us-live", "us-video-1", "pays"] == ""
+
+
+def test_connections_are_not_called_new_against_a_tree_without_a_spec() -> None:
+    new = side(example("two-regions"))
+    old = replace(new, document=None, fleet=None, whole=None, files={**new.files, "FLEET.md": b"other"})
+    assert all(edge.state == "" for edge in compare(old, new).edges)

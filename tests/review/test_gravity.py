@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 
@@ -107,3 +108,10 @@ def test_one_price_of_many_nodes_is_one_change_and_one_line() -> None:
     (change,) = [one for one in found.changes if one.what == "-pricePerUnit"]
     assert len(change.targets) == 2
     assert wording.gravest(found).endswith("(+3.8 percent), and 1 more like it")
+
+
+def test_node_that_goes_is_called_removed_once() -> None:
+    table = re.search(r"\n\[orchestrators.us-video-2\].*?(?=\n\[)", TWO, re.S)
+    assert table is not None
+    found = review(TWO, TWO.replace(table[0], "").replace('"us-video-2", ', ""))
+    assert wording.gravest(found).startswith("us-video-2 is removed: tickets that were not redeemed yet stay in ")

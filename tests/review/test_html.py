@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fleetc.review.data import Box, Effect, FileChange, Line, Review
+from fleetc.review.data import Box, Edge, Effect, FileChange, Line, Review
 from fleetc.review.gravity import TONES
 from fleetc.review.reports.html import as_html
 from fleetc.text.encoders import visible
@@ -209,6 +209,26 @@ def test_picture_tells_new_changed_and_removed_by_mark_and_word() -> None:
     assert "<b>h docker, is new</b><ul><li>a is new: gateway video</li>" in page
 
 
+def test_picture_tells_new_and_removed_connections_by_mark_and_word() -> None:
+    boxes = tuple(Box(name, f"{name} docker", (name,), ()) for name in ("a", "b", "c"))
+    edges = (Edge("a", "b", "pays", "added"), Edge("a", "c", "pays", "removed"), Edge("b", "c", "serves"))
+    page = page_of(replace(mixed(), picture=boxes, edges=edges))
+    for state, says in (("added", "a pays b (new)"), ("removed", "a pays c (removed)")):
+        assert re.search(f'<path class="edge solid {state}" d="[^"]*"><title>{re.escape(says)}</title>', page)
+        assert f"<li>{says}</li>" in page, "the picture as a list says it too"
+        assert f'<span class="key {state}">' in page, "the legend explains the mark"
+    assert '<path class="edge dotted" d=' in page
+    marks = re.findall(r'<path class="on-edge [a-z]+" d="M[0-9]+ [0-9]+(m[^"]*)"', page)
+    assert len(marks) == len(set(marks)) == 2, "each state has a shape of its own"
+
+
+def test_connections_that_change_are_drawn_first() -> None:
+    many = tuple(Edge("a", "b", f"kind {number}") for number in range(200))
+    boxes = (Box("h", "h docker", ("a", "b"), ()),)
+    page = page_of(replace(mixed(), picture=boxes, edges=(*many, Edge("a", "b", "pays", "removed"))))
+    assert "a pays b (removed)" in page and "Not drawn: 51 more connections." in page
+
+
 def test_picture_marks_what_changes_not_by_colour_alone() -> None:
     page = page_of(mixed())
     assert page.count('<g class="node changed">') == 7
@@ -218,3 +238,31 @@ def test_picture_marks_what_changes_not_by_colour_alone() -> None:
     assert "<title>us-edge docker: us-live changes</title>" in page
     assert "eu-edge-2 docker: eu-images stays as it is" in page
     assert "eu-images finds orchestrators by registry" in page
+
+
+def card_tones(page: str) -> list[str]:
+    return re.findall(r'<article class="change t-([a-z]+)', page)
+
+
+def test_card_has_the_gravest_colour_of_its_tags() -> None:
+    review = mixed()
+    lost = Effect("capacity", "sessions: 0 instead of 8", Decimal(8), weight="worse")
+    paid = Effect("funds", "what it earned stays", Decimal(1))
+    change = replace(review.changes[0], effects=(paid, lost))
+    assert card_tones(page_of(replace(review, changes=(change,), files=()))) == ["danger"]
+    assert card_tones(page_of(replace(review, changes=(replace(change, effects=(paid,)),), files=()))) == ["money"]
+
+
+def test_restarts_of_the_verdict_are_not_told_again_below_it() -> None:
+    review = mixed()
+    restart = replace(review.changes[0], effects=(Effect("restart", "eu-live restarts", Decimal(1)),))
+    below = re.search('<p class="costs">.*', page_of(replace(review, changes=(restart,), files=())))
+    assert below is not None and "restart" not in below[0]
+    below = re.search('<p class="costs">.*', page_of(review))
+    assert below is not None and "restart" in below[0]
+
+
+def test_lines_of_one_side_take_the_whole_width() -> None:
+    blocks = re.split('<div class="lines', page_of(mixed()))[1:]
+    found = {(block.startswith(" one-sided"), "side old" in block and "side new" in block) for block in blocks}
+    assert found == {(True, False), (False, True)}

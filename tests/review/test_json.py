@@ -84,7 +84,7 @@ def restored(found: dict[str, Any]) -> dict[str, Any]:
     return {
         **found,
         "picture": picture["hosts"],
-        "edges": [[edge["source"], edge["target"], edge["kind"]] for edge in picture["edges"]],
+        "edges": [list(edge.values()) for edge in picture["edges"]],
     }
 
 

@@ -18,7 +18,7 @@ from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.review.boxes import facts_of, slot_name
-from fleetc.review.data import Box, Cause, Change, NodeRef, Review
+from fleetc.review.data import Box, Cause, Change, Edge, NodeRef, Review
 from fleetc.review.gravity import gravity
 from fleetc.review.impact.avatars import with_shared
 from fleetc.review.impact.effects import Impact
@@ -59,7 +59,7 @@ def compare(old: Side, new: Side) -> Review:
     made.sort(key=lambda pair: _rank(pair[0]))
     changes = [change for change, _ in made]
     ends = frozenset[NodeRef]().union(*processes)
-    boxes, edges = _picture(old, new, blueprints or (), hosts, changes, ends)
+    boxes, edges = _picture(old, new, blueprints, hosts, changes, ends)
     return Review(
         fleet=new.fleet.fleet.name if new.fleet else "",
         baseline=old.name,
@@ -226,14 +226,14 @@ _DRAWN_WHOLE = 60
 def _picture(
     old: Side,
     new: Side,
-    blueprints: Iterable[Blueprint],
+    blueprints: tuple[Blueprint, Blueprint] | None,
     hosts: set[str],
     changes: Sequence[Change],
     ends: Iterable[NodeRef],
-) -> tuple[tuple[Box, ...], tuple[tuple[str, str, str], ...]]:
+) -> tuple[tuple[Box, ...], tuple[Edge, ...]]:
     """Hosts with their nodes and the edges between, before and after; of a large fleet only what changes."""
     fleets = [fleet for fleet in (new.fleet, old.fleet) if fleet is not None]
-    edges = sorted({(edge.source, edge.target, edge.kind) for blueprint in blueprints for edge in blueprint.edges})
+    edges = _edges(*blueprints) if blueprints else []
     node_hosts: dict[str, str] = {}
     for fleet in fleets:
         for node in fleet.nodes:
@@ -246,7 +246,7 @@ def _picture(
     changed |= {slot_name(target.host, target.node.removeprefix(f"{AVATAR_DIRECTORY}/")) for target in units}
     names = {name for fleet in fleets for name in fleet.hosts}
     if len(node_hosts) > _DRAWN_WHOLE:
-        edges = [edge for edge in edges if edge[0] in changed or edge[1] in changed]
+        edges = [edge for edge in edges if edge.state or edge.source in changed or edge.target in changed]
         near = {node_hosts[end] for edge in edges for end in edge[:2] if end in node_hosts}
         names &= hosts | near
     inside: dict[str, list[str]] = {}
@@ -270,6 +270,15 @@ def _picture(
             )
         )
     return tuple(boxes), tuple(edges)
+
+
+def _edges(old: Blueprint, new: Blueprint) -> list[Edge]:
+    """The connections of both sides, those of one side with their state."""
+    before, after = set(old.edges), set(new.edges)
+    states = {
+        edge: "added" if edge not in before else "removed" if edge not in after else "" for edge in before | after
+    }
+    return sorted(Edge(*edge, state) for edge, state in states.items())
 
 
 def _host_state(old: Fleet | None, new: Fleet | None, name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 IMPACTS = ("exposure", "funds", "price", "identity", "chain", "capacity", "cold-start", "restart", "live", "none")
 """The classes of impact, the gravest first."""
@@ -128,6 +129,18 @@ class Box:
     state: str = ""
 
 
+class Edge(NamedTuple):
+    """One connection of the picture, between nodes or to something outside the fleet; `kind` is that of a blueprint.
+
+    `state` is added or removed for a connection that only one side has.
+    """
+
+    source: str
+    target: str
+    kind: str
+    state: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
     """Everything that would change. `changes` are sorted gravest first; `files` by path.
@@ -148,7 +161,7 @@ class Review:
     files: tuple[FileChange, ...]
     restarts: tuple[tuple[NodeRef, int | None], ...]
     picture: tuple[Box, ...]
-    edges: tuple[tuple[str, str, str], ...]
+    edges: tuple[Edge, ...]
     notes: tuple[str, ...]
     files_only: bool = False
     stops: tuple[NodeRef, ...] = ()

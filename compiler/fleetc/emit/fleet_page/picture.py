@@ -25,7 +25,7 @@ _ONE_PICTURE = 12
 """Up to so many nodes and slots all regions are in one picture."""
 
 _STREAMS = 6
-"""Up to so many streams of a gateway each is drawn; more are one box with their number."""
+"""Up to so many streams of a gateway are named in their box; of more it has the number."""
 
 
 class Picture(NamedTuple):
@@ -177,10 +177,9 @@ def _streams(blueprint: Blueprint, here: set[str], complete: bool) -> list[tuple
             by_gateway.setdefault(stream.gateway, []).append(stream.name)
     found = []
     for gateway, names in by_gateway.items():
-        if len(names) > _STREAMS:
-            found.append((gateway, f"{len(names)} streams", names))
-        else:
-            found += [(gateway, f"stream {name}", [name]) for name in names]
+        kind = "stream" if len(names) == 1 else "streams"
+        label = f"{len(names)} streams" if len(names) > _STREAMS else f"{kind} {', '.join(names)}"
+        found.append((gateway, label, names))
     return found
 
 
@@ -213,18 +212,16 @@ def _summary(blueprint: Blueprint, mark: Mark) -> View:
     hosts = Counter(host.region for host in blueprint.hosts)
     roles = Counter((host.region, service.role) for host in blueprint.hosts for service in host.services)
     slots = [(host.region, slot) for host in blueprint.hosts if host.avatar is not None for slot in host.avatar.slots]
-    roles.update((region, "avatar slots") for region, _ in slots)
-    roles.update((region_of[s.gateway], "streams") for s in blueprint.streams if s.gateway in region_of)
+    roles.update((region, "avatar slot") for region, _ in slots)
+    roles.update((region_of[s.gateway], "stream") for s in blueprint.streams if s.gateway in region_of)
     links = Counter((region_of.get(e.source, ""), region_of.get(e.target, "")) for e in blueprint.edges)
     regions = sorted(hosts)
     ids = {region: Word(_region_id(region)) for region in (*regions, "")}
     labels = {
-        region: " and ".join(
-            [f"{region or 'no region'} with {hosts[region]} hosts"]
-            + [
-                f"{count} {role}{'s' if count > 1 and role[-1] != 's' else ''}"
-                for (place, role), count in sorted(roles.items())
-                if place == region
+        region: ", ".join(
+            [
+                f"{region or 'no region'} with {_counted(hosts[region], 'host')}",
+                *(_counted(count, role) for (place, role), count in sorted(roles.items()) if place == region),
             ]
         )
         for region in regions
@@ -236,9 +233,13 @@ def _summary(blueprint: Blueprint, mark: Mark) -> View:
             {
                 "source": mark(ids[source], counted),
                 "target": mark(ids[target], counted),
-                "label": mark(f"{count} connections", counted),
+                "label": mark(_counted(count, "connection"), counted),
             }
             for (source, target), count in sorted(links.items())
             if source in hosts and target in hosts
         ],
     }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -102,16 +102,16 @@ class _Page:
     def render(self) -> str:
         """The body of the page."""
         review = self._review
-        files = wording.files(review)
+        files, verdict, restarts = wording.files(review), wording.gravest(review), wording.restarts(review)
         view: dict[str, object] = {
             "fleet": wording.clip(review.fleet, NAME),
             "baseline": wording.clip(review.baseline, SENTENCE),
             "alarm": wording.clip(wording.alarm(review), SENTENCE),
-            "verdict": self._text(wording.gravest(review), SENTENCE),
+            "verdict": self._text(verdict, SENTENCE),
             "tone": wording.gravest_tone(review),
             "critical": any(map(wording.is_critical, review.changes)),
             "size": wording.headline(review) if review.changes or review.foreign else "",
-            "costs": f"{sentence(files)}; {wording.restarts(review)}",
+            "costs": sentence(files) + ("" if verdict.startswith(restarts) else f"; {restarts}"),
             "notes": [wording.clip(note, SENTENCE) for note in first(review.notes, _NOTES, "more note")],
             "tones": _tones(review),
             "filter": self._hosts.form(self._templates, "flag, value, file, reason"),
@@ -147,7 +147,7 @@ class _Page:
         tones = wording.tones(change)
         return {
             "index": index,
-            "tone": tones[found[0]],
+            "tone": min(tones.values(), key=TONES.index),
             "critical": wording.is_critical(change),
             "tags": [{"impact": impact, "tone": tones[impact]} for impact in found],
             "impacts": " ".join(found),
@@ -225,7 +225,8 @@ class _Page:
         left = whole[len(lines) :]
         files = list(dict.fromkeys(wording.clip(line.artifact, NAME) for line in left))
         more = f"and {wording.count(len(left), 'more line')}" + ("" if opens else f" in {wording.names(files)}")
-        view = {"title": title, "lines": rows, "more_lines": more if left else ""}
+        one_sided = all(row.old is None for row in rows) or all(row.new is None for row in rows)
+        view = {"title": title, "lines": rows, "one_sided": one_sided, "more_lines": more if left else ""}
         return Encoded(self._templates.render("html/lines.html.j2", view))
 
     def _reason(self, line: Line) -> _Reason | None:

@@ -65,7 +65,7 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
                 }
                 for box in review.picture
             ],
-            "edges": [{"source": source, "target": target, "kind": kind} for source, target, kind in review.edges],
+            "edges": [edge._asdict() for edge in review.edges],
         },
         "notes": list(review.notes),
     }
@@ -307,6 +307,7 @@ _PICTURE = _object(
             source=_text("A node."),
             target=_text("A node, or something outside the fleet."),
             kind=_text("What connects them, such as pays, finds or serves."),
+            state=_one_of(("", "added", "removed"), "Whether only one side has the connection."),
         ),
         "Connections between nodes.",
     ),

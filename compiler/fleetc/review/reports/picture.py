@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from fleetc.emit.templates import Encoded, Templates
+from fleetc.review.data import Edge
 from fleetc.review.reports import wording
 
 _HOSTS = 48
@@ -38,7 +39,6 @@ _NAMES = {
     "redeems": "has tickets redeemed by",
 }
 
-Edge = tuple[str, str, str]
 Place = tuple[int, int]
 
 
@@ -96,11 +96,14 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[st
         outside = dict.fromkeys(end for edge in edges for end in edge[:2] if end not in known)
         shown += [Box("", name, ((name, ""),)) for name in list(outside)[:_OUTSIDE]]
     home = {node: index for index, box in enumerate(shown) for node in _rows(box, legend)}
-    seen = [edge for edge in edges if edge[0] in home and edge[1] in home][:_EDGES]
+    seen = [edge for edge in edges if edge.source in home and edge.target in home]
+    seen = sorted(seen, key=lambda edge: not edge.state)[:_EDGES]
+    seen.sort(key=lambda edge: edge.state != "")  # what changes is never left out, and lies above the rest
     ranks = _ranks(len(shown), seen, home)
     places, width, height = _places(shown, ranks)
     marked = {node for box in shown for node, state in box.nodes if _mark(state, legend)}
     present = {state for box in shown for state in (box.state, *(state for _, state in box.nodes))}
+    present |= {edge.state for edge in seen}
     tops = {node: _top(node, shown[home[node]], places[home[node]], legend) for edge in seen for node in edge[:2]}
     return {
         "width": width,
@@ -110,7 +113,9 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[st
             {**_box(box, place, index >= hosts, legend), "index": index}
             for index, (box, place) in enumerate(zip(shown, places, strict=True))
         ],
-        "edges": [_edge(edge, places[home[edge[0]]], places[home[edge[1]]], tops, marked) for edge in seen],
+        "edges": [
+            _edge(edge, places[home[edge.source]], places[home[edge.target]], tops, marked, legend) for edge in seen
+        ],
         "states": [
             {"name": state.legend, "class": name if state.mark else "", "mark": _MARKS[state.mark].format(x=0, y=0)}
             for name, state in legend.states.items()
@@ -118,7 +123,7 @@ def view(boxes: Sequence[Box], edges: Sequence[Edge], legend: Legend) -> dict[st
         ],
         "kinds": [
             {"name": wording.clip(_NAMES.get(kind, kind), _LETTERS), "style": _STYLES.get(kind, "dotted")}
-            for kind in dict.fromkeys(edge[2] for edge in seen)
+            for kind in dict.fromkeys(edge.kind for edge in seen)
         ],
         "more": _more(boxes, shown[:hosts], len(edges) - len(seen), legend),
     }
@@ -152,7 +157,7 @@ def _more(boxes: Sequence[Box], shown: Sequence[Box], edges: int, legend: Legend
 def _ranks(number: int, edges: Sequence[Edge], home: Mapping[str, int]) -> list[int]:
     """For each box its column: one right of every box that points to it, as far as there are columns."""
     ranks = [0] * number
-    pairs = [(home[source], home[target]) for source, target, _ in edges]
+    pairs = [(home[source], home[target]) for source, target, *_ in edges]
     for _ in range(_LAST_RANK):  # as often as the longest way is long; a circle ends here too
         for source, target in pairs:
             if source != target:
@@ -288,25 +293,35 @@ def _node(node: str, state: str, left: int, top: int, legend: Legend) -> dict[st
     }
 
 
-def _edge(edge: Edge, start: Place, end: Place, tops: Mapping[str, int], marked: set[str]) -> dict[str, object]:
+def _edge(
+    edge: Edge, start: Place, end: Place, tops: Mapping[str, int], marked: set[str], legend: Legend
+) -> dict[str, object]:
     """A curve from the right side of one node to the left side of the other, or round the right when it lies back.
 
-    `start` and `end` are the places of their boxes.
+    `start` and `end` are the places of their boxes. A connection with a state has its mark in the middle.
     """
-    source, target, kind = edge
+    source, target, kind, state = edge
     x1, x2, y1, y2 = start[0] + _WIDTH, end[0], tops[source], tops[target]
     if x2 > start[0]:
         bend = max(30, (x2 - x1) // 2)
-        path = f"M{x1 - _PAD} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2 + _PAD} {y2}"
+        curve = (x1 - _PAD, x1 + bend, x2 - bend, x2 + _PAD)
     else:
         right = x2 + _WIDTH
-        path = f"M{x1 - _PAD} {y1}C{x1 + 40} {y1} {right + 40} {y2} {right - _PAD} {y2}"
+        curve = (x1 - _PAD, x1 + 40, right + 40, right - _PAD)
+    words = (wording.clip(part, _SENTENCE // 3) for part in (source, _NAMES.get(kind, kind), target))
     return {
-        "path": path,
+        "path": f"M{curve[0]} {y1}C{curve[1]} {y1} {curve[2]} {y2} {curve[3]} {y2}",
         "style": _STYLES.get(kind, "dotted"),
         "marked": source in marked or target in marked,
-        "title": " ".join(wording.clip(part, _SENTENCE // 3) for part in (source, _NAMES.get(kind, kind), target)),
+        "state": state,
+        "mark": _MARKS[_mark(state, legend)].format(x=_middle(*curve), y=(y1 + y2) // 2),
+        "title": " ".join(words) + (f" ({legend.states[state].word})" if state else ""),
     }
+
+
+def _middle(start: int, from_start: int, to_end: int, end: int) -> int:
+    """One coordinate half way along a cubic curve, from those of its four points."""
+    return (start + 3 * from_start + 3 * to_end + end) // 8
 
 
 def _top(node: str, box: Box, place: Place, legend: Legend) -> int:

@@ -178,6 +178,8 @@ _WITH_NAMES = ("restart", "live", "cold-start")
 def _subject(change: Change) -> str:
     """What changes and where, in a few words."""
     hosts, nodes = hosts_of(change.targets), [target.node for target in change.targets if target.node]
+    if change.what in nodes and None in (change.old, change.new):
+        return f"{change.what} is new" if change.old is None else f"{change.what} is removed"
     place = f" on {count(len(hosts), 'host')}" if len(hosts) > 1 else f" of {nodes[0]}" if len(nodes) == 1 else ""
     return f"{change.what}{place or (f' on {hosts[0]}' if hosts and change.what != hosts[0] else '')}"
 

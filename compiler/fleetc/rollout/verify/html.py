@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fleetc.emit.templates import Encoded, Templates
+from fleetc.review.data import Edge
 from fleetc.review.reports import picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, framed
 from fleetc.rollout.verify.report import GRAVITY, NodeReport, Payer, Report, State, Told, summary
@@ -70,7 +71,7 @@ def as_html(report: Report, templates: Mapping[str, str]) -> str:
         "more_nodes": _more(len(report.nodes) - _NODES, "node"),
         "payers": [_payer(payer) for payer in report.payers[:_PAYERS]],
         "more_payers": _more(len(report.payers) - _PAYERS, "node"),
-        "picture": picture.drawn(ready, _boxes(report), report.edges, _LEGEND),
+        "picture": picture.drawn(ready, _boxes(report), [Edge(*edge) for edge in report.edges], _LEGEND),
     }
     title = f"{wording.clip(report.fleet, NAME)} at {report.time}: {summary(report)}"
     many = len(report.found) + len(report.nodes) > _MANY
