@@ -38,6 +38,12 @@ def sources_of(*paths: Path) -> list[Source]:
     return [files.read_source(path, path.name) for path in paths]
 
 
+def example_text(name: str) -> str:
+    """The spec of an example fleet as text to edit; where it has classes or counters, the same spec written out."""
+    written_out = ROOT / "tests" / "data" / "written_out" / f"{name}.toml"
+    return (written_out if written_out.is_file() else INVENTORIES / name / "fleet.toml").read_text(encoding="utf-8")
+
+
 def example_sources(name: str, *overlays: str) -> list[Source]:
     """The spec of an example fleet, and overlays beside it by file name."""
     return sources_of(*(INVENTORIES / name / file for file in ("fleet.toml", *overlays)))

@@ -20,8 +20,8 @@ from fleetc import lower, rules
 from fleetc.blueprint.blueprint import Service
 from fleetc.emit.artifacts import json_document
 from fleetc.language.fleet import Fleet
-from fleetc.language.spec import read_fleet
-from fleetc.toml.document import Source, read_document
+from fleetc.language.spec import read_fleet, read_spec
+from fleetc.toml.document import Source
 from tests.launch_differences import BROKEN, DIFFERENCES
 from tests.node import Meaning, broken_rules, notes, read, understand
 
@@ -80,7 +80,7 @@ def published(example: dict[str, Any], name: str, as_meant: bool = False) -> Pro
 
 def parsed(text: str) -> Fleet:
     """The fleet of a spec."""
-    document, problems = read_document([Source("fleet.toml", text)])
+    document, problems = read_spec([Source("fleet.toml", text)])
     assert document is not None, problems
     found, problems = read_fleet(document)
     assert found is not None, problems

@@ -24,7 +24,7 @@ from fleetc.emit.tree import MANIFEST, Tree
 from fleetc.pipeline import compile_spec
 from fleetc.toml.document import Source, read_document
 from tests.emit.programs import program
-from tests.support import ROOT, fleetc, shipped
+from tests.support import example_text, fleetc, shipped
 from tests.test_init import git
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -155,7 +155,7 @@ def repositories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, edits in FLEETS.items():
         place = places[name] = tmp_path_factory.mktemp(name)
         git(place, "init", "--quiet")
-        base = (ROOT / "inventories" / name / "fleet.toml").read_text()
+        base = example_text(name)
         (place / "fleet.toml").write_text(base)
         git(place, "add", "fleet.toml")
         git(place, "commit", "--quiet", "-m", "base")
@@ -173,7 +173,7 @@ def test_merged_spec_compiles_to_the_union(name: str, mine: str, theirs: str, re
     git(place, "checkout", "--quiet", "--detach", mine.replace(" ", "-"))
     git(place, "merge", "--quiet", "-m", "both", theirs.replace(" ", "-"))
     merged = (place / "fleet.toml").read_text()
-    base = (ROOT / "inventories" / name / "fleet.toml").read_text()
+    base = example_text(name)
     one, other = FLEETS[name][mine](base), FLEETS[name][theirs](base)
     wanted = union(table(base), table(one), table(other))
     document, found = read_document([Source("fleet.toml", merged)])
@@ -220,7 +220,7 @@ def branches(place: Path, name: str, *edits: str, driver: bool = False) -> None:
     git(place, "init", "--quiet")
     if driver:
         git(place, "config", "merge.fleetc.driver", DRIVER)
-    base = (ROOT / "inventories" / name / "fleet.toml").read_text()
+    base = example_text(name)
     (place / ".gitattributes").write_text(files.read_starter()["gitattributes"])
     for edit in ("main", *edits):
         if edit != "main":
@@ -234,7 +234,7 @@ def branches(place: Path, name: str, *edits: str, driver: bool = False) -> None:
 
 def joined(name: str, *edits: str) -> str:
     """The spec with several edits."""
-    text = (ROOT / "inventories" / name / "fleet.toml").read_text()
+    text = example_text(name)
     for edit in edits:
         text = FLEETS[name][edit](text)
     return text

@@ -17,7 +17,7 @@ from fleetc.language.sharing import resolve
 from fleetc.language.spec import read_spec
 from fleetc.messages.sharing import EXAMPLE
 from fleetc.toml.document import Source, read_document
-from tests.support import check_text, compile_text, fleetc
+from tests.support import check_text, compile_text, example_sources, fleetc, sources_of
 
 HEAD = """\
 spec = 1
@@ -96,6 +96,20 @@ def test_trees_of_hosts_are_those_of_the_written_out_spec() -> None:
     ]
     assert trees[0] == trees[1]
     assert len(trees[0]) == 9
+
+
+WRITTEN_OUT_EXAMPLES = sorted(Path(__file__).with_name("data").glob("written_out/*.toml"))
+
+
+@pytest.mark.parametrize("written_out", WRITTEN_OUT_EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_with_classes_is_the_written_out_one(written_out: Path) -> None:
+    (shared, found), (plain, _) = (
+        read_spec(sources) for sources in (example_sources(written_out.stem), sources_of(written_out))
+    )
+    assert found == []
+    assert shared is not None and plain is not None
+    assert shared.raw == plain.raw
+    assert shared.layers and not plain.layers
 
 
 def test_the_example_of_the_page_is_sound() -> None:

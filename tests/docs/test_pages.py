@@ -8,14 +8,14 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from fleetc.language.spec import read_spec
 from fleetc.messages.explain import pages
 from fleetc.settings import WHERE, Settings
-from tests.support import EXAMPLES, ROOT, check_text, fleetc
+from tests.support import EXAMPLES, ROOT, check_text, example_sources, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -194,7 +194,9 @@ def test_every_example_has_a_row_that_says_what_it_is() -> None:
     rows = re.findall(r"^\| \[([a-z-]+)\]\(\1/README\.md\) \| [^|]+ \| (.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
     assert sorted(name for name, *_ in rows) == sorted(EXAMPLES)
     for name, network, hosts, runs in rows:
-        spec = tomllib.loads((ROOT / "inventories" / name / "fleet.toml").read_text(encoding="utf-8"))
+        document, _ = read_spec(example_sources(name))
+        assert document is not None
+        spec = document.raw
         counts = {table: len(spec.get(table, {})) for table in WORDS}
         counts["avatars"] = sum(len(stack["slots"]) for stack in spec.get("avatars", {}).values())
         told = [f"{n} {WORDS[table]}{'s' * (n > 1)}" for table, n in counts.items() if n]

@@ -13,13 +13,13 @@ from fleetc.review.compare import compare
 from fleetc.review.data import Review
 from fleetc.review.sides import Side, of_compiled
 from fleetc.toml.document import Source
-from tests.support import ROOT, shipped
+from tests.support import example_text, shipped
 
 
 @cache
 def example(name: str) -> str:
     """The spec of an example fleet."""
-    return (ROOT / "inventories" / name / "fleet.toml").read_text(encoding="utf-8")
+    return example_text(name)
 
 
 @cache

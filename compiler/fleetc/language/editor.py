@@ -63,7 +63,8 @@ def _member(table: dict[str, Any]) -> dict[str, Any]:
 
 def _class(member: dict[str, Any], name: str) -> dict[str, Any]:
     """The same table where its texts may have counters."""
-    properties = {
-        key: {"anyOf": [{"$ref": f"#/$defs/{name}/properties/{key}"}, _COUNTED]} for key in member["properties"]
+    properties = {  # no reference leads to another one: not every editor follows two
+        key: {"anyOf": [value if "$ref" in value else {"$ref": f"#/$defs/{name}/properties/{key}"}, _COUNTED]}
+        for key, value in member["properties"].items()
     }
     return member | {"properties": properties}

@@ -127,6 +127,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
     """
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None  # noqa: S101  # the caller has checked for errors
+    path = document.said_at(path) or path
     value = value_at(document.written, path)
     known = {**document.written, **document.raw}
 
