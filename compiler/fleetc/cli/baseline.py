@@ -6,7 +6,8 @@ trees and specs with; revisions come through `disk/git.py`. Called by `cli/`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
+from fleetc.policy.judging import Policies
+from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source, read_document
@@ -55,7 +58,9 @@ def baseline(
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
         other = files.find_spec(path)
-        return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+        texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
+        compiled = _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+        return replace(compiled, policies=Policies(tuple(texts)))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
     then, notes = _settings_at(revision, settings)
     recorded = then.tree_of(base)
@@ -73,7 +78,7 @@ def baseline(
         if found is None and rolled_out:
             raise
         side = found or _of_sources(against, sources, unsound)
-    return _noted(side, notes)
+    return replace(_noted(side, notes), policies=Policies(tuple(_policies_at(revision, base))))
 
 
 def like(old: Side, new: Side) -> Side:
@@ -161,6 +166,18 @@ def _sources_at(
         name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
         sources.append(decode_source(content, name))
     return sources, notes
+
+
+def _policies_at(revision: Revision, base: Path) -> Iterator[Source]:
+    """The rules beside the spec as they were. One that is too large, or no text, was none then either."""
+    folder = base.parent / FOLDER
+    need_plain_directories(revision.checkout, (folder,))
+    for name, content in sorted(git.files_below(revision, folder).items())[: 10 * MOST]:
+        place = folder / name
+        if "/" not in name and name.endswith(SUFFIX) and len(content) <= LIMIT_BYTES:
+            shown_as = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
+            with suppress(FilesError):
+                yield decode_source(content, shown_as)
 
 
 def _tree_at(revision: Revision, recorded: Path) -> Side | None:

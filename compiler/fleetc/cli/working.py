@@ -78,24 +78,27 @@ def read_policies(spec: Path, today: str | None, form: Format) -> Policies | Non
 
     if spec == STDIN:
         return None
-    found = files.find_spec(spec)
-    if not (found.parent / "policy").is_dir():
-        return None
-    from datetime import datetime
-
-    from fleetc.policy import source
     from fleetc.policy.judging import Policies
+    from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 
+    found = files.find_spec(spec)
     try:
-        texts = files.read_policies(found, source.FOLDER, source.SUFFIX, source.MOST, source.LIMIT_BYTES)
+        texts = files.read_policies(found, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
     except files.FilesError as failure:
         files_failure(failure, form)
     if not texts:
         return None
-    policies = Policies(tuple(texts), today or datetime.now().astimezone().date().isoformat())
+    policies = Policies(tuple(texts), today or system_day())
     if policies.tells_day:
-        message(f"note: the rules in {found.parent / source.FOLDER} are told that today is {policies.today}")
+        message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")
     return policies
+
+
+def system_day() -> str:
+    """The day here, by the system's clock."""
+    from datetime import datetime
+
+    return datetime.now().astimezone().date().isoformat()
 
 
 def read_limits(path: Path) -> Rules:

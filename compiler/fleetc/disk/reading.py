@@ -63,10 +63,21 @@ def read_policies(spec: Path, folder: str, suffix: str, most: int, limit_bytes: 
     except ValueError:  # a NUL in the path; reading the spec says so
         return []
     except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR):
+            return []
         raise failure(error, str(directory), "read") from error
     if len(names) > most:
         raise _no_policy(directory, f"has more than {most} rules")
     return [_policy(directory / name, limit_bytes) for name in names]
+
+
+def read_policy_examples(folder: Path, limit_bytes: int) -> dict[str, Source]:
+    """The examples of rules, by NAME/FILE; none where there is no such folder. Raises `FilesError`."""
+    try:
+        paths = sorted(folder.glob("*/*.toml")) if folder.is_dir() and not folder.is_symlink() else []
+    except OSError as error:
+        raise failure(error, str(folder), "read") from error
+    return {f"{path.parent.name}/{path.name}": _policy(path, limit_bytes) for path in paths}
 
 
 def _policy(path: Path, limit_bytes: int) -> Source:

@@ -9,7 +9,7 @@ there. Any other place that does not exist is a fault of the rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error
 from fleetc.policy import source as texts
 from fleetc.policy import views
-from fleetc.policy.source import CHANGE, CHECK, Policy
+from fleetc.policy.source import CHECK, Policy
 from fleetc.toml.document import Document, LineMap, Source
 from fleetc.toml.scan import parse_key
 
@@ -53,9 +53,9 @@ class Policies:
         return self._read[0]
 
     @property
-    def codes(self) -> frozenset[str]:
-        """The codes of their findings."""
-        return frozenset(rule.code for rule in self.rules)
+    def codes(self) -> dict[str, bool]:
+        """The codes of their findings, and whether a check gives them: some rules judge only changes."""
+        return {rule.code: CHECK in rule.functions for rule in self.rules}
 
     @property
     def pages(self) -> dict[str, str]:
@@ -69,35 +69,41 @@ class Policies:
 
     def check(self, judged: Judged) -> list[Diagnostic]:
         """What the rules find in a fleet, and what is wrong with rules."""
-        return [*self._read[1], *self._run(CHECK, (judged,), judged.document)]
+        asked = [Asked(rule, CHECK, (0,)) for rule in self.rules if CHECK in rule.functions]
+        return [*self._read[1], *(each for found in run(asked, (judged,), self.today) for each in found)]
 
-    def change(self, base: Judged, head: Judged) -> list[Diagnostic]:
-        """What the rules about a change find; their places are in the head."""
-        return self._run(CHANGE, (base, head), head.document)
 
-    def _run(self, function: str, sides: Sequence[Judged], document: Document) -> list[Diagnostic]:
-        rules = [rule for rule in self.rules if function in rule.functions]
-        if not rules:
-            return []
-        from fleetc.policy.sandbox import run as sandbox  # only here: most fleets have no rules
+class Asked(NamedTuple):
+    """A function of a rule, and which of several fleets it gets."""
 
-        words = texts.words_of(rules)
-        made = [views.view_of(side.document.raw, side.fleet, words) for side in sides]
-        tasks = [
-            sandbox.Task(f"policy/{rule.name}.star", rule.source.text, function, tuple(range(len(sides))))
-            for rule in rules
-        ]
-        try:
-            answers = sandbox.run(tasks, made, self.today)
-        except sandbox.NoInterpreterError:
-            place = Label(Span(rules[0].source.name, 0, 0))
-            advice = "install fleetc again with its dependencies: starlark-pyo3 is one of them"
-            return [error("policy-invalid", "the interpreter of rules is not installed", place, help=advice)]
-        return [
-            diagnostic
-            for rule, answer in zip(rules, answers, strict=True)
-            for diagnostic in _diagnostics(rule, function, answer, document)
-        ]
+    rule: Policy
+    function: str
+    sides: tuple[int, ...]
+
+
+def run(asked: Sequence[Asked], sides: Sequence[Judged], today: str) -> list[list[Diagnostic]]:
+    """What each rule finds; its places are in the last fleet that it gets. All of them run in one process."""
+    if not asked:
+        return []
+    from fleetc.policy.sandbox import run as sandbox  # only here: most fleets have no rules
+
+    words = texts.words_of([each.rule for each in asked])
+    made = [views.view_of(side.document.raw, side.fleet, words) for side in sides]
+    tasks = [
+        sandbox.Task(f"{each.rule.code}{texts.SUFFIX}", each.rule.source.text, each.function, each.sides)
+        for each in asked
+    ]
+    try:
+        answers = sandbox.run(tasks, made, today)
+    except sandbox.NoInterpreterError:
+        place = Label(Span(asked[0].rule.source.name, 0, 0))
+        advice = "install fleetc again with its dependencies: starlark-pyo3 is one of them"
+        missing = error("policy-invalid", "the interpreter of rules is not installed", place, help=advice)
+        return [[missing], *([] for _ in asked[1:])]
+    return [
+        list(_diagnostics(each.rule, each.function, answer, sides[each.sides[-1]].document))
+        for each, answer in zip(asked, answers, strict=True)
+    ]
 
 
 def _diagnostics(rule: Policy, function: str, answer: Answer, document: Document) -> Iterator[Diagnostic]:
@@ -195,8 +201,3 @@ def _span(source: Source, line: int, column: int) -> Span:
 def judged(fleet: Fleet | None, document: Document | None) -> Judged | None:
     """Both in one, where both are there."""
     return Judged(fleet, document) if fleet is not None and document is not None else None
-
-
-def all_sources(policies: Iterable[Policies | None]) -> tuple[Source, ...]:
-    """The texts of the rules of several sets."""
-    return tuple(source for one in policies if one is not None for source in one.sources)

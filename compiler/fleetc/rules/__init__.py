@@ -9,7 +9,7 @@ at anything but the fleet.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
@@ -50,10 +50,13 @@ def subjects() -> dict[str, str]:
     return {name: import_module(f"{__name__}.{name}").__doc__ or "" for name in names}
 
 
-def check(fleet: Fleet, more: Iterable[Diagnostic] = (), policies: Collection[str] | None = None) -> list[Diagnostic]:
+def check(
+    fleet: Fleet, more: Iterable[Diagnostic] = (), policies: Mapping[str, bool] | None = None
+) -> list[Diagnostic]:
     """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics.
 
-    `policies` are the codes of the rules beside the spec, whose findings are in `more`; None if those were not run.
+    `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
+    asked them.
     """
     fleet.suggestions.restart()
     found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
@@ -92,7 +95,7 @@ def _dotted(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-def _silences(fleet: Fleet, found: list[Diagnostic], policies: Collection[str] | None) -> Iterator[Diagnostic]:
+def _silences(fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None) -> Iterator[Diagnostic]:
     """A silence that names no rule, that tries to silence an error, or that silences nothing."""
     codes = {*(rule.code for rule in rules()), *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
@@ -100,8 +103,8 @@ def _silences(fleet: Fleet, found: list[Diagnostic], policies: Collection[str] |
     covered = {key for diagnostic in found for key in _keys(diagnostic)}
     for index, silence in enumerate(fleet.silence):
         place = Label(("silence", index, "code"))
-        if policies is None and silence.code.startswith(_POLICY):
-            continue  # nobody asked those rules
+        if silence.code.startswith(_POLICY) and (policies is None or policies.get(silence.code) is False):
+            continue  # nobody asked that rule
         if silence.code not in codes:
             yield error(
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
