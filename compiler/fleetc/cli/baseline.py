@@ -6,8 +6,7 @@ trees and specs with; revisions come through `disk/git.py`. Called by `cli/`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from fleetc.language.spec import read_fleet
 from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
+from fleetc.policy.examples import EXAMPLES
 from fleetc.policy.judging import Policies
 from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
@@ -60,7 +60,8 @@ def baseline(
         other = files.find_spec(path)
         texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
         compiled = _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
-        return replace(compiled, policies=Policies(tuple(texts)))
+        examples = files.read_policy_examples(other.parent / FOLDER / EXAMPLES, LIMIT_BYTES) if texts else {}
+        return replace(compiled, policies=Policies(tuple(texts), examples=examples))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
     then, notes = _settings_at(revision, settings)
     recorded = then.tree_of(base)
@@ -78,7 +79,7 @@ def baseline(
         if found is None and rolled_out:
             raise
         side = found or _of_sources(against, sources, unsound)
-    return replace(_noted(side, notes), policies=Policies(tuple(_policies_at(revision, base))))
+    return replace(_noted(side, notes), policies=_policies_at(revision, base))
 
 
 def like(old: Side, new: Side) -> Side:
@@ -168,16 +169,27 @@ def _sources_at(
     return sources, notes
 
 
-def _policies_at(revision: Revision, base: Path) -> Iterator[Source]:
-    """The rules beside the spec as they were. One that is too large, or no text, was none then either."""
+def _policies_at(revision: Revision, base: Path) -> Policies:
+    """The rules beside the spec as they were, with their examples."""
     folder = base.parent / FOLDER
     need_plain_directories(revision.checkout, (folder,))
-    for name, content in sorted(git.files_below(revision, folder).items())[: 10 * MOST]:
+    rules, examples = [], {}
+    for name, content in sorted(git.files_below(revision, folder).items()):
         place = folder / name
-        if "/" not in name and name.endswith(SUFFIX) and len(content) <= LIMIT_BYTES:
-            shown_as = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
-            with suppress(FilesError):
-                yield decode_source(content, shown_as)
+        text = _text(f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}", content)
+        if text is not None and "/" not in name and name.endswith(SUFFIX):
+            rules.append(text)
+        elif text is not None and name.startswith(f"{EXAMPLES}/") and name.count("/") == 2:
+            examples[name.removeprefix(f"{EXAMPLES}/")] = text
+    return Policies(tuple(rules), examples=examples)
+
+
+def _text(name: str, content: bytes) -> Source | None:
+    """A text of the folder of rules; what is too large or no text was no rule then either."""
+    try:
+        return decode_source(content, name) if len(content) <= LIMIT_BYTES else None
+    except FilesError:
+        return None
 
 
 def _tree_at(revision: Revision, recorded: Path) -> Side | None:

@@ -71,7 +71,7 @@ def diff(
         wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
-    compiled, _ = compile_or_exit(spec, settings, told, read_policies(spec, today, told))
+    compiled, _ = compile_or_exit(spec, settings, told, read_policies(spec, today, told, ("check", "change")))
     try:
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)

@@ -61,9 +61,15 @@ def _ready() -> dict[str, str]:
     from fleetc.policy.source import FOLDER
 
     start = f"{FOLDER}/"
-    return {
-        path.removeprefix(start): text for path, text in files.read_starter().items() if path.startswith(start)
-    }
+    return {path.removeprefix(start): text for path, text in files.read_starter().items() if path.startswith(start)}
+
+
+def ready_pages() -> dict[str, str]:
+    """The page of each ready rule, by code."""
+    from fleetc.policy.source import PREFIX, page_of
+
+    texts = _ready()
+    return {PREFIX + name: page_of(texts[f"{name}.star"]) for name in _names(texts)}
 
 
 def _names(texts: dict[str, str]) -> list[str]:
@@ -85,7 +91,7 @@ def _list(spec: Path) -> None:
 
 
 def _rules(spec: Path, today: str | None) -> tuple[Policy, ...]:
-    found = read_policies(spec, today, Format.text)
+    found = read_policies(spec, today, Format.text, ())
     return found.rules if found is not None else ()
 
 
@@ -116,7 +122,7 @@ def _test(spec: Path, names: list[str], today: str | None) -> None:
     from fleetc.policy.source import FOLDER, LIMIT_BYTES
     from fleetc.text.suggestions import did_you_mean
 
-    found = read_policies(spec, today, Format.text)
+    found = read_policies(spec, today, Format.text, ())
     if found is None:
         wrong_usage(f"there are no rules in {files.find_spec(spec).parent / FOLDER}; fleetc policy list has ready ones")
     rules = {rule.name: rule for rule in found.rules}

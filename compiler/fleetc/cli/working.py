@@ -69,10 +69,12 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
         files_failure(failure, form)
 
 
-def read_policies(spec: Path, today: str | None, form: Format) -> Policies | None:
+def read_policies(
+    spec: Path, today: str | None, form: Format, functions: tuple[str, ...] = ("check",)
+) -> Policies | None:
     """The rules in policy/ beside a spec, with the day that they are told; None where there are none.
 
-    Exits when one cannot be read.
+    Says which day that is, if a rule with one of these functions asks. Exits when a rule cannot be read.
     """
     from fleetc.disk import files
 
@@ -89,7 +91,7 @@ def read_policies(spec: Path, today: str | None, form: Format) -> Policies | Non
     if not texts:
         return None
     policies = Policies(tuple(texts), today or system_day())
-    if policies.tells_day:
+    if policies.tells_day(functions):
         message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")
     return policies
 

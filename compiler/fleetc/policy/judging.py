@@ -9,8 +9,8 @@ there. Any other place that does not exist is a fault of the rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,10 +38,11 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True)
 class Policies:
-    """The rules beside a spec, and the day that they are told."""
+    """The rules beside a spec, the day that they are told, and of a base their examples, by NAME/FILE."""
 
     sources: tuple[Source, ...] = ()
     today: str = "1970-01-01"
+    examples: Mapping[str, Source] = field(default_factory=dict, compare=False)
 
     @cached_property
     def _read(self) -> tuple[tuple[Policy, ...], list[Diagnostic]]:
@@ -62,10 +63,9 @@ class Policies:
         """The page of each code."""
         return {rule.code: rule.page for rule in self.rules}
 
-    @property
-    def tells_day(self) -> bool:
-        """Whether a rule asks for the day."""
-        return "today" in texts.words_of(self.rules)
+    def tells_day(self, functions: Collection[str]) -> bool:
+        """Whether a rule with one of these functions asks for the day."""
+        return any("today" in rule.words and not rule.functions.keys().isdisjoint(functions) for rule in self.rules)
 
     def check(self, judged: Judged) -> list[Diagnostic]:
         """What the rules find in a fleet, and what is wrong with rules."""

@@ -7,7 +7,7 @@ a price (one that comes, goes or cannot be compared counts as 100), and the sum 
 that restart or stop, processes that take a change live, warm models that load (each once for its process), sessions and
 slots lost, or for the other classes effects.
 
-The class `policy/NAME` counts what a rule beside the spec newly finds, and whether the change removes, loosens or
+The class `policy/NAME` counts what a rule beside the spec newly finds, and whether the change removes, changes or
 silences that rule. An error that a rule finds breaks a limit without anybody setting one.
 """
 
@@ -89,7 +89,8 @@ def breaches(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
             yield Breach(limit, total, tuple(dict.fromkeys(culprits)))
 
 
-_COUNTED = ("removed", "loosened", "silenced", "finding")
+_COUNTED = ("removed", "loosened", "silenced", "changed", "finding")
+"""What a limit of a rule counts. That a changed text is no weaker one, nobody can prove."""
 
 
 def _of_rules(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:

@@ -13,11 +13,13 @@ from dataclasses import replace
 from fleetc import rules
 from fleetc.messages.locate import NAMES, locate
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
+from fleetc.policy.examples import trials
 from fleetc.policy.judging import Asked, Judged, Policies, judged, run
 from fleetc.policy.source import CHANGE, CHECK, PREFIX, Policy
 from fleetc.review.data import RULE_KINDS, Cause, RuleNote
 from fleetc.review.reports.wording import count
 from fleetc.review.sides import Side
+from fleetc.toml.document import Source
 
 Told = tuple[str, Diagnostic]
 """The kind of a note, and what it says where."""
@@ -38,8 +40,9 @@ def rule_notes(old: Side, new: Side, found: Iterable[Diagnostic], today: str) ->
     answers = _ask(base, head, judge, before, after, today)
     earlier = {_key(each) for (side, _), said in answers.items() if side == "then" for each in said}
     fresh = [each for each in found if each.code.startswith(PREFIX) and before and _key(each) not in earlier]
+    examples = old.policies.examples if old.policies is not None else {}
     told = [
-        *_changed(silences, base, head, suspects, answers),
+        *_changed(silences, base, head, suspects, answers, examples, today),
         *_silenced(silences, base, answers),
         *(("finding", each) for each in fresh),
         *_of_change(silences, answers),
@@ -102,19 +105,38 @@ def _of_rule(rule: Policy, found: Diagnostic) -> Diagnostic:
 
 
 def _changed(
-    silences: _Silences, base: Mapping[str, Policy], head: Mapping[str, Policy], suspects: Iterable[str], answers: Found
+    silences: _Silences,
+    base: Mapping[str, Policy],
+    head: Mapping[str, Policy],
+    suspects: Iterable[str],
+    answers: Found,
+    examples: Mapping[str, Source],
+    today: str,
 ) -> Iterator[Told]:
     for name in sorted(suspects):
         rule, now, said = base[name], head.get(name), answers.get(("head", name), [])
         lost = silences.heard(each for each in answers.get(("base", name), []) if not _covered(each, said))
-        yield _became(rule, now, len(lost))
+        yield _became(rule, now, len(lost), _passed_over(rule, now, examples, today) if now and not lost else ())
         yield from (("finding", replace(each, message=f"as the base has the rule: {each.message}")) for each in lost)
     for name in sorted(head.keys() - base.keys()):
         yield "added", _about(f"the rule {head[name].code} is new", head[name], Severity.NOTE)
 
 
-def _became(rule: Policy, now: Policy | None, lost: int) -> Told:
-    """What became of a rule that finds so many places no more."""
+def _passed_over(rule: Policy, now: Policy, examples: Mapping[str, Source], today: str) -> tuple[str, ...]:
+    """The examples of a fault that the base has, that its rule still finds, and that the head's rule does not."""
+    own = {path: text for path, text in examples.items() if path.startswith(f"{rule.name}/")}
+    failed = {
+        side: {each.example for each in trials({rule.name: version}, own, today) if each.wrong}
+        for side, version in (("then", rule), ("now", now))
+        if own
+    }
+    return tuple(
+        sorted(name for name in failed.get("now", ()) if name.startswith("bad") and name not in failed["then"])
+    )
+
+
+def _became(rule: Policy, now: Policy | None, lost: int, passed_over: Sequence[str]) -> Told:
+    """What became of a rule that finds so many places no more, and that passes over so many examples of faults."""
     finds = f"as it was, it finds {count(lost, 'place')} here" if lost else "as it was, it finds nothing here"
     if now is None:
         return "removed", _about(f"the rule {rule.code} was removed; {finds}", rule)
@@ -122,6 +144,9 @@ def _became(rule: Policy, now: Policy | None, lost: int) -> Told:
         return "loosened", _about(f"the rule {rule.code} no longer checks the fleet; {finds}", now)
     if CHANGE in rule.functions and CHANGE not in now.functions:
         return "loosened", _about(f"the rule {rule.code} no longer judges changes", now)
+    if passed_over:
+        text = f"the rule {rule.code} was loosened: it no longer finds the fault in its example {passed_over[0]}"
+        return "loosened", _about(text, now)
     if lost:
         text = f"the rule {rule.code} was loosened: it no longer finds {count(lost, 'place')} that it found before"
         return "loosened", _about(text, now)

@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why a rule gave no findings: `kind` is one of those in `judging.py`; line and column from 1,
+    """Why a rule gave no findings: `kind` is one of those in `policy/judging.py`; line and column from 1,
     0 is not known, and line -1 the end."""
 
     kind: str
