@@ -172,7 +172,6 @@ _LIMITS: Mapping[str, tuple[str, str]] = {
     "depth": ("has calls or values that are nested too deeply", "let no function call itself without end"),
     "time": ("takes more than 10 seconds", "make smaller lists and numbers"),
     "late": ("could not run: the rules before it took all the time there is", "look at the other rules first"),
-    "many": ("finds more than 1000 places", "give one finding for the whole, with the number in its message"),
     "crashed": ("ended the interpreter", "look at what this line does with large or nested values"),
 }
 """What a rule did that it may not, and what to do about it."""

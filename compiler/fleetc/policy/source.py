@@ -27,7 +27,7 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST = 60
 _PAGE = re.compile(r'(?:[ \t]*(?:#[^\n]*)?\n)*("""|\'\'\')(.*?)\1', re.DOTALL)
 _DEFINED = re.compile(r"^def[ \t]+(check|change)[ \t]*\(", re.MULTILINE)
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = re.compile(r"\.\s*([a-z_]+)|\b(today)\b")
 CHECK, CHANGE = "check", "change"
 """The functions of a rule: one judges a fleet, the other a change."""
 
@@ -51,8 +51,8 @@ class Policy(NamedTuple):
 
     @property
     def words(self) -> frozenset[str]:
-        """The words of its text: a view that it does not name is not made."""
-        return frozenset(_WORD.findall(self.source.text))
+        """The attributes that its text names, and whether it says today: a view that nobody names is not made."""
+        return frozenset(word for found in _WORD.findall(self.source.text) for word in found if word)
 
 
 def page_of(text: str) -> str:

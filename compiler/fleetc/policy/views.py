@@ -19,7 +19,8 @@ from fleetc.analysis.funds import funds
 from fleetc.analysis.prices import all_prices
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet
-from fleetc.language.node import ChainSettings
+from fleetc.language.node import AiSettings, ChainSettings
+from fleetc.language.quantities import Price
 from fleetc.places.diagnostic import Path
 from fleetc.toml.edits import toml_key
 from fleetc.upstream import format_release
@@ -32,7 +33,7 @@ WHOLE = "spec"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 
-Columns = dict[str, list[Any]]
+Columns = dict[str, Any]
 
 
 def view_of(raw: Mapping[str, Any], fleet: Fleet, words: Collection[str]) -> str:
@@ -40,6 +41,8 @@ def view_of(raw: Mapping[str, Any], fleet: Fleet, words: Collection[str]) -> str
     tables = {name: raw.get(name, [] if name == "silence" else {}) for name in TABLES if {name, WHOLE} & set(words)}
     listed = {name: make(fleet) for name, make in _LISTED.items() if name in words}
     found: dict[str, Any] = {"tables": tables, "lists": listed}
+    if "counts" in words:
+        found["counts"] = {"hosts": len(fleet.hosts), "nodes": len(fleet.nodes)}
     if "in_force" in words:
         found["in_force"] = {node.name: _in_force(fleet, node) for node in fleet.nodes}
     return json.dumps(found, default=str)
@@ -59,18 +62,40 @@ def dotted(path: Path) -> str:
 
 def _columns(name: str, rows: Iterator[tuple[Any, ...]]) -> Columns:
     keys = FIELDS[name]
-    found = list(map(list, zip(*rows, strict=True)))
-    return dict(zip(keys, found or [[] for _ in keys], strict=True))
+    found = list(zip(*rows, strict=True))
+    return {key: _column(column) for key, column in zip(keys, found or [() for _ in keys], strict=True)}
+
+
+def _column(entries: tuple[Any, ...]) -> Any:
+    """A column as JSON has it: one that says the same everywhere only says so."""
+    first = entries[0] if entries else None
+    if isinstance(first, list) or len(entries) < 2 or entries.count(first) < len(entries):
+        return entries
+    return {"all": first, "count": len(entries)}
 
 
 # --- the lists ------------------------------------------------------------------------------------
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "nodes": ("name", "table", "path", "host", "region", "runtime", "release", "image", "wallet", "cli", "cli_public"),
+    "nodes": (
+        "name",
+        "table",
+        "path",
+        "host",
+        "region",
+        "runtime",
+        "release",
+        "image",
+        "runner_image",
+        "wallet",
+        "cli",
+        "cli_public",
+    ),
     "prices": ("path", "node", "table", "region", "pays", "any", "text", "wei", "pixels", "work", "to"),
     "funds": ("node", "wallet", "path", "deposit", "reserve", "cost_per_hour", "runway_hours"),
     "ports": ("path", "node", "host", "address", "port", "protocol", "purpose", "public"),
-    "market": ("path", "gateway", "kind", "offers", "within", "above", "refused", "regions"),
+    "market": ("path", "gateway", "kind", "offers", "within", "above", "refused"),
+    "suppliers": ("path", "gateway", "regions"),
 }
 """What an entry of each list has."""
 
@@ -82,43 +107,55 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _nodes(fleet: Fleet) -> Columns:
-    reach: dict[str, bool] = {}
+    listeners = _Known(lambda cli: (str(cli), not cli.is_loopback))
+    releases = _Known(format_release)
+    hosts = {name: (name, host.region or "", host.runtime) for name, host in fleet.hosts.items()}
+    image = fleet.fleet.image or ""
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for node in fleet.nodes:
-            settings = node.settings
-            host = fleet.hosts[settings.host]
-            cli = effective.cli_listener(node).value
-            if cli.host not in reach:
-                reach[cli.host] = not cli.is_loopback
+        for table, name, settings in fleet.nodes:
+            cli = listeners[settings.cli or effective.CLI_LISTENERS[table]]
+            release = releases[settings.node_release or fleet.fleet.node_release]
+            host = hosts[settings.host]
+            own = (settings.image or image) if host[2] == "docker" else ""
+            runner = settings.runner_image if isinstance(settings, AiSettings) else None
             wallet = settings.wallet if isinstance(settings, ChainSettings) else None
-            image = (settings.image or fleet.fleet.image or "") if host.runtime == "docker" else ""
-            yield (
-                *(node.name, node.table, dotted(node.path), settings.host, host.region or "", host.runtime),
-                *(format_release(effective.release_of(fleet, node).value), image, wallet, str(cli), reach[cli.host]),
-            )
+            yield (name, table, f"{table}.{name}", *host, release, own, runner, wallet, *cli)
 
     return _columns("nodes", rows())
 
 
 def _prices(fleet: Fleet) -> Columns:
     scale = Scale(fleet.rates)
-    texts: dict[Any, tuple[str, str | None, str | None]] = {None: ("any", None, None)}
+
+    def amount(price: Price | None) -> tuple[str, str | None, str | None]:
+        if price is None:
+            return "any", None, None
+        unit, worth = scale.of(price)
+        exact = Fraction(worth)
+        return (str(price), str(exact.numerator), str(exact.denominator)) if unit == WEI else (str(price), None, None)
+
+    amounts, tails = _Known(amount), _Known(dotted)
+    regions = {name: host.region or "" for name, host in fleet.hosts.items()}
 
     def rows() -> Iterator[tuple[Any, ...]]:
-        for found in all_prices(fleet):
-            price, node = found.price, found.node
-            if price not in texts:
-                assert price is not None  # noqa: S101  # that one is there
-                unit, worth = scale.of(price)
-                exact = Fraction(worth) if unit == WEI else None
-                worth_of = (None, None) if exact is None else (str(exact.numerator), str(exact.denominator))
-                texts[price] = (str(price), *worth_of)
-            region = fleet.hosts[node.settings.host].region or ""
-            place = (dotted(found.path), node.name, node.table, region)
-            yield (*place, found.pays, price is None, *texts[price], found.work, found.to)
+        for (table, name, settings), pays, price, path, work, to, _ in all_prices(fleet):
+            place = f"{path[0]}.{path[1]}.{tails[path[2:]]}"  # names of tables need no quotes
+            yield place, name, table, regions[settings.host], pays, price is None, *amounts[price], work, to
 
     return _columns("prices", rows())
+
+
+class _Known(dict[Any, Any]):
+    """Answers that are the same for many entries of a list."""
+
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = answer = self._ask(key)
+        return answer
 
 
 def _digits(number: int | None) -> str | None:
@@ -153,29 +190,33 @@ def _ports(fleet: Fleet) -> Columns:
 
 
 def _market(fleet: Fleet) -> Columns:
-    """What each gateway finds of each kind. Its regions are those of the orchestrators that it asks."""
-    if not fleet.on_chain:
-        return _columns("market", iter(()))
-    market = market_of(fleet)
+    """What each gateway finds of each kind, video and models: offers by outcome."""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in matrix(fleet).summaries:
+            yield f"gateways.{row.gateway}", row.gateway, row.kind, row.offers, row.within, row.above, row.refused
+
+    return _columns("market", rows())
+
+
+def _suppliers(fleet: Fleet) -> Columns:
+    """The regions of the orchestrators of this fleet that each gateway asks; all of them where nobody pays."""
     regions = {name: fleet.hosts[node.host].region or "" for name, node in fleet.orchestrators.items()}
+    market = market_of(fleet)
     shared: dict[str | None, list[str]] = {}
 
     def of(name: str) -> list[str]:
         listed, blocked = market.listed(name), market.blocked(name)
-        if listed is None and not blocked:
-            registry = market.searched(name)
-            if registry not in shared:
-                sellers = [seller for seller in regions if market.found_in(registry, seller)]
-                shared[registry] = _regions(regions, sellers)
-            return shared[registry]
-        return _regions(regions, (seller for seller in listed or regions if market.asks(name, seller)))
+        if listed is not None:
+            return _regions(regions, (seller for seller in listed if seller not in blocked))
+        registry = market.searched(name)
+        if blocked:
+            return _regions(regions, (seller for seller in regions if market.asks(name, seller)))
+        if registry not in shared:
+            shared[registry] = _regions(regions, (one for one in regions if market.found_in(registry, one)))
+        return shared[registry]
 
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for row in matrix(fleet).summaries:
-            path = dotted(("gateways", row.gateway))
-            yield path, row.gateway, row.kind, row.offers, row.within, row.above, row.refused, of(row.gateway)
-
-    return _columns("market", rows())
+    return _columns("suppliers", ((f"gateways.{name}", name, of(name)) for name in sorted(fleet.gateways)))
 
 
 def _regions(regions: Mapping[str, str], sellers: Iterable[str]) -> list[str]:
@@ -188,4 +229,5 @@ _LISTED: Mapping[str, Callable[[Fleet], Columns]] = {
     "funds": _funds,
     "ports": _ports,
     "market": _market,
+    "suppliers": _suppliers,
 }

@@ -10,7 +10,6 @@ nothing any more: no file, no directory, no socket.
 
 from __future__ import annotations
 
-import ast
 import json
 import mmap
 import os
@@ -19,7 +18,7 @@ import resource
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 sys.path.append(sys.argv[1])  # where the interpreter is; nothing else of it is wanted
@@ -43,6 +42,8 @@ def main() -> None:
     trace = mmap.mmap(job["trace"], _PAGE) if job["trace"] is not None else None
     memory = os.open("/proc/self/statm", os.O_RDONLY)
     prelude = _prelude(job, texts)
+    if trace is not None:
+        import_module("ast")  # which `_traced` needs, and cannot open any more
     _give_up(job["limits"], memory)
     for rule in job["rules"]:
         _say({"begin": rule["key"]})
@@ -122,7 +123,8 @@ def _prelude(job: dict[str, Any], texts: list[str]) -> sl.FileLoader:
     """The module with the views and with what rules use; frozen, so that no rule changes what the next one sees."""
     module = sl.Module()
     module["_DAY"], module["_TABLES"], module["_NUMBERS"] = _day(job["today"]), job["tables"], job["numbers"]
-    code = Path(__file__).with_name("prelude.star").read_text(encoding="utf-8")
+    with open(os.path.join(os.path.dirname(__file__), "prelude.star"), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123
+        code = file.read()  # pathlib takes as long to load as all of this
     sl.eval(module, sl.parse("fleetc", "\n".join((code, *_makers(job["fields"]))), _dialect(True)), _OURS)
     for number, text in enumerate(texts):
         module["_text"] = text
@@ -189,14 +191,15 @@ def _run(
 def _answer(found: Any, file: str) -> dict[str, Any]:
     if not isinstance(found, list):
         return _fault("answer", type(found).__name__, file)
-    if len(found) > _MOST_FINDINGS:
-        return _fault("many", str(len(found)), file)
     findings = []
-    for item in found:
+    for item in found[: _MOST_FINDINGS + 1]:
         if not isinstance(item, dict) or set(item) != {"at", "message", "help", "severity", "line"}:
             return _fault("answer", "", file)
         frames = re.findall(_FRAME.format(re.escape(file)), str(item["line"]), re.MULTILINE)
         findings.append({key: _short(item[key]) for key in item} | {"line": int(frames[-1]) if frames else 0})
+    if len(found) > _MOST_FINDINGS:
+        last = findings[-1]
+        last["message"] = f"{last['message']} (and {len(found) - _MOST_FINDINGS - 1} more like this)"
     return {"findings": findings}
 
 
@@ -240,24 +243,23 @@ def _tracer(trace: mmap.mmap) -> Callable[[int], None]:
 def _traced(text: str) -> str:
     """The text with a call before each statement that stands on lines of its own; as it is where Python reads it
     otherwise."""
+    import ast
+
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     lines = text.split("\n")
-    inside = (each for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for each in ast.walk(node))
-    starts = {node.lineno for node in inside if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)}
-    for number in sorted(starts, reverse=True):
-        line = lines[number - 1]
-        if re.match(r"\s*(elif|else)\b", line) is None and _is_first(tree, number, line):
-            lines.insert(number - 1, f"{line[: len(line) - len(line.lstrip())]}_trace({number})")
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    inside = [each for function in functions for each in ast.walk(function) if isinstance(each, ast.stmt)]
+    starts: dict[int, int] = {}
+    for node in inside:
+        starts[node.lineno] = min(node.col_offset, starts.get(node.lineno, node.col_offset))
+    for number, column in sorted(starts.items(), reverse=True):
+        before = lines[number - 1][:column]
+        if not before.strip() and not re.match(r"def\b|elif\b", lines[number - 1][column:]):
+            lines.insert(number - 1, f"{before}_trace({number})")
     return "\n".join(lines)
-
-
-def _is_first(tree: ast.Module, number: int, line: str) -> bool:
-    """Whether the first statement of a line is the first thing on it."""
-    columns = [node.col_offset for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno == number]
-    return min(columns) == len(line) - len(line.lstrip())
 
 
 if __name__ == "__main__":
