@@ -81,7 +81,7 @@ def checked(name: str) -> tuple[Checked, tuple[Source, ...], tuple[Located, ...]
 
 def log_of(name: str) -> dict[str, Any]:
     result, sources, located = checked(name)
-    log: dict[str, Any] = json.loads(as_sarif(located, sources, result.document))
+    log: dict[str, Any] = json.loads(as_sarif(located, sources, result.document, {}))
     return log
 
 
@@ -173,7 +173,7 @@ def test_place_over_several_lines_ends_where_it_ends() -> None:
     text = 'spec = 1\n[fleet]\nname = [\n  "a",\n]\n'
     source = (Source("fleet.toml", text),)
     found = check_spec(source)
-    log = json.loads(as_sarif(locate(found.diagnostics, source, found.document), source, found.document))
+    log = json.loads(as_sarif(locate(found.diagnostics, source, found.document), source, found.document, {}))
     regions = [r["locations"][0]["physicalLocation"]["region"] for r in log["runs"][0]["results"]]
     assert '[\n  "a",\n]' in [cut(text, region) for region in regions]
     printed = as_github(locate(found.diagnostics, source, found.document))
@@ -206,7 +206,7 @@ def test_fixes_as_replacements_repair_exactly_their_problem() -> None:
         assert after != FLAWED
         sources = (Source("fleet.toml", after),)
         found = check_spec(sources)
-        left = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
+        left = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document, {}))
         codes = {(r["ruleId"], r["message"]["text"]) for r in left["runs"][0]["results"]}
         assert codes == before - {(result["ruleId"], result["message"]["text"])}
 
@@ -214,7 +214,7 @@ def test_fixes_as_replacements_repair_exactly_their_problem() -> None:
 def test_fix_in_an_overlay_names_the_overlay() -> None:
     sources = (Source("fleet.toml", DEMO), Source("over lay.toml", '[hosts.studio]\nruntime = "Systemd"\n'))
     found = check_spec(sources)
-    log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
+    log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document, {}))
     (result,) = log["runs"][0]["results"]
     uris = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]]
     uris += [change["artifactLocation"]["uri"] for change in result["fixes"][0]["artifactChanges"]]
@@ -236,7 +236,7 @@ def test_fingerprints_stay_while_lines_move_and_differ_from_one_another() -> Non
     def prints(text: str) -> list[str]:
         sources = (Source("fleet.toml", text),)
         found = check_spec(sources)
-        log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document))
+        log = json.loads(as_sarif(locate(found.diagnostics, sources, found.document), sources, found.document, {}))
         return [r["partialFingerprints"]["fleetc/v1"] for r in log["runs"][0]["results"]]
 
     before = prints(FLAWED)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from fleetc.language.sharing import resolve
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Edit, EditKind, Fix
+from fleetc.policy.judging import Policies
 from fleetc.text import leaks
 from fleetc.toml.document import Document, LineMap, Source, read_document, value_at
 from fleetc.toml.edits import Sheet, TextEdit, locate
@@ -61,10 +62,10 @@ class Repaired(NamedTuple):
     repairs: tuple[tuple[str, FileRepair], ...]
 
 
-def repair(sources: Sequence[Source]) -> Repaired:
+def repair(sources: Sequence[Source], policies: Policies | None = None) -> Repaired:
     """Check and fix until no certain fix is left. A spec that cannot be read stays as it is."""
     current = tuple(sources)
-    checked = check_spec(current)
+    checked = check_spec(current, policies)
     repairs: list[tuple[str, FileRepair]] = []
     for _ in range(ROUNDS):
         codes = {d.fix: d.code for d in checked.diagnostics if d.fix is not None}
@@ -74,7 +75,7 @@ def repair(sources: Sequence[Source]) -> Repaired:
         if not applied.changes:
             break
         repairs += [(codes[change.fix], change) for change in applied.changes]
-        current, checked = applied.sources, check_spec(applied.sources)
+        current, checked = applied.sources, check_spec(applied.sources, policies)
     return Repaired(current, checked, tuple(repairs))
 
 

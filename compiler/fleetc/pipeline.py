@@ -14,6 +14,7 @@ from fleetc import rules
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
+from fleetc.policy.judging import Judged, Policies
 from fleetc.toml import comments
 from fleetc.toml.document import Document, Source
 
@@ -30,6 +31,12 @@ class Checked:
     fleet: Fleet | None
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[Source, ...] = ()
+    policies: Policies | None = None
+
+    @property
+    def texts(self) -> tuple[Source, ...]:
+        """All texts that diagnostics are about: the sources, and the rules beside them."""
+        return (*self.sources, *(self.policies.sources if self.policies else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +48,28 @@ class Compiled:
     tree: Tree | None
 
 
-def check_spec(sources: Sequence[Source]) -> Checked:
-    """Text, language and rules. Each stage sees only what the one before found sound."""
+def check_spec(sources: Sequence[Source], policies: Policies | None = None) -> Checked:
+    """Text, language and rules, those beside the spec too. Each stage sees only what the one before found sound."""
     fleet = None
     document, diagnostics = read_spec(sources)
     if document is not None and not has_errors(diagnostics):
         fleet, found = read_fleet(document)
         diagnostics += found
         if fleet is not None:
-            diagnostics += rules.check(fleet, comments.check(document.sources))
-    return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics), tuple(sources))
+            more = [*comments.check(document.sources), *(policies.check(Judged(fleet, document)) if policies else ())]
+            diagnostics += rules.check(fleet, more, policies.codes if policies else None)
+    sound = None if has_errors(diagnostics) else fleet
+    return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)
 
 
-def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Compiled:
+def compile_spec(
+    sources: Sequence[Source],
+    templates: Mapping[str, str],
+    playbooks: Mapping[str, bytes],
+    policies: Policies | None = None,
+) -> Compiled:
     """The spine: text, language, rules, lowering, formats."""
-    checked = check_spec(sources)
+    checked = check_spec(sources, policies)
     if checked.fleet is None:
         return Compiled(checked, None, None)
     from fleetc import lower  # only here: `check` needs neither

@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.bench import measure
 from tests.bench.deploy import deploy_report
 from tests.bench.observe import PARTS, observe_report
+from tests.bench.policies import policies_report
 from tests.bench.review import review_report
 
 
@@ -26,7 +27,8 @@ def main() -> int:
     compiling.add_argument("--profile", action="store_true", help="say instead where the time of one compile goes")
     checking = commands.add_parser("check", help="measure fleetc check")
     reviewing = commands.add_parser("review", help="measure fleetc diff beside a compile")
-    for measuring in (compiling, checking, reviewing):
+    ruling = commands.add_parser("policies", help="measure what rules in policy/ add to fleetc check")
+    for measuring in (compiling, checking, reviewing, ruling):
         measuring.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
         measuring.add_argument("--rounds", type=int, default=3, help="how often each is run; the best one counts")
         measuring.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured here")
@@ -71,6 +73,8 @@ def main() -> int:
             hosts=arguments.hosts,
             streams=arguments.streams,
         )
+    elif arguments.command == "policies":
+        report = policies_report(arguments.nodes, arguments.rounds)
     elif arguments.command == "review":
         report = review_report(arguments.nodes, arguments.rounds)
     elif arguments.profile:

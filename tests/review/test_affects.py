@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from fleetc.emit.tree import Artifact, Tree
 from fleetc.fixes import apply
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import fix_set
-from fleetc.review.affects import Shipped, UnknownPlaceError, affected, as_json, as_text, places
+from fleetc.review.affects import Affected, Shipped, UnknownPlaceError, affected, as_json, as_text, places
 from fleetc.review.data import Line
 from fleetc.review.lines import changed_tree_lines
 from fleetc.toml.document import Source, value_at
@@ -69,6 +70,13 @@ def there(lines: tuple[Line, ...] | list[Line]) -> set[tuple[str, int]]:
     return {(line.artifact, line.old_line) for line in lines if line.old_line}
 
 
+def nearest(tried: Sequence[Affected], value: object) -> Affected:
+    """What people would look at for a value: the answer that tried it, else the nearest number, else the first."""
+    same = [one for one in tried if one.tried == toml_value(value)]  # type: ignore[arg-type]
+    numbers = [one for one in tried if one.tried.isdigit()] if isinstance(value, int) else []
+    return min(same or numbers or tried[:1], key=lambda one: abs(int(one.tried) - int(str(value))) if numbers else 0)
+
+
 def measure(count: int, shared: bool = False) -> tuple[int, int, int]:
     """Lines named rightly, named wrongly and missed, over `count` sound edits of the example fleets.
 
@@ -93,8 +101,7 @@ def measure(count: int, shared: bool = False) -> tuple[int, int, int]:
             other = formats.emit(lower.lower(fleet), *shipped(), changed.sources)
             real = there(list(changed_tree_lines(tree, other)))
             tried = affected(compiled, sources, edit.path, SHIPPED)
-            same = [one for one in tried if one.tried == toml_value(edit.value)]
-            named = there((same or tried)[0].lines)
+            named = there(nearest(tried, edit.value).lines)
             right, wrong, missed = right + len(real & named), wrong + len(named - real), missed + len(real - named)
             made += 1
         done += made
@@ -137,12 +144,13 @@ def test_number_is_tried_where_it_reaches_most(path: str, near: int | str) -> No
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None
     (place,) = places(document, path)
-    (found,) = affected(compiled, sources, place, SHIPPED)
-    nearest = apply(sources, document, [fix_set(place, near)]).sources
-    fleet = check_spec(nearest).fleet
+    first, widest = affected(compiled, sources, place, SHIPPED)
+    near_sources = apply(sources, document, [fix_set(place, near)]).sources
+    fleet = check_spec(near_sources).fleet
     assert fleet is not None
-    near_tree = formats.emit(lower.lower(fleet), *shipped(), nearest)
-    assert len(there(found.lines)) > len(there(list(changed_tree_lines(tree, near_tree))))
+    near_tree = formats.emit(lower.lower(fleet), *shipped(), near_sources)
+    assert there(first.lines) == there(list(changed_tree_lines(tree, near_tree)))
+    assert len(there(widest.lines)) > len(there(first.lines))
 
 
 def test_value_without_a_sound_alternative_is_answered_by_origin() -> None:

@@ -24,6 +24,7 @@ from fleetc.cli import (
     init,
     merge_file,
     plan,
+    policy,
     preflight,
     rollback,
     schema,
@@ -74,6 +75,7 @@ app.command(cls=TakesFlags)(why.why)
 app.command()(affects.affects)
 app.command()(show.show)
 app.command(cls=TakesFlags)(explain.explain)
+app.command()(policy.policy)
 app.command()(diagnose.diagnose)
 app.command()(upgrade.upgrade)
 app.command()(schema.schema)

@@ -22,6 +22,9 @@ from fleetc.language.spec import read_fleet, read_spec
 from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
+from fleetc.policy.examples import EXAMPLES
+from fleetc.policy.judging import Policies
+from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
 from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source
@@ -55,7 +58,10 @@ def baseline(
         return of_recorded(against, files.read_tree(path))
     if kind == "spec":
         other = files.find_spec(path)
-        return _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+        texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
+        compiled = _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+        examples = files.read_policy_examples(other.parent / FOLDER / EXAMPLES, LIMIT_BYTES) if texts else {}
+        return replace(compiled, policies=Policies(tuple(texts), examples=examples))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
     then, notes = _settings_at(revision, settings)
     recorded = then.tree_of(base)
@@ -73,7 +79,7 @@ def baseline(
         if found is None and rolled_out:
             raise
         side = found or _of_sources(against, sources, unsound)
-    return _noted(side, notes)
+    return replace(_noted(side, notes), policies=_policies_at(revision, base))
 
 
 def like(old: Side, new: Side) -> Side:
@@ -161,6 +167,29 @@ def _sources_at(
         name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
         sources.append(decode_source(content, name))
     return sources, notes
+
+
+def _policies_at(revision: Revision, base: Path) -> Policies:
+    """The rules beside the spec as they were, with their examples."""
+    folder = base.parent / FOLDER
+    need_plain_directories(revision.checkout, (folder,))
+    rules, examples = [], {}
+    for name, content in sorted(git.files_below(revision, folder).items()):
+        place = folder / name
+        text = _text(f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}", content)
+        if text is not None and "/" not in name and name.endswith(SUFFIX):
+            rules.append(text)
+        elif text is not None and name.startswith(f"{EXAMPLES}/") and name.count("/") == 2:
+            examples[name.removeprefix(f"{EXAMPLES}/")] = text
+    return Policies(tuple(rules), examples=examples)
+
+
+def _text(name: str, content: bytes) -> Source | None:
+    """A text of the folder of rules; what is too large or no text was no rule then either."""
+    try:
+        return decode_source(content, name) if len(content) <= LIMIT_BYTES else None
+    except FilesError:
+        return None
 
 
 def _tree_at(revision: Revision, recorded: Path) -> Side | None:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument
+from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.paging import put
-from fleetc.cli.working import STDIN, load_settings, quietly, read_sources
+from fleetc.cli.working import STDIN, load_settings, quietly, read_policies, read_sources
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Checked
+    from fleetc.policy.judging import Policies
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
 
@@ -30,6 +31,7 @@ def check(
     explain_prices: Annotated[
         bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
     ] = False,
+    today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Check a spec: every problem, its line, and what to write.
@@ -44,10 +46,11 @@ def check(
         wrong_usage("--fix writes files, and - is none; name the spec")
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form, stdin=True)
+    policies = read_policies(spec, today, form)
     if fix:
-        checked, sources, more = _repaired(sources, settings, form)
+        checked, sources, more = _repaired(sources, settings, form, policies)
     else:
-        checked, more = quietly(check_spec, sources), {}
+        checked, more = quietly(check_spec, sources, policies), {}
     report(checked, sources, settings, form, always=True, more=more)
     if explain_prices:
         _explain_prices(checked)
@@ -67,13 +70,13 @@ def _explain_prices(checked: Checked) -> None:
 
 
 def _repaired(
-    sources: list[Source], settings: Settings, form: Format
+    sources: list[Source], settings: Settings, form: Format, policies: Policies | None
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
     """Fix the spec and write its files. Returns what is left to report, and what JSON says about the fixes."""
     from fleetc import fixes
     from fleetc.disk import files
 
-    found = quietly(fixes.repair, sources)
+    found = quietly(fixes.repair, sources, policies)
     try:
         files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
     except files.FilesError as failure:

@@ -18,12 +18,14 @@ from fleetc.cli.options import (
     OutputOption,
     OverlayOption,
     SpecArgument,
+    TodayOption,
 )
 from fleetc.cli.output import about_foreign, answer, files_failure, message, plain, print_blocks
 from fleetc.cli.working import (
     RECOMPILE,
     compile_or_exit,
     load_settings,
+    read_policies,
     target_of,
     tell_settings,
 )
@@ -45,6 +47,7 @@ def compile_(
     overwrite_edited: Annotated[
         bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
     ] = False,
+    today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Compile a spec into the tree of files that its hosts need."""
@@ -52,7 +55,7 @@ def compile_(
     from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
-    compiled, found = compile_or_exit(spec, settings, form)
+    compiled, found = compile_or_exit(spec, settings, form, read_policies(spec, today, form))
     assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
     tell_settings(spec, settings)

@@ -111,6 +111,18 @@ def releases(incomplete: str) -> list[str]:
     return _beginning(incomplete, map(format_release, RELEASES))
 
 
+def ready_rules(incomplete: str) -> list[str]:
+    """The rules that fleetc ships to copy."""
+    from fleetc.disk.files import FilesError, read_starter
+    from fleetc.policy.source import FOLDER, SUFFIX
+
+    try:
+        shipped = [path for path in read_starter() if path.startswith(f"{FOLDER}/") and path.endswith(SUFFIX)]
+    except FilesError:
+        return []
+    return _beginning(incomplete, (path.removeprefix(f"{FOLDER}/").removesuffix(SUFFIX) for path in shipped))
+
+
 def examples(incomplete: str) -> list[str]:
     """The fleets that fleetc ships."""
     from fleetc.disk.files import FilesError, read_examples

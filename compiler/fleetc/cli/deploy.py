@@ -33,7 +33,7 @@ from fleetc.cli.options import (
 from fleetc.cli.output import files_failure, message, plain, wrong_usage
 from fleetc.cli.planned import around, count, refusals, shard_of
 from fleetc.cli.rolling import About, failures, opened_journal, skipped, tell
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
 from fleetc.messages.forms import Format, RolloutFormat
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def deploy(
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, None, Format.text))
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))

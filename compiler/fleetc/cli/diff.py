@@ -14,15 +14,23 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.output import coloured, files_failure, message, wrong_usage
 from fleetc.cli.paging import put
-from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_limits, target_of
+from fleetc.cli.working import (
+    compile_or_exit,
+    load_settings,
+    quietly,
+    read_limits,
+    read_policies,
+    system_day,
+    target_of,
+)
 from fleetc.messages.forms import Format, written
 
 if TYPE_CHECKING:
     from fleetc.pipeline import Compiled
-    from fleetc.review.data import Review
+    from fleetc.review.data import Review, RuleNote
     from fleetc.review.limits import Breach, ImpactLimit
     from fleetc.review.sides import Side
     from fleetc.settings import Settings
@@ -49,6 +57,7 @@ def diff(
         Path | None,
         typer.Option("--limits", metavar="FILE", help="Take the limits from this file, which also names their owners."),
     ] = None,
+    today: TodayOption = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
@@ -63,11 +72,11 @@ def diff(
         wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
-    compiled, _ = compile_or_exit(spec, settings, told)
+    compiled, _ = compile_or_exit(spec, settings, told, read_policies(spec, today, told, ("check", "change")))
     try:
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)
-        found = quietly(run, asked, spec, compiled, settings)
+        found = quietly(run, asked, spec, compiled, settings, today)
         put(found.text(output is None and coloured(settings, sys.stdout)))
     except files.FilesError as failure:
         files_failure(failure, told)
@@ -103,11 +112,13 @@ class Compared(NamedTuple):
     asked: Options
     templates: Mapping[str, str]
     sources: Sequence[Source]
+    pages: Mapping[str, str] = {}
 
     @property
     def differs(self) -> bool:
         """Whether anything would change."""
-        return bool(self.review.changes or self.review.files or self.review.foreign)
+        review = self.review
+        return bool(review.changes or review.files or review.foreign or any(n.kind != "finding" for n in review.rules))
 
     def text(self, colour: bool) -> str:
         """The report for standard output; nothing if it was written to a file instead. Raises `FilesError`."""
@@ -140,7 +151,7 @@ class Compared(NamedTuple):
         return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> Compared:
+def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: str | None = None) -> Compared:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from fleetc.cli.baseline import baseline, like
     from fleetc.disk import files
@@ -152,14 +163,24 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings) -> C
     recorded = target_of(spec, settings)
     old = baseline(asked.against, spec, settings, shipped, limit)
     new = replace(of_compiled(str(spec), compiled), notes=tuple(map(str, settings.from_checkout)))
-    review = compare(old, like(old, new))
+    review = replace(compare(old, like(old, new)), rules=_rules(old, new, compiled, today))
     mine = asked.against is None or (
         Path(asked.against).exists() and recorded.exists() and recorded.samefile(asked.against)
     )
     foreign, notes = _beside(compiled, recorded, shipped, old if mine else None)
-    return Compared(
-        replace(review, foreign=foreign, notes=(*review.notes, *notes)), asked, shipped[0], _sources(compiled)
-    )
+    review = replace(review, foreign=foreign, notes=(*review.notes, *notes))
+    pages = {code: page for side in (old, new) if side.policies for code, page in side.policies.pages.items()}
+    return Compared(review, asked, shipped[0], _sources(compiled), pages)
+
+
+def _rules(old: Side, new: Side, compiled: Compiled, today: str | None) -> tuple[RuleNote, ...]:
+    """What the review says of rules beside the spec; nothing where neither side has any."""
+    if not any(side.policies is not None and side.policies.sources for side in (old, new)):
+        return ()
+    from fleetc.review.policies import rule_notes
+
+    day = new.policies.today if new.policies is not None else today or system_day()
+    return rule_notes(old, new, compiled.checked.diagnostics, day)
 
 
 def _beside(
@@ -213,7 +234,7 @@ def _report(found: Compared, colour: bool) -> str:
     review, form = found.review, found.asked.form
     if form in _FINDINGS:
         items = findings.located(review, found.breaches, found.unchecked, found.sources[0].name)
-        return written(Format(form), items, found.sources)
+        return written(Format(form), items, found.sources, pages=found.pages)
     if form == "markdown":
         return markdown.as_markdown(review)
     if form == "html":
@@ -238,5 +259,10 @@ def _lines(breach: Breach) -> Iterator[str]:
         cause = change.causes[0] if change.causes else None
         at = f" ({cause.file}:{cause.line}:{cause.column})" if cause is not None and cause.line else ""
         yield f"  {change.kind} {change.what} on {where or 'the whole fleet'}{more}{at}"
+    for note in breach.rules[:_NAMED]:
+        at = f" ({note.cause.file}:{note.cause.line}:{note.cause.column})" if note.cause and note.cause.line else ""
+        yield f"  {note.text}{at}"
+    if len(breach.rules) > _NAMED:
+        yield f"  and {len(breach.rules) - _NAMED} more"
     if len(breach.changes) > _NAMED:
         yield f"  and {len(breach.changes) - _NAMED} more changes"

@@ -13,7 +13,7 @@ import typer
 
 from fleetc.cli import completing
 from fleetc.cli.options import PROBLEMS
-from fleetc.cli.output import coloured, message, wrong_usage
+from fleetc.cli.output import coloured, message, plain, wrong_usage
 from fleetc.cli.paging import put
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def explain(
     from fleetc.messages.entries import map_page
     from fleetc.messages.finding import NotFoundError, answer
     from fleetc.messages.search import search_page
+    from fleetc.policy.source import PREFIX
 
     if sum((name is not None, text is not None, example, everything)) > 1:
         wrong_usage("write only one of NAME, --search, --example and --all")
@@ -70,10 +71,30 @@ def explain(
     if name is None:
         _print(list(map_page(sheet)))
         return
+    if name.startswith(PREFIX):
+        _print_rule(name, sheet)
+        return
     try:
         _print(answer(name, sheet))
     except NotFoundError as problem:
         wrong_usage(str(problem))
+
+
+def _print_rule(code: str, sheet: Sheet) -> None:
+    """The page of a rule beside the spec here, or of a ready one."""
+    from fleetc.cli.options import HERE, upwards
+    from fleetc.cli.policy import ready_pages
+    from fleetc.cli.working import read_policies
+    from fleetc.messages.entries import rule_page
+    from fleetc.messages.forms import Format
+    from fleetc.text.suggestions import did_you_mean
+
+    found = read_policies(upwards(HERE) or HERE, None, Format.text, ())
+    here = found.pages if found is not None else {}
+    pages = {**ready_pages(), **here}
+    if code not in pages:
+        wrong_usage(f'there is no rule "{plain(code)}" here; {did_you_mean(code, list(pages))}')
+    _print(list(rule_page(code, pages[code], code in here, sheet)))
 
 
 def _sheet() -> Sheet:

@@ -63,6 +63,23 @@ OutputOption = Annotated[
 ]
 
 
+def _day(text: str | None) -> str | None:
+    from datetime import date
+
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise typer.BadParameter("write a day such as 2026-11-27") from None
+
+
+TodayOption = Annotated[
+    str | None,
+    typer.Option("--today", metavar="DAY", callback=_day, help="Day that the rules in policy/ are told, else today."),
+]
+
+
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format of diagnostics.")]
 
 

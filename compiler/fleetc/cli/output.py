@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 def answer(compiled: Compiled, form: Format, found: Sequence[Located], **more: Any) -> None:
     """The single output document of a command: its diagnostics, and in JSON also what it did."""
-    document = compiled.checked.document
+    checked = compiled.checked
+    document, pages = checked.document, checked.policies.pages if checked.policies else {}
     assert document is not None  # noqa: S101  # it compiled
-    typer.echo(written(form, found, document.sources, document, more=more), nl=False)
+    typer.echo(written(form, found, document.sources, document, more=more, pages=pages), nl=False)
 
 
 def report(
@@ -42,10 +43,12 @@ def report(
 
     if not checked.diagnostics and not always:
         return
-    located = locate(checked.diagnostics, sources, checked.document)
+    policies = checked.policies
+    rules, pages = (policies.sources, policies.pages) if policies else ((), {})
+    located = locate(checked.diagnostics, [*sources, *rules], checked.document)
     colour = form is Format.text and coloured(settings, sys.stderr)
     stream = sys.stderr if form is Format.text else sys.stdout
-    stream.write(written(form, located, sources, checked.document, colour, more))
+    stream.write(written(form, located, sources, checked.document, colour, more, pages))
 
 
 def coloured(settings: Settings | None, stream: TextIO) -> bool:

@@ -14,7 +14,7 @@ import typer
 
 from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument
 from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, target_of, tell_settings
+from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard
     from fleetc.rollout.plan.make import Inputs
     from fleetc.text.suggestions import did_you_mean
 
-    compiled, _ = compile_or_exit(spec, settings, Format.text)
+    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, None, Format.text))
     document = compiled.checked.document
     assert document is not None and compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     known = [host.name for host in compiled.blueprint.hosts]

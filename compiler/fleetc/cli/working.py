@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
     from fleetc.pipeline import Compiled
+    from fleetc.policy.judging import Policies
     from fleetc.review.approvals import Rules
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
@@ -68,6 +69,40 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
         files_failure(failure, form)
 
 
+def read_policies(
+    spec: Path, today: str | None, form: Format, functions: tuple[str, ...] = ("check",)
+) -> Policies | None:
+    """The rules in policy/ beside a spec, with the day that they are told; None where there are none.
+
+    Says which day that is, if a rule with one of these functions asks. Exits when a rule cannot be read.
+    """
+    from fleetc.disk import files
+
+    if spec == STDIN:
+        return None
+    from fleetc.policy.judging import Policies
+    from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
+
+    found = files.find_spec(spec)
+    try:
+        texts = files.read_policies(found, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
+    except files.FilesError as failure:
+        files_failure(failure, form)
+    if not texts:
+        return None
+    policies = Policies(tuple(texts), today or system_day())
+    if policies.tells_day(functions):
+        message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")
+    return policies
+
+
+def system_day() -> str:
+    """The day here, by the system's clock."""
+    from datetime import datetime
+
+    return datetime.now().astimezone().date().isoformat()
+
+
 def read_limits(path: Path) -> Rules:
     """The limits file of the branch that a change wants to get into. Raises `FilesError`."""
     from fleetc.disk import files
@@ -82,8 +117,13 @@ def read_limits(path: Path) -> Rules:
         raise files.FilesError("limits-invalid", message, path=str(path), advice=advice, exit_code=USAGE) from None
 
 
-def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
-    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned."""
+def compile_or_exit(
+    spec: Path, settings: Settings, form: Format, policies: Policies | None = None
+) -> tuple[Compiled, list[Located]]:
+    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned.
+
+    `policies` are given where it is decided what shall run; whoever only looks, or goes back, does not ask them.
+    """
     from fleetc.disk import files
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
@@ -93,7 +133,7 @@ def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compi
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, form)
-    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks)
+    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks, policies)
     if form is Format.text or compiled.tree is None:
         report(compiled.checked, sources, settings, form, always=form is not Format.text)
     if compiled.tree is None:
@@ -101,7 +141,7 @@ def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compi
     if form is Format.text:
         return compiled, []
     checked = compiled.checked
-    return compiled, locate(checked.diagnostics, sources, checked.document)
+    return compiled, locate(checked.diagnostics, checked.texts, checked.document)
 
 
 def quietly(work: Any, *arguments: Any) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO
 
-from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_path, shown
+from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, read_path, shown
 from fleetc.emit.tree import MANIFEST
 from fleetc.toml.document import Source
 
@@ -47,6 +48,60 @@ def read_source(path: Path, display_name: str, limit_bytes: int = LIMIT_BYTES) -
     Raises `FilesError`, which names the byte and line where the encoding is wrong.
     """
     return decode_source(_read_bounded(path, display_name, limit_bytes), display_name)
+
+
+def read_policies(spec: Path, folder: str, suffix: str, most: int, limit_bytes: int) -> list[Source]:
+    """The rules in a folder beside a spec, sorted by name; none where there is no such folder.
+
+    Only regular files count, and no link leads anywhere: a checkout may be hostile. Raises `FilesError`.
+    """
+    directory = spec.parent / folder
+    try:
+        if not directory.is_dir():
+            return []
+        if directory.is_symlink():
+            raise _no_policy(directory, "is a link")
+        with os.scandir(directory) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.endswith(suffix))
+    except ValueError:  # a NUL in the path; reading the spec says so
+        return []
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ENOTDIR):
+            return []
+        raise failure(error, str(directory), "read") from error
+    if len(names) > most:
+        raise _no_policy(directory, f"has more than {most} rules")
+    return [_policy(directory / name, limit_bytes) for name in names]
+
+
+def read_policy_examples(folder: Path, limit_bytes: int) -> dict[str, Source]:
+    """The examples of rules, by NAME/FILE; none where there is no such folder. Raises `FilesError`."""
+    try:
+        paths = sorted(folder.glob("*/*.toml")) if folder.is_dir() and not folder.is_symlink() else []
+    except OSError as error:
+        raise failure(error, str(folder), "read") from error
+    return {f"{path.parent.name}/{path.name}": _policy(path, limit_bytes) for path in paths}
+
+
+def _policy(path: Path, limit_bytes: int) -> Source:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW)
+        try:
+            data = read_opened(descriptor, limit_bytes)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.EISDIR):
+            raise _no_policy(path, "is not a regular file") from error
+        if error.errno == errno.EFBIG:
+            raise _no_policy(path, f"is larger than {limit_bytes} bytes") from error
+        raise failure(error, str(path), "read") from error
+    return decode_source(data, str(path))
+
+
+def _no_policy(path: Path, what: str) -> FilesError:
+    advice = "a rule is a regular file beside the spec, such as policy/no-any-caps.star"
+    return FilesError("policy-unreadable", f"{shown(str(path))} {what}", path=str(path), advice=advice)
 
 
 def read_stream(stream: BinaryIO, display_name: str, limit_bytes: int = LIMIT_BYTES) -> Source:

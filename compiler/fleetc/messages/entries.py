@@ -16,6 +16,7 @@ from fleetc.messages.setters import flags_of_field
 from fleetc.messages.sheet import WIDTH, Sheet
 from fleetc.messages.tables import Field, Table, definition, plain_name, tables, whole_example
 from fleetc.messages.topics import Codes, code_topics
+from fleetc.text.encoders import plain_output
 from fleetc.upstream.signatures import signatures
 
 _COLUMN = 18
@@ -180,3 +181,14 @@ def code_page(code: str, sheet: Sheet) -> Iterator[str]:
     fields = [name for name, codes in codes_by_field().items() if code in codes]
     if fields:
         yield from sheet.row("Fields:", ", ".join(fields), 13)
+
+
+def rule_page(code: str, page: str, is_here: bool, sheet: Sheet) -> Iterator[str]:
+    """The page of a rule beside a spec, in its author's lines; `is_here` tells it from a ready one to copy."""
+    yield sheet.head(code)
+    yield ""
+    yield from (plain_output(line) for line in page.rstrip("\n").split("\n"))
+    yield ""
+    name = code.partition("/")[2]
+    text = f"policy/{name}.star beside the spec" if is_here else f"a ready rule; fleetc policy add {name} copies it"
+    yield from sheet.row("Rule:", text, 13)

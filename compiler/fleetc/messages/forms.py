@@ -48,8 +48,12 @@ def written(
     document: Document | None = None,
     colour: bool = False,
     more: Mapping[str, Any] | None = None,
+    pages: Mapping[str, str] | None = None,
 ) -> str:
-    """The diagnostics in a form. `colour` matters to text alone, and `more`, what else was done, to JSON alone."""
+    """The diagnostics in a form. `colour` matters to text alone, and `more`, what else was done, to JSON alone.
+
+    `pages` are those of the rules beside the spec, by code; SARIF has the pages of all codes.
+    """
     if form is Format.json:
         from fleetc.messages.json import as_json
 
@@ -57,7 +61,7 @@ def written(
     if form is Format.sarif:
         from fleetc.messages.sarif import as_sarif
 
-        return as_sarif(located, sources, document)
+        return as_sarif(located, sources, document, pages or {})
     if form is Format.github:
         from fleetc.messages.github import as_github
 

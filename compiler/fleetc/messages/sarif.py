@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleetc import fixes
@@ -27,10 +27,17 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 _FINGERPRINT = "fleetc/v1"
 
 
-def as_sarif(located: Sequence[Located], sources: Sequence[Source], document: Document | None) -> str:
-    """The log of one run; every diagnostic is a result."""
+def as_sarif(
+    located: Sequence[Located], sources: Sequence[Source], document: Document | None, more: Mapping[str, str]
+) -> str:
+    """The log of one run; every diagnostic is a result. `more` are the pages of codes that are not fleetc's own."""
     codes = sorted({item.diagnostic.code for item in located})
-    driver = {"name": "fleetc", "version": __version__, "semanticVersion": __version__, "rules": _rules(codes, located)}
+    driver = {
+        "name": "fleetc",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": _rules(codes, located, more),
+    }
     results: list[dict[str, Any]] = []
     seen: Counter[str] = Counter()
     for item, fix in zip(located, _fixes(located, sources, document), strict=True):
@@ -41,9 +48,9 @@ def as_sarif(located: Sequence[Located], sources: Sequence[Source], document: Do
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _rules(codes: Sequence[str], located: Sequence[Located]) -> list[dict[str, Any]]:
+def _rules(codes: Sequence[str], located: Sequence[Located], more: Mapping[str, str]) -> list[dict[str, Any]]:
     """A rule for each code. Its help is a document and is shown as written, so that it is not a message to encode."""
-    known = pages()
+    known = {**pages(), **more}
     levels = {item.diagnostic.code: NAMES[item.diagnostic.severity] for item in located}
     return [
         {

@@ -143,7 +143,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
         return found
     nearest = next(filter(None, tried(alternatives(value))), None)
     if nearest is not None:
-        return (_widest(nearest, tried(further(value))),)
+        return tuple(dict.fromkeys((nearest, _widest(nearest, tried(further(value))))))
     return (Affected(path, _shown(value), "", tuple(_traced(compiled, sources, path, shipped))),)
 
 

@@ -16,14 +16,16 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fleetc.review.limits import CLASSES, ImpactLimit, LimitError, parse_limits
+from fleetc.review.limits import CLASSES, RULE, ImpactLimit, LimitError, parse_limits
 from fleetc.text.suggestions import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,99})")
 _COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 COMMIT = re.compile(_COMMIT)
 """The whole id of a commit."""
-_APPROVAL = re.compile(rf"/?fleetc approve ([a-z-]+(?:[, ]+[a-z-]+)*) ({_COMMIT})")
+_APPROVAL = re.compile(rf"/?fleetc approve ([a-z0-9/-]+(?:[, ]+[a-z0-9/-]+)*) ({_COMMIT})")
+ALL_RULES = "policy"
+"""Owners of this class may approve what any rule beside the spec finds, if that one has no owners of its own."""
 
 
 class RulesError(ValueError):
@@ -31,7 +33,10 @@ class RulesError(ValueError):
 
 
 class Rules(NamedTuple):
-    """Limits, and by class of impact the account names of people who may approve more."""
+    """Limits, and by class of impact the account names of people who may approve more.
+
+    A rule beside the spec that has owners has a limit too: everything new that it finds waits for one of them.
+    """
 
     limits: tuple[ImpactLimit, ...]
     owners: Mapping[str, tuple[str, ...]]
@@ -79,11 +84,14 @@ def read_rules(text: str) -> Rules:
         parsed = parse_limits(limits) if limits.strip() else ()
     except LimitError as problem:
         raise RulesError(f"max_impact: {problem}") from None
-    return Rules(parsed, {impact: _names(impact, names) for impact, names in owners.items()})
+    named = {impact: _names(impact, names) for impact, names in owners.items()}
+    limited = {limit.impact for limit in parsed}
+    owned = [ImpactLimit(code, None) for code in named if RULE.fullmatch(code) and code not in limited]
+    return Rules((*parsed, *owned), named)
 
 
 def _names(impact: str, names: Any) -> tuple[str, ...]:
-    if impact not in CLASSES:
+    if impact not in (*CLASSES, ALL_RULES) and not RULE.fullmatch(impact):
         raise RulesError(f'owners has "{impact}", which is no class of impact; {did_you_mean(impact, CLASSES)}')
     if not isinstance(names, list) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
         raise RulesError(
@@ -95,7 +103,14 @@ def _names(impact: str, names: Any) -> tuple[str, ...]:
 def judge(rules: Rules, broken: Sequence[Broken], comments: Iterable[Said], commit: str) -> list[Verdict]:
     """Who approved each broken limit for exactly this commit."""
     approvals = [(said.author, classes) for said in comments if (classes := _approves(said, commit))]
-    return [_verdict(limit, rules.owners.get(limit.impact, ()), approvals) for limit in broken]
+    return [_verdict(limit, _owners(rules, limit.impact), approvals) for limit in broken]
+
+
+def _owners(rules: Rules, impact: str) -> tuple[str, ...]:
+    own = rules.owners.get(impact)
+    if own is None and RULE.fullmatch(impact):
+        own = rules.owners.get(ALL_RULES)
+    return own or ()
 
 
 def _approves(said: Said, commit: str) -> frozenset[str]:

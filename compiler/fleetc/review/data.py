@@ -142,6 +142,26 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class RuleNote:
+    """What a review has to say of a rule beside the spec, whose code is policy/NAME.
+
+    `kind` is what became of the rule (removed, loosened, silenced, changed, added), or finding: what it finds, be it as
+    it is now or as it was in the base. `severity` is error, warning or note. `cause` is the place, if there is one.
+    """
+
+    code: str
+    kind: str
+    severity: str
+    text: str
+    help: str = ""
+    cause: Cause | None = None
+
+
+RULE_KINDS = ("removed", "loosened", "silenced", "finding", "changed", "added")
+"""The kinds of `RuleNote`, in the order of reports."""
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """Everything that would change. `changes` are sorted gravest first; `files` by path.
 
@@ -151,7 +171,7 @@ class Review:
     words what it is compared with; `notes` what could not be compared, and why. `foreign` are paths in the directory of
     the tree that a rollout would use and that hold what the spec does not compile to: nothing of them is in the other
     parts. `files_only` says that there was no spec to compare with, so that what lines mean (prices, funds) is not
-    known.
+    known. `rules` are about the rules beside the spec, and stand before everything else.
     """
 
     fleet: str
@@ -168,3 +188,4 @@ class Review:
     cold_starts: tuple[tuple[NodeRef, str], ...] = ()
     foreign: tuple[str, ...] = ()
     live: tuple[NodeRef, ...] = ()
+    rules: tuple[RuleNote, ...] = ()

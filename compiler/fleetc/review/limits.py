@@ -6,6 +6,9 @@ In: the text of `--max-impact`, a `Review`. Out: `ImpactLimit`s, and the changes
 a price (one that comes, goes or cannot be compared counts as 100), and the sum over all changes of openings, processes
 that restart or stop, processes that take a change live, warm models that load (each once for its process), sessions and
 slots lost, or for the other classes effects.
+
+The class `policy/NAME` counts what a rule beside the spec newly finds, and whether the change removes, changes or
+silences that rule. An error that a rule finds breaks a limit without anybody setting one.
 """
 
 from __future__ import annotations
@@ -15,10 +18,12 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from fleetc.review.data import IMPACTS, Change, Review
+from fleetc.review.data import IMPACTS, Change, Review, RuleNote
 
 CLASSES = tuple(impact for impact in IMPACTS if impact != "none")
-_FORM = re.compile(r"([a-z-]+)=(none|[0-9]{1,9}(?:\.[0-9]{1,6})?(%)?)")
+RULE = re.compile(r"policy/[a-z0-9-]{1,60}")
+"""The class of what a rule beside the spec finds."""
+_FORM = re.compile(r"([a-z0-9/-]+)=(none|[0-9]{1,9}(?:\.[0-9]{1,6})?(%)?)")
 
 
 class LimitError(ValueError):
@@ -37,11 +42,12 @@ class ImpactLimit(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """A limit that is broken, by how much, and the changes that break it, the worst first."""
+    """A limit that is broken, by how much, and the changes, or notes of rules, that break it, the worst first."""
 
     limit: ImpactLimit
     amount: Decimal
     changes: tuple[Change, ...]
+    rules: tuple[RuleNote, ...] = ()
 
     def __str__(self) -> str:
         percent = "%" if self.limit.impact == "price" else ""
@@ -57,8 +63,8 @@ def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
         if match is None:
             raise LimitError(f'"{part.strip()}" is not a limit; write for example price=5%, exposure=none or restart=3')
         impact, value, percent = match.groups()
-        if impact not in CLASSES:
-            raise LimitError(f'there is no impact class "{impact}"; the classes are {", ".join(CLASSES)}')
+        if impact not in CLASSES and not RULE.fullmatch(impact):
+            raise LimitError(f'there is no impact class "{impact}"; the classes are {", ".join(CLASSES)}, policy/NAME')
         if impact in found:
             raise LimitError(f"{impact} has two limits; write one")
         if impact == "price" and value != "none" and not percent:
@@ -73,13 +79,32 @@ def parse_limits(text: str) -> tuple[ImpactLimit, ...]:
 
 def breaches(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
     """The limits that a review breaks."""
-    for limit in limits:
+    yield from _of_rules(review, limits)
+    for limit in (limit for limit in limits if limit.impact in CLASSES):
         weighed = [(amount, change) for change in review.changes for amount in _amounts(change, limit.impact)]
         total = _total(review, limit.impact, [amount for amount, _ in weighed])
         if weighed if limit.most is None else total > limit.most:
             worst = sorted(weighed, key=lambda pair: -pair[0])
             culprits = [change for amount, change in worst if amount or limit.most is None]
             yield Breach(limit, total, tuple(dict.fromkeys(culprits)))
+
+
+_COUNTED = ("removed", "loosened", "silenced", "changed", "finding")
+"""What a limit of a rule counts. That a changed text is no weaker one, nobody can prove."""
+
+
+def _of_rules(review: Review, limits: Sequence[ImpactLimit]) -> Iterator[Breach]:
+    """The limits of rules that are broken, those that somebody set and those of errors."""
+    most = {limit.impact: limit for limit in limits if limit.impact not in CLASSES}
+    notes: dict[str, list[RuleNote]] = {}
+    for note in review.rules:
+        if note.kind in _COUNTED:
+            notes.setdefault(note.code, []).append(note)
+    for code, found in notes.items():
+        limit = most.get(code, ImpactLimit(code, None))
+        errors = [note for note in found if note.severity == "error"]
+        if (code in most and (limit.most is None or len(found) > limit.most)) or errors:
+            yield Breach(limit, Decimal(len(found)), (), tuple(found if code in most else errors))
 
 
 def _amounts(change: Change, impact: str) -> list[Decimal]:

@@ -18,6 +18,7 @@ from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import has_errors
+from fleetc.policy.judging import Policies
 from fleetc.toml.document import Document, Source
 from fleetc.version import __version__
 
@@ -32,7 +33,7 @@ class Side:
     """`files` come from a directory or the compiler, `digests` from the manifest, with modes.
 
     They differ if somebody edited a file. `document` and `fleet` are None if the spec is not known; `whole` is the
-    blueprint if it already exists.
+    blueprint if it already exists. `policies` are the rules beside the spec, None if nobody knows them.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Side:
     tool: str = __version__
     notes: tuple[str, ...] = ()
     whole: Blueprint | None = None
+    policies: Policies | None = None
 
     def blueprint(self, hosts: Collection[str]) -> Blueprint | None:
         """The blueprint with only some of its hosts; unknown host names are ignored."""
@@ -73,6 +75,7 @@ def of_compiled(name: str, compiled: Compiled) -> Side:
         compiled.checked.document,
         compiled.checked.fleet,
         whole=compiled.blueprint,
+        policies=compiled.checked.policies,
     )
 
 

@@ -9,13 +9,16 @@ at anything but the fleet.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
 from fleetc.language.fleet import Fleet
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, warning
+
+_POLICY = "policy/"
+"""What codes of the rules beside a spec begin with."""
 
 
 class Rule(NamedTuple):
@@ -47,14 +50,21 @@ def subjects() -> dict[str, str]:
     return {name: import_module(f"{__name__}.{name}").__doc__ or "" for name in names}
 
 
-def check(fleet: Fleet, more: Iterable[Diagnostic] = ()) -> list[Diagnostic]:
-    """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics."""
+def check(
+    fleet: Fleet, more: Iterable[Diagnostic] = (), policies: Mapping[str, bool] | None = None
+) -> list[Diagnostic]:
+    """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics.
+
+    `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
+    asked them.
+    """
     fleet.suggestions.restart()
     found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
-    return [*_heard(fleet, found), *_silences(fleet, found)]
+    return [*heard(fleet, found), *_silences(fleet, found, policies)]
 
 
-def _heard(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+def heard(fleet: Fleet, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What the spec does not silence."""
     silenced = {(s.code, s.at) for s in fleet.silence}
     for diagnostic in found:
         if not any(key in silenced for key in _keys(diagnostic)):
@@ -85,14 +95,16 @@ def _dotted(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-def _silences(fleet: Fleet, found: list[Diagnostic]) -> Iterator[Diagnostic]:
+def _silences(fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None) -> Iterator[Diagnostic]:
     """A silence that names no rule, that tries to silence an error, or that silences nothing."""
-    codes = {rule.code for rule in rules()}
+    codes = {*(rule.code for rule in rules()), *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}
     for index, silence in enumerate(fleet.silence):
         place = Label(("silence", index, "code"))
+        if silence.code.startswith(_POLICY) and (policies is None or policies.get(silence.code) is False):
+            continue  # nobody asked that rule
         if silence.code not in codes:
             yield error(
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from fleetc.messages.pages.hosts import HOST_PAGES
 from fleetc.messages.pages.logs import LOG_PAGES
 from fleetc.messages.pages.page import Page
+from fleetc.messages.pages.policies import POLICY_PAGES
 from fleetc.messages.pages.reviews import REVIEW_PAGES
 from fleetc.messages.pages.rollouts import ROLLOUT_PAGES
 from fleetc.messages.pages.running import RUNNING_PAGES
@@ -32,6 +33,7 @@ TOPICS: dict[str, Topic] = {
     "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
     "classes": Topic("Defaults, classes, and tables that stand for many.", SHARING_PAGES),
     "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),
+    "policy": Topic("Your own rules, in policy/ beside the spec.", POLICY_PAGES),
     "rollouts": Topic("The journal, and what hosts refuse during a rollout.", ROLLOUT_PAGES),
     "hosts": Topic("What a preflight finds on hosts before anything changes.", HOST_PAGES),
     "running": Topic("What verify finds: what runs is not what was reviewed, or is not well.", RUNNING_PAGES),

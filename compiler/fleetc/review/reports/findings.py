@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.messages.locate import Located, Place
 from fleetc.places.diagnostic import Diagnostic, Label, Severity
-from fleetc.review.data import Cause, Change, Review
+from fleetc.review.data import Cause, Change, Review, RuleNote
 from fleetc.review.limits import Breach
 from fleetc.review.reports import wording
 
@@ -30,6 +30,7 @@ CODES = {
 """The code of a change, by its gravest class of impact."""
 
 LIMIT = "limit-broken"
+_WHOLE = (0, 0, 0, 0, "", "", "")
 _FOREIGN = "foreign-in-rollout"
 _VALUE = 100
 _EFFECTS = 4
@@ -42,6 +43,7 @@ def located(review: Review, broken: Sequence[Breach], unchecked: Sequence[str], 
     `unchecked` says in sentences why limits cannot be checked at all; `spec` is the file of what has no line.
     """
     found = [_change(change, spec) for change in review.changes]
+    found += [_rule(note, spec) for note in review.rules]
     found += [_breach(breach, spec) for breach in broken]
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     found += [_located(LIMIT, Severity.ERROR, reason, "", (whole,)) for reason in unchecked]
@@ -55,6 +57,13 @@ def _change(change: Change, spec: str) -> Located:
     (gravest, *_) = wording.impacts(change)
     severity = Severity.WARNING if gravest in wording.GRAVE else Severity.NOTE
     return _located(CODES[gravest], severity, _sentence(change), _meaning(change), _places(change.causes, spec))
+
+
+def _rule(note: RuleNote, spec: str) -> Located:
+    """What a review says of a rule, under the code of the rule."""
+    severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(note.severity, Severity.NOTE)
+    where = _place(note.cause, "") if note.cause is not None and note.cause.line else Place(spec, *_WHOLE)
+    return _located(note.code, severity, note.text, note.help, (where,))
 
 
 def _sentence(change: Change) -> str:
@@ -72,6 +81,7 @@ def _breach(breach: Breach, spec: str) -> Located:
     """A broken limit, at the line of its worst change; the other changes that break it are related."""
     causes = [next(_new(change.causes), None) for change in breach.changes]
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
+    places += [_place(note.cause, note.text) for note in breach.rules if note.cause is not None and note.cause.line]
     advice = "make the change smaller, or let whoever owns the limit approve it"
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))

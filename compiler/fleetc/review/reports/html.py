@@ -34,6 +34,8 @@ _ALL_LINES = 3_000
 _RESTARTS = 1_000
 _NOTES = 50
 _VALUE = 1_000
+_RULES = 200
+_RULE_TONES = {"error": "danger", "warning": "money", "note": "calm"}
 
 
 _LEGEND = picture.Legend(
@@ -107,6 +109,7 @@ class _Page:
             "fleet": wording.clip(review.fleet, NAME),
             "baseline": wording.clip(review.baseline, SENTENCE),
             "alarm": wording.clip(wording.alarm(review), SENTENCE),
+            **self._rules(),
             "verdict": self._text(verdict, SENTENCE),
             "tone": wording.gravest_tone(review),
             "critical": any(map(wording.is_critical, review.changes)),
@@ -128,6 +131,24 @@ class _Page:
 
     def _text(self, text: str, limit: int) -> str:
         return shortened(self._templates, wording.clip(text, limit))
+
+    def _rules(self) -> dict[str, object]:
+        """What became of the rules beside the spec, and what they find."""
+        notes = self._review.rules
+        rows = [
+            {
+                "kind": note.kind,
+                "tone": _RULE_TONES[note.severity],
+                "code": note.code,
+                "text": self._text(note.text, SENTENCE),
+                "help": self._text(note.help, SENTENCE),
+                "place": wording.place(note.cause) if note.cause is not None and note.cause.line else "",
+                "line": wording.clip(note.cause.text.strip(), NAME) if note.cause is not None else "",
+            }
+            for note in notes[:_RULES]
+        ]
+        more = f"and {wording.count(len(notes) - _RULES, 'more note')}" if len(notes) > _RULES else ""
+        return {"rules": rows, "rules_title": wording.rules_title(notes), "more_rules": more}
 
     # --- changes ----------------------------------------------------------------------------------
 

@@ -14,7 +14,19 @@ from functools import cache
 from typing import Any
 
 from fleetc.emit.artifacts import plain_decimal
-from fleetc.review.data import IMPACTS, WEIGHTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import (
+    IMPACTS,
+    RULE_KINDS,
+    WEIGHTS,
+    Cause,
+    Change,
+    Effect,
+    FileChange,
+    Line,
+    NodeRef,
+    Review,
+    RuleNote,
+)
 from fleetc.review.limits import Breach
 from fleetc.review.reports import wording
 
@@ -44,6 +56,7 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
             {"impact": tally.impact, "changes": tally.changes, "hosts": tally.hosts}
             for tally in wording.tallies(review)
         ],
+        "rules": [_rule(note) for note in review.rules],
         "broken": [_breach(breach, places) for breach in broken],
         "changes": [_change(change) for change in review.changes],
         "files": [_file(file) for file in review.files],
@@ -80,6 +93,17 @@ def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:
         "limit": str(breach.limit),
         "amount": plain_decimal(breach.amount),
         "changes": sorted(places[change] for change in breach.changes),
+    }
+
+
+def _rule(note: RuleNote) -> dict[str, Any]:
+    return {
+        "code": note.code,
+        "kind": note.kind,
+        "severity": note.severity,
+        "text": note.text,
+        "help": note.help,
+        "place": None if note.cause is None else _spot(note.cause),
     }
 
 
@@ -168,7 +192,8 @@ def schema() -> dict[str, Any]:
             verdict=_text("The review in one sentence."),
             gravest=_text("Its most serious effect in plain words, only what is certain."),
             impacts=_list(_IMPACTS, "How often each impact class occurs, most serious first."),
-            broken=_list(_BREACH, "The limits of --max-impact that the changes break."),
+            rules=_list(_RULE, "What becomes of the rules beside the spec, and what they newly find."),
+            broken=_list(_BREACH, "The limits of --max-impact that the changes break, and errors that rules find."),
             changes=_list(_CHANGE, "Every change once, most serious first."),
             files=_list(_FILE, "Every file of the tree that differs, by path."),
             restarts=_list(_RESTART, "The processes that restart or stop."),
@@ -266,8 +291,16 @@ _CHANGE = _object(
     effects=_list(_EFFECT, "What it means, class by class."),
     lines=_list(_LINE, "Its lines in the files of the first target."),
 )
+_RULE = _object(
+    code=_text("Code of the rule, policy/NAME."),
+    kind=_one_of(RULE_KINDS, "What became of the rule, or a finding of it."),
+    severity=_one_of(("error", "warning", "note"), "How bad it is; an error breaks a limit that nobody has to set."),
+    text=_text("One sentence."),
+    help=_text("What to write instead; may be empty."),
+    place={"anyOf": [{"type": "null"}, _SPOT], "description": "Where, in a spec or in the text of a rule."},
+)
 _BREACH = _object(
-    impact=_IMPACT,
+    impact=_text("An impact class, or policy/NAME for a rule beside the spec."),
     limit=_text("The limit as it was set, such as price=5%."),
     amount={"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$", "description": "What the changes come to."},
     changes=_list(_number("Index in changes, from 0."), "The changes that break it."),

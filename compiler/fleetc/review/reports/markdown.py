@@ -7,9 +7,9 @@ is folded away and counted. Text of a spec is code or escaped text: never markup
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
+from fleetc.review.data import IMPACTS, Cause, Change, Line, Review, RuleNote
 from fleetc.review.reports import wording
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
@@ -21,6 +21,7 @@ _FOLDS_BYTES = 59_000
 _OPEN = 20
 _OPEN_AT_LEAST = 5
 _NOTES = 5
+_RULES = 10
 _EFFECTS = 4
 _CAUSES = 2
 _SMALL = 100
@@ -94,6 +95,7 @@ def _head(review: Review) -> Iterator[str]:
     if review.foreign:
         yield f"## ERROR: {_text(wording.alarm(review), _SENTENCE)}"
         yield ""
+    yield from _rules(review.rules)
     yield f"### {markdown_text(wording.verdict(review))}"
     yield ""
     if review.changes or review.foreign:
@@ -112,6 +114,22 @@ def _head(review: Review) -> Iterator[str]:
         yield from (f"- Note: {_text(note, _NOTE)}" for note in review.notes[:_NOTES])
     if len(review.notes) > _NOTES:
         yield f"- and {wording.count(len(review.notes) - _NOTES, 'more note')}"
+    yield ""
+
+
+def _rules(notes: Sequence[RuleNote]) -> Iterator[str]:
+    """What became of the rules beside the spec, and what they find: before anything else."""
+    if not notes:
+        return
+    yield f"### Rules: {markdown_text(wording.rules_title(notes))}"
+    yield ""
+    for note in notes[:_RULES]:
+        text, at = _text(note.text, _SENTENCE), note.cause
+        place = f", {_code(wording.place(at), _NAME)}" if at is not None and at.line else ""
+        advice = f". {_text(note.help, _NOTE)}" if note.help else ""
+        yield f"- **{note.kind}** {_code(note.code, _NAME)} ({note.severity}): {text}{place}{advice}"
+    if len(notes) > _RULES:
+        yield f"- and {wording.count(len(notes) - _RULES, 'more note')}"
     yield ""
 
 

@@ -7,9 +7,9 @@ and no command for a CI runner.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fleetc.review.data import Cause, Change, Effect, Review
+from fleetc.review.data import Cause, Change, Effect, Review, RuleNote
 from fleetc.review.reports import wording
 from fleetc.text.encoders import plain_output
 
@@ -17,6 +17,7 @@ _CHANGES = 40
 _EFFECTS = 6
 _CAUSES = 3
 _NOTES = 10
+_RULES = 30
 _VALUE = 100
 _SENTENCE = 400
 
@@ -34,6 +35,7 @@ def as_text(review: Review, colour: bool = False) -> str:
     """The review as text: at most some 500 lines of bounded length, whatever changes. `colour` adds ANSI colours."""
     alarm = wording.alarm(review)
     lines = [_painted(_plain(f"ERROR: {alarm}"), "1;31", colour)] if alarm else []
+    lines += _rules(review.rules, colour)
     lines += [_plain(f"Review of {wording.clip(review.fleet, _VALUE)} against {review.baseline}")]
     lines += [_painted(wording.verdict(review), "1", colour)]
     lines += [_painted(_plain(f"{wording.gravest(review)}."), "1", colour)] if review.changes or review.foreign else []
@@ -54,6 +56,23 @@ def as_text(review: Review, colour: bool = False) -> str:
     if len(review.notes) > _NOTES:
         lines.append(f"... and {wording.count(len(review.notes) - _NOTES, 'more note')}")
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _rules(notes: Sequence[RuleNote], colour: bool) -> Iterator[str]:
+    """What became of the rules beside the spec, and what they find: before anything else."""
+    if notes:
+        yield _painted(_plain(f"Rules: {wording.rules_title(notes)}"), "1", colour)
+    for note in notes[:_RULES]:
+        style = {"error": "1;31", "warning": "1;33"}.get(note.severity, "36")
+        yield f"{_painted(note.kind, style, colour)}  " + _plain(f"{note.code}: {note.text}")
+        if note.cause is not None and note.cause.line:
+            yield from _cause(note.cause, colour)
+        if note.help:
+            yield _plain(f"    help: {note.help}")
+    if len(notes) > _RULES:
+        yield f"... and {wording.count(len(notes) - _RULES, 'more note')} of rules"
+    if notes:
+        yield ""
 
 
 def _counts(found: Counter[str]) -> str:

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from fleetc.emit.tree import SPEC_FOLDER
-from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review
+from fleetc.review.data import IMPACTS, Cause, Change, Effect, FileChange, Line, NodeRef, Review, RuleNote
 from fleetc.review.gravity import TONES, gravity, tone
 from fleetc.text.encoders import visible
 
@@ -48,6 +48,15 @@ def names(all_names: Sequence[str], shown: int = _ALIKE_NAMED) -> str:
     if len(all_names) <= shown + 1:
         return ", ".join(all_names)
     return f"{', '.join(all_names[:shown])} and {len(all_names) - shown:,} more"
+
+
+def rules_title(notes: Sequence[RuleNote]) -> str:
+    """What a review has to say of rules, in a line; its notes follow."""
+    changed = len({note.code for note in notes if note.kind in ("removed", "loosened", "silenced")})
+    found = sum(note.kind == "finding" for note in notes)
+    parts = [f"{count(changed, 'rule')} removed, loosened or silenced"] if changed else []
+    parts += [f"{count(found, 'finding')} of rules"] if found else []
+    return ", ".join(parts) or f"{count(len({note.code for note in notes}), 'rule')} new or changed"
 
 
 def impacts(change: Change) -> tuple[str, ...]:

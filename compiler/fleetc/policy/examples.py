@@ -1,0 +1,103 @@
+"""The examples beside a rule: whole specs that it must find fault with, or must not.
+
+In: the rules, and the texts of `policy/examples/NAME/*.toml`. Out: a `Trial` for each example. An example whose name
+begins with ok has no finding; one that begins with bad has at least one, and where lines of it end with `# finding`,
+exactly those. `base.toml` is what a rule about changes compares with. A first line `# today = 2026-11-27` sets the day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from fleetc.language.spec import read_fleet
+from fleetc.places.diagnostic import Diagnostic, Span
+from fleetc.policy.judging import Asked, Judged, run
+from fleetc.policy.source import CHANGE, CHECK, FOLDER, Policy
+from fleetc.toml.document import Document, Source, read_document
+
+EXAMPLES = "examples"
+"""The folder in the folder of rules."""
+_BASE = "base.toml"
+_TODAY = re.compile(r"# today = ([0-9]{4}-[0-9]{2}-[0-9]{2})\n")
+_MARKED = re.compile(r"#\s*finding\s*$")
+
+
+class Trial(NamedTuple):
+    """One example of a rule: `wrong` says what is not as it should be, with a place; empty if all is."""
+
+    rule: str
+    example: str
+    wrong: tuple[str, ...]
+
+
+def trials(rules: Mapping[str, Policy], texts: Mapping[str, Source], today: str) -> Iterator[Trial]:
+    """Try every example. `texts` are those below `policy/examples/`, by NAME/FILE; rules without one have no trial."""
+    for path, source in sorted(texts.items()):
+        name, _, file = path.partition("/")
+        if file == _BASE and name in rules:
+            continue
+        if name not in rules:
+            yield Trial(name, file, (f"there is no rule {FOLDER}/{name}.star",))
+        elif not file.startswith(("ok", "bad")):
+            yield Trial(name, file, ("the name of an example begins with ok or bad, or is base.toml",))
+        else:
+            yield Trial(name, file, tuple(_tried(rules[name], source, texts.get(f"{name}/{_BASE}"), today, file)))
+
+
+def _tried(rule: Policy, source: Source, base: Source | None, today: str, file: str) -> Iterator[str]:
+    head = _judged(source)
+    before = _judged(base) if base is not None else None
+    if isinstance(head, str) or isinstance(before, str):
+        yield head if isinstance(head, str) else str(before)
+        return
+    if CHANGE in rule.functions and before is None:
+        yield f"a rule about changes needs {FOLDER}/{EXAMPLES}/{rule.name}/{_BASE}"
+        return
+    day = _TODAY.match(source.text)
+    found = _found(rule, head, before, day[1] if day else today)
+    faults = [each for each in found if each.code != rule.code]
+    if faults:
+        yield from (each.message for each in faults)
+    elif file.startswith("ok"):
+        yield from (f"{_where(head.document, each)}: finds what is no fault: {each.message}" for each in found)
+    else:
+        yield from _unlike(head.document, source, found)
+
+
+def _judged(source: Source) -> Judged | str:
+    document, wrong = read_document([source])
+    fleet, more = read_fleet(document) if document is not None else (None, [])
+    if fleet is None or document is None:
+        return f"the example {source.name} is no spec: {[*wrong, *more][0].message}"
+    return Judged(fleet, document)
+
+
+def _found(rule: Policy, head: Judged, before: Judged | None, today: str) -> list[Diagnostic]:
+    sides = (before, head) if before is not None else (head,)
+    asked = [Asked(rule, CHECK, (len(sides) - 1,))] if CHECK in rule.functions else []
+    asked += [Asked(rule, CHANGE, (0, 1))] if CHANGE in rule.functions else []
+    return [each for said in run(asked, sides, today) for each in said]
+
+
+def _line(document: Document, found: Diagnostic) -> int:
+    place = found.primary.place
+    span = place if isinstance(place, Span) else document.nearest(place)
+    return document.position(span.source, span.start)[0]
+
+
+def _where(document: Document, found: Diagnostic) -> str:
+    return f"{document.sources[0].name}:{_line(document, found)}"
+
+
+def _unlike(document: Document, source: Source, found: list[Diagnostic]) -> Iterator[str]:
+    """How the findings differ from what the example wants."""
+    if not found:
+        yield f"{source.name}: finds nothing, but this is an example of a fault"
+    marked = {number for number, line in enumerate(source.text.split("\n"), 1) if _MARKED.search(line)}
+    lines = {_line(document, each): each for each in found}
+    if marked and found:
+        yield from (f"{source.name}:{line}: finds nothing here" for line in sorted(marked - lines.keys()))
+        extra = sorted(lines.keys() - marked)
+        yield from (f"{source.name}:{line}: finds what is not marked: {lines[line].message}" for line in extra)

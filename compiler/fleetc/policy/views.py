@@ -1,0 +1,233 @@
+"""What a rule sees of a fleet: the tables of its spec, and tables of what fleetc calculates.
+
+In: a document and its `Fleet`, and the words of the rules. Out: JSON text, which `sandbox/` gives to the rules. Only
+views are made that a rule names. Everything is exact: amounts are integers, as text of digits on the way, because JSON
+has readers that round; decimals and quantities of the spec are text as the spec has them. Secrets are references.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from fleetc.analysis.acceptance import WEI, Scale
+from fleetc.analysis.economics import market_of, matrix
+from fleetc.analysis.funds import funds
+from fleetc.analysis.prices import all_prices
+from fleetc.language import effective
+from fleetc.language.fleet import Fleet
+from fleetc.language.node import AiSettings, ChainSettings
+from fleetc.language.quantities import Price
+from fleetc.places.diagnostic import Path
+from fleetc.toml.edits import toml_key
+from fleetc.upstream import format_release
+
+TABLES = tuple(Fleet.model_fields)
+SINGLE = ("fleet", "rollout", "monitoring", "stream_api", "rates")
+"""Tables that are one thing and have no names below them."""
+WHOLE = "spec"
+"""The word for all tables at once."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
+
+Columns = dict[str, Any]
+
+
+def view_of(raw: Mapping[str, Any], fleet: Fleet, words: Collection[str]) -> str:
+    """The views of a fleet that some words name, as JSON text."""
+    tables = {name: raw.get(name, [] if name == "silence" else {}) for name in TABLES if {name, WHOLE} & set(words)}
+    listed = {name: make(fleet) for name, make in _LISTED.items() if name in words}
+    found: dict[str, Any] = {"tables": tables, "lists": listed}
+    if "counts" in words:
+        found["counts"] = {"hosts": len(fleet.hosts), "nodes": len(fleet.nodes)}
+    if "in_force" in words:
+        found["in_force"] = {node.name: _in_force(fleet, node) for node in fleet.nodes}
+    return json.dumps(found, default=str)
+
+
+def _in_force(fleet: Fleet, node: Any) -> dict[str, str]:
+    return {field: str(chosen.value) for field, chosen in effective.in_force(fleet, node).items()}
+
+
+def dotted(path: Path) -> str:
+    """A key path as the text of a place."""
+    plain = ".".join(map(str, path))
+    if plain.count(".") == len(path) - 1 and _PLAIN.fullmatch(plain):
+        return plain
+    return ".".join(toml_key(part) if isinstance(part, str) else str(part) for part in path)
+
+
+def _columns(name: str, rows: Iterator[tuple[Any, ...]]) -> Columns:
+    keys = FIELDS[name]
+    found = list(zip(*rows, strict=True))
+    return {key: _column(column) for key, column in zip(keys, found or [() for _ in keys], strict=True)}
+
+
+def _column(entries: tuple[Any, ...]) -> Any:
+    """A column as JSON has it: one that says the same everywhere only says so."""
+    first = entries[0] if entries else None
+    if isinstance(first, list) or len(entries) < 2 or entries.count(first) < len(entries):
+        return entries
+    return {"all": first, "count": len(entries)}
+
+
+# --- the lists ------------------------------------------------------------------------------------
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "nodes": (
+        "name",
+        "table",
+        "path",
+        "host",
+        "region",
+        "runtime",
+        "release",
+        "image",
+        "runner_image",
+        "wallet",
+        "cli",
+        "cli_public",
+    ),
+    "prices": ("path", "node", "table", "region", "pays", "any", "text", "wei", "pixels", "work", "to"),
+    "funds": ("node", "wallet", "path", "deposit", "reserve", "cost_per_hour", "runway_hours"),
+    "ports": ("path", "node", "host", "address", "port", "protocol", "purpose", "public"),
+    "market": ("path", "gateway", "kind", "offers", "within", "above", "refused"),
+    "suppliers": ("path", "gateway", "regions"),
+}
+"""What an entry of each list has."""
+
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "prices": ("wei", "pixels"),
+    "funds": ("deposit", "reserve", "cost_per_hour", "runway_hours"),
+}
+"""Those of them that are integers of any size."""
+
+
+def _nodes(fleet: Fleet) -> Columns:
+    listeners = _Known(lambda cli: (str(cli), not cli.is_loopback))
+    releases = _Known(format_release)
+    hosts = {name: (name, host.region or "", host.runtime) for name, host in fleet.hosts.items()}
+    image = fleet.fleet.image or ""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for table, name, settings in fleet.nodes:
+            cli = listeners[settings.cli or effective.CLI_LISTENERS[table]]
+            release = releases[settings.node_release or fleet.fleet.node_release]
+            host = hosts[settings.host]
+            own = (settings.image or image) if host[2] == "docker" else ""
+            runner = settings.runner_image if isinstance(settings, AiSettings) else None
+            wallet = settings.wallet if isinstance(settings, ChainSettings) else None
+            yield (name, table, f"{table}.{name}", *host, release, own, runner, wallet, *cli)
+
+    return _columns("nodes", rows())
+
+
+def _prices(fleet: Fleet) -> Columns:
+    scale = Scale(fleet.rates)
+
+    def amount(price: Price | None) -> tuple[str, str | None, str | None]:
+        if price is None:
+            return "any", None, None
+        unit, worth = scale.of(price)
+        exact = Fraction(worth)
+        return (str(price), str(exact.numerator), str(exact.denominator)) if unit == WEI else (str(price), None, None)
+
+    amounts, tails = _Known(amount), _Known(dotted)
+    regions = {name: host.region or "" for name, host in fleet.hosts.items()}
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for (table, name, settings), pays, price, path, work, to, _ in all_prices(fleet):
+            place = f"{path[0]}.{path[1]}.{tails[path[2:]]}"  # names of tables need no quotes
+            yield place, name, table, regions[settings.host], pays, price is None, *amounts[price], work, to
+
+    return _columns("prices", rows())
+
+
+class _Known(dict[Any, Any]):
+    """Answers that are the same for many entries of a list."""
+
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __missing__(self, key: Any) -> Any:
+        self[key] = answer = self._ask(key)
+        return answer
+
+
+def _digits(number: int | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _funds(fleet: Fleet) -> Columns:
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in funds(fleet):
+            deposit = None if row.deposit is None else row.deposit.wei
+            reserve = None if row.reserve is None else row.reserve.wei
+            cost = None if row.cost is None else -(-row.cost.numerator // row.cost.denominator)
+            runway = None if row.runway is None else row.runway.numerator // row.runway.denominator
+            amounts = map(_digits, (deposit, reserve, cost, runway))
+            yield row.node, row.wallet, dotted(("wallets", row.wallet)), *amounts
+
+    return _columns("funds", rows())
+
+
+def _ports(fleet: Fleet) -> Columns:
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for node in fleet.nodes:
+            for port in effective.bound_ports(fleet, node):
+                public = port.address not in ("127.0.0.1", "::1", "localhost")
+                place = port.origin.paths[0] if port.origin.paths else node.path
+                yield (
+                    *(dotted(place), node.name, node.settings.host, port.address, port.port, port.protocol),
+                    *(port.purpose, public),
+                )
+
+    return _columns("ports", rows())
+
+
+def _market(fleet: Fleet) -> Columns:
+    """What each gateway finds of each kind, video and models: offers by outcome."""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for row in matrix(fleet).summaries:
+            yield f"gateways.{row.gateway}", row.gateway, row.kind, row.offers, row.within, row.above, row.refused
+
+    return _columns("market", rows())
+
+
+def _suppliers(fleet: Fleet) -> Columns:
+    """The regions of the orchestrators of this fleet that each gateway asks; all of them where nobody pays."""
+    regions = {name: fleet.hosts[node.host].region or "" for name, node in fleet.orchestrators.items()}
+    market = market_of(fleet)
+    shared: dict[str | None, list[str]] = {}
+
+    def of(name: str) -> list[str]:
+        listed, blocked = market.listed(name), market.blocked(name)
+        if listed is not None:
+            return _regions(regions, (seller for seller in listed if seller not in blocked))
+        registry = market.searched(name)
+        if blocked:
+            return _regions(regions, (seller for seller in regions if market.asks(name, seller)))
+        if registry not in shared:
+            shared[registry] = _regions(regions, (one for one in regions if market.found_in(registry, one)))
+        return shared[registry]
+
+    return _columns("suppliers", ((f"gateways.{name}", name, of(name)) for name in sorted(fleet.gateways)))
+
+
+def _regions(regions: Mapping[str, str], sellers: Iterable[str]) -> list[str]:
+    return sorted({regions[seller] for seller in sellers} - {""})
+
+
+_LISTED: Mapping[str, Callable[[Fleet], Columns]] = {
+    "nodes": _nodes,
+    "prices": _prices,
+    "funds": _funds,
+    "ports": _ports,
+    "market": _market,
+    "suppliers": _suppliers,
+}
