@@ -8,7 +8,7 @@ QUICK := tests/rules tests/emit tests/test_golden.py tests/test_tidy.py tests/te
   tests/test_signers.py tests/test_live_runners.py tests/test_language_codes.py tests/test_quantities.py tests/test_references.py \
   tests/test_addresses.py tests/test_unit_errors.py tests/test_streams.py tests/test_avatar_language.py tests/test_avatar_lowering.py
 
-.PHONY: help demo demo-live quick test test-hosts test-all lint format render bench lock clean
+.PHONY: help demo demo-live quick test test-hosts test-all lint format render docs bench lock clean
 
 help: ## Show what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,11 +62,17 @@ format: $(INSTALLED) ## Let the formatter and the linter fix what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update the schema, the reference and the goldens
+render: $(INSTALLED) ## Compile every example fleet into its committed tree, and update the schema, the reference, the goldens and the stories
 	$(BIN)/fleetc schema > inventories/spec.schema.json
 	$(BIN)/fleetc schema --of review > inventories/review.schema.json
 	$(BIN)/fleetc explain --all > compiler/REFERENCE.md
-	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py
+	$(BIN)/python -m pytest -q --snapshot-update tests/test_golden.py tests/docs/test_stories.py
+
+docs: $(INSTALLED) ## Build the documentation site from README, stories, reference and help: site/html/index.html, which needs no network
+	@rm -rf site
+	@$(BIN)/python -m docs.pages site/pages
+	@$(BIN)/python -m sphinx -q -W -c compiler/docs site/pages site/html
+	@echo "The documentation: site/html/index.html"
 
 bench: $(INSTALLED) ## Measure a compile of 10,000 nodes against a plain template loop
 	$(BIN)/python -m tests.bench compile --nodes 10000
@@ -76,4 +82,4 @@ lock: ## Update requirements.lock, and from it the packages that workflows insta
 	uv pip compile pyproject.toml --extra build --constraint requirements.lock --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --output-file starter/requirements.txt
 
 clean: ## Remove what these targets created
-	rm -rf $(VENV) demo demo-live dist
+	rm -rf $(VENV) demo demo-live dist site

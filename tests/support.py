@@ -24,7 +24,7 @@ from fleetc.toml.document import Source
 
 ROOT = Path(__file__).parent.parent
 INVENTORIES = ROOT / "inventories"
-EXAMPLES = ("demo", "dual-onchain", "ai-split", "two-regions", "avatar-stage")
+EXAMPLES = tuple(sorted(path.parent.name for path in INVENTORIES.glob("*/fleet.toml")))
 
 
 @cache

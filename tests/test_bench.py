@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fleetc.language.spec import read_spec
 from fleetc.pipeline import check_spec
 from fleetc.rollout.hosts.gate import ACTIVATE, BEGIN, END, STAGE
 from fleetc.toml.document import Source
@@ -38,6 +39,17 @@ def test_plain_loop_writes_the_same_bytes(spec: Path, tmp_path: Path) -> None:
     subprocess.run(measure.peer(spec, other), check=True, capture_output=True)
     assert sum(1 for _ in measure.files_below(other)) > 200
     assert list(measure.differences(tree, other)) == []
+
+
+@pytest.mark.parametrize("nodes", [10, 130, 2000])
+def test_the_fleet_in_classes_and_counters_is_the_written_out_one(nodes: int) -> None:
+    """Equal values: so everything made of them is equal, the trees of all hosts among it."""
+    text = fleetgen.shared_text(nodes)
+    (shared, found), (plain, _) = (read_spec([Source("a", one)]) for one in (text, fleetgen.spec_text(nodes)))
+    assert found == []
+    assert shared is not None and plain is not None
+    assert shared.raw == plain.raw
+    assert text.count("\n") <= 400
 
 
 def test_generated_spec_gives_no_diagnostic_but_what_its_shared_accounts_and_dollars_bring(spec: Path) -> None:
@@ -77,7 +89,8 @@ def test_report_of_a_small_run_has_ratios_first_and_a_table(monkeypatch: pytest.
 
 def test_check_is_measured_alone() -> None:
     report = measure.check_report(20, 1)
-    assert [line.name for line in report.lines] == ["fleetc check, 20 nodes"]
+    shared = "fleetc check, 20 nodes in classes and counters / written out"
+    assert [line.name for line in report.lines] == ["fleetc check, 20 nodes", shared]
     assert 0 < report.lines[0].value < 60
 
 

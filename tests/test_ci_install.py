@@ -95,7 +95,7 @@ def test_install_scripts_install_the_fixed_commit(service: str, tmp_path: Path) 
     for name in names.split("\0")[:-1]:
         if name.startswith(("compiler/", "templates/", "playbooks/", "starter/", "inventories/")) or "/" not in name:
             (source / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, source / name)
+            shutil.copy(ROOT / name, source / name, follow_symlinks=False)
     git(source, "init", "--quiet")
     commit(source)
     fixed = git(source, "rev-parse", "HEAD").strip()

@@ -113,6 +113,37 @@ def test_compose_accepts_every_file_and_gives_the_arguments_back(example: tuple[
         assert command == [argument.text for argument in service.arguments]
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_folder_of_an_example_is_the_inventory_that_was_compiled(name: str, tmp_path: Path) -> None:
+    """With the ansible.cfg of this repository: Ansible would take every file of the folder for a list of hosts."""
+    folder = f"inventories/{name}"
+    by_folder, by_file = (
+        run(["ansible-inventory", "-i", source, "--list"], ROOT, ANSIBLE_HOME=str(tmp_path))
+        for source in (folder, f"{folder}/rendered/ansible/inventory.json")
+    )
+    assert (by_folder.returncode, by_folder.stderr) == (0, "")
+    assert json.loads(by_folder.stdout) == json.loads(by_file.stdout)
+    blueprint = compiled_example(name).blueprint
+    assert blueprint is not None
+    variables = json.loads(by_folder.stdout)["_meta"]["hostvars"]
+    assert {host: found["ansible_host"]["__ansible_unsafe"] for host, found in variables.items()} == {
+        host.name: host.address for host in blueprint.hosts
+    }
+
+
+@pytest.mark.parametrize("folder", ["inventories", "inventories/demo/rendered/hosts"])
+def test_folder_without_an_inventory_is_refused(folder: str, tmp_path: Path) -> None:
+    done = run(["ansible-inventory", "-i", folder, "--list"], ROOT, ANSIBLE_HOME=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Completely failed to parse inventory source {ROOT / folder}" in done.stderr
+
+
+def test_a_compiled_tree_has_settings_of_its_own(tmp_path: Path) -> None:
+    place = ROOT / "inventories/demo/rendered/ansible"
+    shown = run(["ansible-playbook", "--version"], place, ANSIBLE_HOME=str(tmp_path)).stdout
+    assert f"config file = {place}/ansible.cfg" in shown
+
+
 @pytest.mark.parametrize("spec", sorted((ROOT / "inventories").glob("*/fleet.toml")), ids=lambda p: p.parent.name)
 def test_schema_accepts_the_spec(spec: Path, tmp_path: Path) -> None:
     schema = ROOT / "inventories" / "spec.schema.json"
@@ -139,7 +170,7 @@ def test_schema_refuses_a_misspelt_key(tool: str, tmp_path: Path) -> None:
 
 
 def test_committed_schema_is_fresh() -> None:
-    from fleetc.language.spec import json_schema
+    from fleetc.language.editor import editor_schema
 
     committed = (ROOT / "inventories" / "spec.schema.json").read_text(encoding="utf-8")
-    assert json.loads(committed) == json.loads(json.dumps(json_schema())), "run make render"
+    assert json.loads(committed) == json.loads(json.dumps(editor_schema())), "run make render"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -32,14 +33,16 @@ class JoinedTree(SingleFileSnapshotExtension):
     _write_mode = WriteMode.TEXT
 
 
-class CommittedTree(SingleFileSnapshotExtension):
-    """The snapshot named for an example fleet is the directory with its committed tree."""
+class Committed(SingleFileSnapshotExtension):
+    """The snapshot named for an example fleet is what stands beside its spec."""
 
     _write_mode = WriteMode.TEXT
+    entry: ClassVar[str]
+    """Its name beside the spec."""
 
     @classmethod
     def get_location(cls, *, test_location: PyTestLocation, index: SnapshotIndex) -> str:
-        return str(INVENTORIES / str(index) / "rendered")
+        return str(INVENTORIES / str(index) / cls.entry)
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
@@ -48,7 +51,13 @@ class CommittedTree(SingleFileSnapshotExtension):
     def discover_snapshots(
         self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
     ) -> SnapshotCollections:
-        return SnapshotCollections()  # files that nothing makes differ in the text of the whole directory
+        return SnapshotCollections()  # nothing there is a leftover of a test
+
+
+class CommittedTree(Committed):
+    """The directory with its tree. Files that nothing makes differ in the text of the whole directory."""
+
+    entry = "rendered"
 
     def read_snapshot_data_from_location(
         self, *, snapshot_location: str, snapshot_name: str, session_id: str

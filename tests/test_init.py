@@ -18,16 +18,17 @@ import yaml
 
 from fleetc.cli.first_spec import Answers, Kind, Network, Where, first_spec, read_host
 from fleetc.formatting import formatted
-from fleetc.language.spec import json_schema
+from fleetc.language.editor import editor_schema
 from fleetc.pipeline import check_spec
 from fleetc.toml.document import Source
 from fleetc.version import __version__
+from tests.emit.programs import run
 from tests.outside_tools import program
 from tests.support import ROOT, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes", ".gitignore"]
+FIRST = ["fleet.toml", "spec.schema.json", ".gitattributes", ".gitignore", "ansible.cfg"]
 WORKFLOWS = {
     "github": [
         ".github/workflows/fleet-review.yml",
@@ -92,7 +93,7 @@ def test_new_fleet_checks_and_compiles_by_the_commands_that_are_printed(
     spec = (repository / where / "fleet.toml").read_text()
     assert spec.startswith("#:schema ./spec.schema.json\n")
     schema = json.loads((repository / where / "spec.schema.json").read_text())
-    assert schema == json.loads(json.dumps(json_schema()))
+    assert schema == json.loads(json.dumps(editor_schema()))
     generated = git(repository, "check-attr", "linguist-generated", "text", "--", f"{where}/rendered/FLEET.md")
     assert "linguist-generated: set" in generated and "text: unset" in generated
 
@@ -213,9 +214,15 @@ def test_message_about_a_file_that_exists(repository: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [(".gitattributes", "rendered/** linguist-generated -text merge=fleetc"), (".gitignore", "plan.json")],
+    [
+        (".gitattributes", "rendered/** linguist-generated -text merge=fleetc"),
+        (".gitignore", "plan.json"),
+        ("ansible.cfg", "inventory = rendered/ansible/inventory.json"),
+    ],
 )
-def test_files_for_git_that_are_there_stay_and_the_lines_are_told(name: str, line: str, repository: Path) -> None:
+def test_files_of_other_programs_that_are_there_stay_and_the_lines_are_told(
+    name: str, line: str, repository: Path
+) -> None:
     (repository / name).write_text("*.png binary\n")
     done = fleetc("init", cwd=repository)
     assert done.returncode == 0, done.stderr
@@ -285,7 +292,35 @@ def test_example_is_copied_with_its_overlays_and_compiles(name: str, repository:
     own = {path.name: path.read_text() for path in ROOT.glob(f"inventories/{name}/*.toml")}
     for file, text in own.items():
         assert (repository / file).read_text() == text.replace("#:schema ../", "#:schema ./")
+    story = (ROOT / "inventories" / name / "README.md").read_text()
+    assert (repository / "README.md").read_text() == story
+    assert {*files_of(repository)} == {*own, *FIRST, "README.md"}
     assert fleetc("compile", cwd=repository).returncode == 0
+
+
+def test_page_of_an_example_leaves_a_page_that_is_there(repository: Path) -> None:
+    (repository / "README.md").write_text("mine\n")
+    done = fleetc("init", "--example", "demo", cwd=repository)
+    assert done.returncode == 0, done.stderr
+    assert (repository / "README.md").read_text() == "mine\n"
+    assert "README.md exists and was not changed; the page of the example was not written\n" in done.stdout
+    assert "## The spec" not in done.stdout and "wrote README.md" not in done.stdout
+
+
+def test_ansible_knows_the_hosts_of_a_new_fleet_and_takes_no_folder_for_an_inventory(repository: Path) -> None:
+    def listed(*words: str) -> subprocess.CompletedProcess[str]:
+        return run(program("ansible-inventory"), *words, "--list", cwd=repository, home=repository)
+
+    fleetc("init", "--example", "dual-onchain", cwd=repository)
+    fleetc("compile", cwd=repository)
+    plain = listed()
+    assert (plain.returncode, plain.stderr) == (0, "")
+    assert plain.stdout == listed("-i", "rendered/ansible/inventory.json").stdout
+    assert set(json.loads(plain.stdout)["_meta"]["hostvars"]) == {"edge", "gpu"}
+    for folder in (".", "rendered"):
+        refused = listed("-i", folder)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"Completely failed to parse inventory source {(repository / folder).resolve()}" in refused.stderr
 
 
 def test_terminal_is_asked_and_asked_again(repository: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import fleetc
+from tests.docs.test_pages import README, blocks
 from tests.support import ROOT
-from tests.test_docs import README, blocks
 
 DEMO = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
 

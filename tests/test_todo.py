@@ -10,9 +10,8 @@ import pytest
 
 from fleetc.blueprint.tasks import HOSTS, KEYS, PEOPLE, STREAMS, Task, tasks_of
 from fleetc.text.encoders import readable_word
-from tests.support import ROOT, compile_text, compiled_example, fleetc
+from tests.support import EXAMPLES, ROOT, compile_text, compiled_example, fleetc
 
-EXAMPLES = sorted(path.parent.name for path in ROOT.glob("inventories/*/fleet.toml"))
 OF_MONEY = ("wallet", "registration")
 
 

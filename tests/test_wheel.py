@@ -29,7 +29,8 @@ def test_wheel_holds_every_template_playbook_and_first_file(wheel: Path) -> None
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"fleetc/_{path.relative_to(ROOT).as_posix()}" in inside
-    examples = {f"fleetc/_{path.relative_to(ROOT).as_posix()}" for path in ROOT.glob("inventories/*/*.toml")}
+    written = [path for kind in ("*.toml", "README.md") for path in ROOT.glob(f"inventories/*/{kind}")]
+    examples = {f"fleetc/_{path.relative_to(ROOT).as_posix()}" for path in written}
     assert examples == {name for name in inside if name.startswith("fleetc/_inventories/")}
     assert {"fleetc/upstream/node_flags.toml", "fleetc/lower/alerts.toml", "fleetc/lower/panels.toml"} <= inside
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import copy
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from fleetc.language.sharing import resolve
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Edit, EditKind, Fix
 from fleetc.text import leaks
-from fleetc.toml.document import Document, LineMap, Source, read_document
+from fleetc.toml.document import Document, LineMap, Source, read_document, value_at
 from fleetc.toml.edits import Sheet, TextEdit, locate
 from fleetc.toml.scan import Layout
 
@@ -93,7 +95,7 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
             continue
         after, _ = read_document(one.sources)
         if after is not None:
-            current, here = one.sources, after
+            current, here = one.sources, resolve(after)[0]
             changes += one.changes
     return Applied(current, tuple(changes))
 
@@ -105,7 +107,7 @@ def replacements(
     sheets = _sheets(sources)
     found: dict[Fix, tuple[TextEdit, ...]] = {}
     for fix in dict.fromkeys(fixes):
-        located = [locate(sheets, edit) for edit in fix.edits]
+        located = [locate(sheets, edit) for edit in _as_said(document, fix)]
         pieces = tuple(piece for pieces in located for piece in pieces)
         if all(located) and not all(map(partial(_idle, sheets), pieces)):
             found[fix] = pieces
@@ -132,7 +134,26 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
         return False
     written = [Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources)]
     after, _ = read_document(written)
-    return after is not None and _means(document.raw, [edit for fix in pieces for edit in fix.edits], after.raw)
+    edits = dict.fromkeys(edit for fix in pieces for edit in _as_said(document, fix))
+    return after is not None and _means(document.written, edits, after.raw)
+
+
+def _as_said(document: Document, fix: Fix) -> tuple[Edit, ...]:
+    """The edits of a fix where the sources say the values: those of a member may be in its class.
+
+    None where an edit has no such place, as the text of a member whose counter was filled in.
+    """
+    found = []
+    for edit in fix.edits:
+        inserts = edit.action is EditKind.INSERT
+        above = edit.path[:-1] if inserts else edit.path
+        at = document.said_at(above) if above else above
+        filled = edit.action is EditKind.SET and value_at(document.written, at) != value_at(document.raw, edit.path)
+        names_a_member = edit.action is not EditKind.SET and not inserts and len(edit.path) == 2 and at != edit.path
+        if (above and not at) or (filled and at != edit.path) or names_a_member:
+            return ()
+        found.append(replace(edit, path=(*at, edit.path[-1]) if inserts else at))
+    return tuple(found)
 
 
 def _sheets(sources: Sequence[Source]) -> list[Sheet]:
@@ -145,22 +166,24 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
     maps = [LineMap(source.text) for source in sources]
     chosen: list[TextEdit] = []
     taken: list[tuple[int, int, int]] = []
-    made: list[Edit] = []
+    made: dict[Edit, None] = {}
     changes: list[FileRepair] = []
     for fix in fixes:
-        located = [locate(sheets, edit) for edit in fix.edits]
+        edits = _as_said(document, fix)
+        located = [locate(sheets, edit) for edit in edits]
         found = [piece for pieces in located for piece in pieces]
-        if not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
+        said = not edits or made.keys() >= {*edits}  # members of a class share its line
+        if said or not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
             continue
         chosen += found
-        made += fix.edits
+        made |= dict.fromkeys(edits)
         for piece in found:
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
     written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
     after, _ = read_document(written)
-    return Applied(written, tuple(changes)) if after is not None and _means(document.raw, made, after.raw) else None
+    return Applied(written, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
 
 
 def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, ON, in_the_language
 from fleetc.language.spec import json_schema
 from fleetc.places.diagnostic import Diagnostic, Path
 from fleetc.toml.canonical import canonical
@@ -53,11 +54,12 @@ def _keys(table: tuple[str, ...]) -> Mapping[str, int]:
     """The keys of a table that have a place of their own, by their rank."""
     schema: Mapping[str, Any] = json_schema()
     if not table:
-        return {name: rank for rank, name in enumerate(dict.fromkeys(("spec", REMOVE, *schema["properties"])))}
-    for part in table:
-        schema = _inside(schema, part)
+        first = ("spec", REMOVE, "fleet", "rates", DEFAULTS, CLASSES)
+        return {name: rank for rank, name in enumerate(dict.fromkeys((*first, *schema["properties"])))}
+    for part in in_the_language(table):
+        schema = _inside(schema, str(part))
     needed = dict.fromkeys(name for option in _options(schema) for name in option.get("required", ()))
-    return {name: rank for rank, name in enumerate(needed)}
+    return {name: rank for rank, name in enumerate((ON, LIKE, *needed))}
 
 
 def _inside(schema: Mapping[str, Any], part: str) -> Mapping[str, Any]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from fleetc import rules
 from fleetc.language.fleet import Fleet
-from fleetc.language.spec import read_fleet
+from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
 from fleetc.toml import comments
-from fleetc.toml.document import Document, Source, read_document
+from fleetc.toml.document import Document, Source
 
 if TYPE_CHECKING:
     from fleetc.blueprint.blueprint import Blueprint  # `check` makes neither
@@ -44,7 +44,7 @@ class Compiled:
 def check_spec(sources: Sequence[Source]) -> Checked:
     """Text, language and rules. Each stage sees only what the one before found sound."""
     fleet = None
-    document, diagnostics = read_document(sources)
+    document, diagnostics = read_spec(sources)
     if document is not None and not has_errors(diagnostics):
         fleet, found = read_fleet(document)
         diagnostics += found

@@ -44,13 +44,18 @@ def main() -> int:
     generating = commands.add_parser("generate", help="write the spec that is measured")
     generating.add_argument("file", type=Path)
     generating.add_argument("--nodes", type=int, default=10_000, help="size of the fleet, a multiple of 10")
+    generating.add_argument("--shared", action="store_true", help="in classes and counters")
     staging = commands.add_parser("stages", help="profile one compile, in this process")
     staging.add_argument("spec", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "generate":
-        from tests.bench.fleetgen import spec_text  # not in the process that measures: it needs much memory
+        from tests.bench.fleetgen import (
+            shared_text,
+            spec_text,
+        )  # not in the process that measures: it needs much memory
 
-        arguments.file.write_text(spec_text(arguments.nodes), encoding="utf-8")
+        text = shared_text if arguments.shared else spec_text
+        arguments.file.write_text(text(arguments.nodes), encoding="utf-8")
         return 0
     if arguments.command == "stages":
         return _stages(arguments.spec)

@@ -10,6 +10,9 @@ sites share three wallets, so there is one for every hundred nodes.
 from __future__ import annotations
 
 import hashlib
+import itertools
+import re
+import tomllib
 from typing import Any
 
 import tomli_w
@@ -180,3 +183,48 @@ def _add_ai(orchestrators: Table, site: int) -> None:
             "models": [{"use": name, "warm": True, "capacity": 1} for name in models],
             "environment": {"GOMEMLIMIT": "12GiB"},
         }
+
+
+# ------------------------------------------------------------------------------------------ the same, said once
+
+
+def shared_text(nodes: int) -> str:
+    """The spec of the same fleet in classes and counters: one table for all nodes or hosts of a kind.
+
+    Raises ValueError as `spec_text` does.
+    """
+    written = tomllib.loads(spec_text(nodes))
+    spec: Table = {key: written[key] for key in ("spec", "fleet", "models", "rollout")}
+    for table in ("hosts", "wallets", "gateways", "orchestrators", "transcoders"):
+        kinds: dict[str, list[str]] = {}
+        for name in written[table]:
+            kind, _, number = name.rpartition("-")
+            kinds.setdefault(kind, []).append(number)
+        spec[table] = {
+            f"{kind}-{{{numbers[0]}..{numbers[-1]}}}": _joined(
+                [written[table][f"{kind}-{n}"] for n in numbers], numbers
+            )
+            for kind, numbers in kinds.items()
+        }
+    return tomli_w.dumps(spec)
+
+
+def _joined(tables: list[Table], numbers: list[str]) -> Table:
+    """Tables as one: the number of a member becomes {}, and values that still differ a list by position."""
+    members = [_counted(table, number) for table, number in zip(tables, numbers, strict=True)]
+    return {key: _listed([member[key] for member in members]) for key in members[0]}
+
+
+def _listed(values: list[Any]) -> Any:
+    if all(value == values[0] for value in values):
+        return values[0]
+    return f"{{{','.join(f'{value}*{len([*same])}' for value, same in itertools.groupby(values))}}}"
+
+
+def _counted(value: Any, number: str) -> Any:
+    """A value with its number as {}."""
+    if isinstance(value, str):
+        return re.sub(rf"(?<![0-9]){number}(?![0-9])", "{}", value)
+    if isinstance(value, dict):
+        return {_counted(key, number): _counted(inner, number) for key, inner in value.items()}
+    return [_counted(inner, number) for inner in value] if isinstance(value, list) else value

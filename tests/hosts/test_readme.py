@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.test_pages import README, blocks
 from tests.farm import STANDIN_IMAGE, Farm
 from tests.hosts.test_deploy import ACCOUNTS, CANARY, Rollout
 from tests.keystores import key_file
-from tests.test_docs import README, blocks
 
 pytestmark = pytest.mark.usefixtures("processes")
 

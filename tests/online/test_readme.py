@@ -6,9 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
+from tests.docs.test_pages import blocks
 from tests.online.support import TOKEN, Api
 from tests.support import ROOT, fleetc
-from tests.test_docs import blocks
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CODES = [1, 0, 0]

@@ -288,6 +288,20 @@ def test_what_comes_of_prices_changes_with_reserve_gas_price_and_tickets() -> No
     assert any(text.startswith(f"{told}: max_face_value is too low for a ticket") for text in text_of(refused, "price"))
 
 
+def test_price_of_another_model_under_the_same_name_is_another_price() -> None:
+    """Nobody in the fleet buys, so no purchase tells it."""
+    home = example("home-gpu")
+    found = review(home, home.replace('pipeline = "text-to-image"', 'pipeline = "image-to-image"'))
+    prices = [effect for change in found.changes for effect in change.effects if effect.impact == "price"]
+    assert [(effect.text, effect.amount) for effect in prices] == [
+        (
+            "asks for realvis 4768371 wei / pixel, for image-to-image SG161222/RealVisXL_V4.0_Lightning, "
+            "instead of 4768371 wei / pixel, for text-to-image SG161222/RealVisXL_V4.0_Lightning",
+            Decimal(100),
+        )
+    ]
+
+
 def test_purchase_from_funds_that_nobody_knows_is_not_said_to_end() -> None:
     """A signer elsewhere pays for live AI, from funds and up to caps that this spec does not have."""
     old = DUAL

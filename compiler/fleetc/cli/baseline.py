@@ -18,13 +18,13 @@ from fleetc.disk.manifest import FilesError, manifest_artifact, parse_manifest, 
 from fleetc.disk.reading import decode_source
 from fleetc.emit import formats
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
-from fleetc.language.spec import read_fleet
+from fleetc.language.spec import read_fleet, read_spec
 from fleetc.messages.locate import locate
 from fleetc.pipeline import Checked, Compiled, compile_spec
 from fleetc.places.diagnostic import has_errors
 from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
-from fleetc.toml.document import Source, read_document
+from fleetc.toml.document import Source
 
 
 def baseline(
@@ -193,7 +193,7 @@ def unchecked(
     name: str, sources: Sequence[Source], shipped: tuple[Mapping[str, str], Mapping[str, bytes]], unsound: FilesError
 ) -> Side | None:
     """A spec compiled despite its errors, as an older fleetc may have done; None if that fails."""
-    document, found = read_document(sources)
+    document, found = read_spec(sources)
     fleet, more = read_fleet(document) if document is not None and not has_errors(found) else (None, [])
     if fleet is None or has_errors(more):
         return None

@@ -86,7 +86,7 @@ def init(
     """
     from fleetc.cli import starter
     from fleetc.disk import files
-    from fleetc.language.spec import json_schema
+    from fleetc.language.editor import editor_schema
     from fleetc.text.encoders import plain_output
 
     if install_from is not None and ci is None:
@@ -97,10 +97,10 @@ def init(
         given = (run, where, network, host)
         if ci is None or not os.path.lexists(spec):
             specs = _specs(spec, given, example)
-            here = starter.first_files(specs, shipped, json.dumps(json_schema(), indent=2) + "\n")
+            here = starter.first_files(specs, shipped, json.dumps(editor_schema(), indent=2) + "\n")
         elif example is not None or any(one is not None for one in given):
             wrong_usage(f"{spec} exists, so only workflows are written; --ci is the only option about them")
-        there = [name for name in (starter.ATTRIBUTES, starter.IGNORED) if os.path.lexists(directory / name)]
+        there = [name for name in starter.SHARED if os.path.lexists(directory / name)]
         kept = {name: here.pop(name) for name in there if name in here}
         texts = {directory / name: text for name, text in here.items()}
         top = files.repository_top(directory)
@@ -118,8 +118,9 @@ def init(
     for path in texts:
         typer.echo(plain_output(f"wrote {path}"))
     for name, text in kept.items():
-        typer.echo(plain_output(f"{directory / name} exists and was not changed; add these lines if missing:"))
-        typer.echo("".join(f"    {line}\n" for line in text.splitlines()), nl=False)
+        first, *lines = starter.not_written(name, text)
+        typer.echo(plain_output(f"{directory / name} {first}"))
+        typer.echo("".join(f"{line}\n" for line in lines), nl=False)
     typer.echo("next:")
     for line in starter.next_commands(str(directory), list(map(str, texts))):
         typer.echo(plain_output(f"    {line}"))
@@ -128,7 +129,7 @@ def init(
 def _specs(
     spec: Path, given: tuple[Kind | None, Where | None, Network | None, list[str] | None], example: str | None
 ) -> Mapping[str, str]:
-    """The spec, and the overlays of an example, by name; exits where the answers make no sound spec."""
+    """The spec, and an example's overlays and story, by name; exits where the answers make no sound spec."""
     from fleetc.cli.first_spec import Answers, first_spec, read_host
     from fleetc.cli.starter import example_files
     from fleetc.disk import files

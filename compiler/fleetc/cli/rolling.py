@@ -91,14 +91,14 @@ def tell_findings(
     findings: Sequence[Finding], spec: Path, settings: Settings, blueprint: Blueprint, form: Format
 ) -> bool:
     """Print findings as diagnostics of the spec; whether one of them is an error."""
+    from fleetc.language.spec import read_spec
     from fleetc.pipeline import Checked
     from fleetc.places.diagnostic import has_errors
     from fleetc.rollout.findings import diagnostics_of
-    from fleetc.toml.document import read_document
 
     sources = read_sources(spec, settings, form)
     diagnostics = tuple(diagnostics_of(findings, blueprint))
-    report(Checked(read_document(sources)[0], None, diagnostics), sources, settings, form, always=True)
+    report(Checked(read_spec(sources)[0], None, diagnostics), sources, settings, form, always=True)
     return has_errors(diagnostics)
 
 

@@ -39,6 +39,6 @@ def schema(
     elif of is SchemaOf.review:
         from fleetc.review.reports.json import schema as found
     else:
-        from fleetc.language.spec import json_schema as found
+        from fleetc.language.editor import editor_schema as found
 
     put(json.dumps(found(), indent=2) + "\n")

@@ -13,8 +13,9 @@ from enum import StrEnum
 from fleetc.text.encoders import readable_word, yaml_string
 from fleetc.version import __version__
 
-ATTRIBUTES, IGNORED = ".gitattributes", ".gitignore"
-"""The files that a repository may already have: they are then not changed, and their lines are printed instead."""
+ATTRIBUTES, IGNORED, ANSIBLE, STORY = ".gitattributes", ".gitignore", "ansible.cfg", "README.md"
+SHARED = (ATTRIBUTES, IGNORED, ANSIBLE, STORY)
+"""The files that a repository may already have: they are then not changed, and people are told what is missing."""
 
 
 class CiService(StrEnum):
@@ -77,14 +78,21 @@ def unfit_secret(name: str) -> str:
 
 def first_files(specs: Mapping[str, str], shipped: Mapping[str, str], schema: str) -> dict[str, str]:
     """A spec with its overlays and what belongs beside it, by path in its directory; `schema` is that of specs."""
-    companions = {"spec.schema.json": schema, ATTRIBUTES: shipped["gitattributes"], IGNORED: shipped["gitignore"]}
-    return {**specs, **companions}
+    own = {ATTRIBUTES: shipped["gitattributes"], IGNORED: shipped["gitignore"], ANSIBLE: shipped["ansible.cfg"]}
+    return {**specs, "spec.schema.json": schema, **own}
 
 
 def example_files(shipped: Mapping[str, str], name: str) -> dict[str, str]:
-    """The specs of a shipped example by their names, which then find the schema beside them; empty if there is none."""
+    """A shipped example's story and specs, which then find the schema beside them, by name; empty if there is none."""
     found = {path.removeprefix(f"{name}/"): text for path, text in shipped.items() if path.startswith(f"{name}/")}
     return {path: text.replace("#:schema ../", "#:schema ./", 1) for path, text in found.items()}
+
+
+def not_written(name: str, text: str) -> list[str]:
+    """What people are told about a file of `SHARED` that is there already, behind its path."""
+    if name == STORY:
+        return ["exists and was not changed; the page of the example was not written"]
+    return ["exists and was not changed; add these lines if missing:", *(f"    {line}" for line in text.splitlines())]
 
 
 def workflows(

@@ -103,14 +103,14 @@ def _question(sources: list[Source], settings: Settings, form: Format) -> Any:
     """What `why` uses: the plan of a sound spec, without its rules, which do not change it."""
     from fleetc import lower
     from fleetc.disk import files
-    from fleetc.language.spec import read_fleet
+    from fleetc.language.spec import read_fleet, read_spec
     from fleetc.pipeline import Checked
+    from fleetc.places.diagnostic import has_errors
     from fleetc.review.why import Question
-    from fleetc.toml.document import read_document
 
-    document, found = read_document(sources)
+    document, found = read_spec(sources)
     fleet = None
-    if document is not None:
+    if document is not None and not has_errors(found):
         fleet, problems = read_fleet(document)
         found = [*found, *problems]
     if document is None or fleet is None:

@@ -9,7 +9,7 @@ import errno
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -21,6 +21,9 @@ from fleetc.toml.document import Source
 
 SPEC_NAME = "fleet.toml"
 """The spec that a directory implies."""
+
+STORY_NAME = "README.md"
+"""The page beside the spec of an example fleet."""
 
 _OTHER_ENCODINGS = [  # the longer mark first: UTF-32's begins with UTF-16's
     (b"\xff\xfe\x00\x00", "UTF-32", "spec-utf-32"),
@@ -237,18 +240,20 @@ def read_starter() -> dict[str, str]:
 
 
 def read_examples() -> dict[str, str]:
-    """The specs and overlays of the shipped fleets, by EXAMPLE/FILE."""
-    found = _shipped("inventories", resources.files("fleetc"))
-    return {path: text.decode("utf-8") for path, text in found.items() if re.fullmatch(r"[^/]+/[^/]+\.toml", path)}
+    """The specs, overlays and stories of the shipped fleets, by EXAMPLE/FILE, without what they compile to."""
+    found = _shipped("inventories", resources.files("fleetc"), _example_files)
+    return {path: text.decode("utf-8") for path, text in found.items()}
 
 
-def _shipped(kind: str, package: Traversable) -> dict[str, bytes]:
+def _shipped(
+    kind: str, package: Traversable, below: Callable[[Traversable, str], Iterator[tuple[str, bytes]]] | None = None
+) -> dict[str, bytes]:
     """Files of `_KIND` inside the package or, in a checkout, of `KIND` beside its source root."""
     root = package / f"_{kind}"
     if not root.is_dir() and isinstance(package, Path) and (package.parent.parent / "pyproject.toml").is_file():
         root = package.parent.parent / kind
     try:
-        found = dict(sorted(_files_below(root, "")))
+        found = dict(sorted((below or _files_below)(root, "")))
     except OSError as error:
         raise _broken(kind) from error
     if not found:
@@ -265,6 +270,14 @@ def _files_below(directory: Traversable, prefix: str) -> Iterator[tuple[str, byt
             yield from _files_below(entry, f"{prefix}{entry.name}/")
         else:
             yield prefix + entry.name, entry.read_bytes()
+
+
+def _example_files(directory: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Path and content of what people write for each example fleet: its specs and its story."""
+    for example in directory.iterdir():
+        for entry in example.iterdir() if example.is_dir() else ():
+            if entry.name.endswith(".toml") or entry.name == STORY_NAME:
+                yield f"{prefix}{example.name}/{entry.name}", entry.read_bytes()
 
 
 def _broken(kind: str) -> FilesError:

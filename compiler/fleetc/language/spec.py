@@ -1,11 +1,12 @@
 """The language as a whole: a document becomes a typed fleet, and the JSON Schema of a spec.
 
-In: a `Document`. Out: a `Fleet` and diagnostics (`read_fleet`). A fleet that comes out has sound values and references
-that lead somewhere, so rules and lowering need no defensive code.
+In: sources. Out: a `Document` (`read_spec`), a `Fleet` and diagnostics (`read_fleet`). A fleet that comes out has sound
+values and references that lead somewhere, so rules and lowering need no defensive code.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,10 +15,20 @@ from pydantic import ValidationError
 from fleetc.language.fleet import NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
+from fleetc.language.sharing import resolve
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
-from fleetc.toml.document import Document
+from fleetc.toml.document import Document, Source, read_document
 
 NODE_LIMIT = 100_000
+
+
+def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
+    """Read sources into one document, with all that they say once written out. No document where no source is TOML."""
+    document, diagnostics = read_document(sources)
+    if document is None:
+        return None, diagnostics
+    resolved, found = resolve(document)
+    return resolved, diagnostics + found
 
 
 def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.language.sharing import CLASSES, DEFAULTS
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.messages.related import codes_by_field
@@ -35,6 +36,8 @@ def map_page(sheet: Sheet) -> Iterator[str]:
     for field in tables()[0].fields:
         sentence = definition(field.target)["description"] if field.target else field.sentence
         yield from sheet.row(field.name, _in_short(sentence, sheet), _COLUMN)
+    yield from sheet.row(DEFAULTS, "Values for all tables of one kind.", _COLUMN)
+    yield from sheet.row(CLASSES, "Values for the tables that are like a class; also like, on, and counters.", _COLUMN)
     yield ""
     yield sheet.head(f"Codes by topic (fleetc explain {CODES}.money lists those of money)")
     topics = ", ".join(f"{name}~({len(topic.codes)})" for name, topic in code_topics().items())

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fleetc.language.editor import WORDS
+from fleetc.language.sharing import CLASSES, DEFAULTS, in_the_language
 from fleetc.messages.entries import CODES, code_page, codes_page, field_page, table_page, topic_page
 from fleetc.messages.explain import pages
 from fleetc.messages.setters import Setter, UnknownSetterError, setter_of
+from fleetc.messages.sharing import sharing_page
 from fleetc.messages.sheet import Sheet
 from fleetc.messages.tables import NAME, Field, field_of_node, find, is_entry, names, plain_name, table_called
 from fleetc.messages.topics import code_topics
@@ -35,6 +38,11 @@ def answer(word: str, sheet: Sheet) -> list[str]:
 
 def _page(word: str, sheet: Sheet) -> Iterator[str] | None:
     """The first page that there is: a code, a field, a topic, a field by its last name, what sets a flag."""
+    if word in WORDS:
+        return sharing_page(sheet)
+    parts = parse_key(word) or ()
+    if parts[:1] in ((CLASSES,), (DEFAULTS,)):
+        word = ".".join(map(str, filter(None, in_the_language(parts)))) or word
     topics = code_topics()
     if word in pages():
         return code_page(word, sheet)

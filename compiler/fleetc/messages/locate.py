@@ -12,12 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span
 from fleetc.text import leaks
 from fleetc.toml.document import Document, LineMap, Source
 
 NAMES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 """The word for each severity; SARIF has the same three."""
+
+_NAMED = 3
+"""How many members of a table for many are named in a message."""
 
 _WORDS_LIMIT = 2000
 _PIECE = 12
@@ -108,6 +111,8 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
     atlas = _Atlas(sources, document)
     order = {source.name: index for index, source in enumerate(sources)}
     found: dict[Any, Located] = {}
+    if document is not None and document.layers:
+        diagnostics = _by_line(diagnostics, document)
     for diagnostic in diagnostics:
         primary = atlas.place(diagnostic.primary)
         rank = order.get(primary.file, len(order))
@@ -119,9 +124,58 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Sequence[Source], documen
             diagnostic.code,
             diagnostic.message,
         )
-        found.setdefault(key, Located(key, diagnostic, primary, tuple(map(atlas.place, diagnostic.related))))
+        related = tuple(map(atlas.place, diagnostic.related))
+        if document is not None and document.layers:
+            primary, *related_once = _once([primary, *related])
+            related = tuple(related_once)
+        found.setdefault(key, Located(key, diagnostic, primary, related))
     hidden = [_hide(found[key], atlas.secret_lines) for key in sorted(found)]
     return [_bounded(_masked(item)) for item in _withhold(hidden, atlas.secrets)]
+
+
+def _by_line(diagnostics: Iterable[Diagnostic], document: Document) -> list[Diagnostic]:
+    """One diagnostic for all members of a class that share a fault in its line, or of a table that stands for many."""
+    groups: dict[Any, list[Diagnostic]] = {}
+    for place, one in enumerate(diagnostics):
+        at = _shared(one.primary.place, document)
+        groups.setdefault((at, one.code, one.severity) if at else place, []).append(one)
+    return [_of_members(group, document) for group in groups.values()]
+
+
+def _shared(place: Path | Span, document: Document) -> Path:
+    """Where a value is said that a table takes from another; () for a place of its own."""
+    if isinstance(place, Span) or place[:2] not in document.layers:
+        return ()
+    at = document.said_at(place)
+    return () if at[:2] == place[:2] else at
+
+
+def _of_members(group: list[Diagnostic], document: Document) -> Diagnostic:
+    """The first of some diagnostics at one line, with the members that it is about."""
+    first = group[0]
+    if not _shared(first.primary.place, document):
+        return first
+    members = list(dict.fromkeys(one.primary.place[:2] for one in group if not isinstance(one.primary.place, Span)))
+    return replace(first, related=(*first.related, members_label(members, document)))
+
+
+def members_label(members: Sequence[Path], document: Document) -> Label:
+    """The table of the first of some members, with their names."""
+    names = [str(path[1]) for path in members]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    note = f"in {len(names)} members: {', '.join(names[:_NAMED])}{more}" if names[1:] else f"in {names[0]}"
+    return Label(document.layers[members[0]][0], note, on_key=True)
+
+
+def _once(places: Sequence[Place]) -> list[Place]:
+    """The places in their order; notes about one place stand together there."""
+    found: dict[tuple[str, int, int], Place] = {}
+    for place in places:
+        at = (place.file, place.line, place.column)
+        before = found.get(at) if place.line else None
+        notes = ", ".join(dict.fromkeys(note for note in (before.note, place.note) if note)) if before else ""
+        found[(*at[:2], at[2] if place.line else -len(found) - 1)] = before._replace(note=notes) if before else place
+    return list(found.values())
 
 
 def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:

@@ -23,30 +23,42 @@ _SUMMARY = (
     "CHEAPEST IT BUYS",
     "MOST EXPENSIVE IT BUYS",
 )
+_NOBODY = "no gateway of this fleet buys from an orchestrator of this fleet at a price"
 _FUNDS = ("NODE", "WALLET", "DEPOSIT", "RESERVE", "EXPECTED LOAD", "COST PER HOUR", "DEPOSIT LASTS")
 
 
 def as_text(market: MarketTables) -> str:
     """The tables, and what they assume."""
-    if not market.rows and not market.summaries and not market.funds:
-        return "no gateway of this fleet buys from an orchestrator of this fleet at a price\n"
-    lines = [f"1 {currency} = {worth}, according to the spec" for currency, worth in market.rates]
-    if market.whole:
-        lines += _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
-    else:
-        lines += _table(
-            _SUMMARY, ([*s[:2], *map(str, s[2:7]), *(text or "none" for text in s[7:])] for s in market.summaries)
-        )
-    if market.assumed:
-        gas, origin, pool = market.assumed
-        source = "gas_price in [fleet]" if origin.kind == "given" else "assumed: [fleet] has no gas_price"
-        lines += ["", f"Orchestrators add the cost of redeeming a ticket to their price: at {gas} ({source})"]
-        lines += [f"and with {pool} orchestrators that share each reserve (assumed)."]
+    bought = market.rows or market.summaries
+    rates = market.rates if bought or market.funds else ()
+    lines = [f"1 {currency} = {worth}, according to the spec" for currency, worth in rates]
+    lines += [*_pairs(market), *_assumptions(market)] if bought else [_NOBODY]
     if market.funds:
         stated = ("", "", "none", "none", "not stated", "unknown", "unknown")
         rows = ([text or other for text, other in zip(row, stated, strict=True)] for row in market.funds)
         lines += ["", *_table(_FUNDS, rows)]
     return "\n".join(lines) + "\n"
+
+
+def _pairs(market: MarketTables) -> list[str]:
+    """A row for each gateway, work and orchestrator, or sums over orchestrators in a large fleet."""
+    if market.whole:
+        return _table(_PAIRS, (row[: len(_PAIRS)] for row in market.rows))
+    sums = ([*s[:2], *map(str, s[2:7]), *(text or "none" for text in s[7:])] for s in market.summaries)
+    return _table(_SUMMARY, sums)
+
+
+def _assumptions(market: MarketTables) -> list[str]:
+    """What the offers in the table are computed from."""
+    if not market.assumed:
+        return []
+    gas, origin, pool = market.assumed
+    source = "gas_price in [fleet]" if origin.kind == "given" else "assumed: [fleet] has no gas_price"
+    return [
+        "",
+        f"Orchestrators add the cost of redeeming a ticket to their price: at {gas} ({source})",
+        f"and with {pool} orchestrators that share each reserve (assumed).",
+    ]
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

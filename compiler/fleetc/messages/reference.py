@@ -12,6 +12,7 @@ from fleetc.language.fields import SecretRef
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.messages.setters import setter_of
+from fleetc.messages.sharing import sharing_section
 from fleetc.messages.tables import NAME, Field, Table, tables, whole_example
 from fleetc.messages.topics import code_topics
 from fleetc.upstream import FLAGS
@@ -30,6 +31,7 @@ def markdown() -> str:
     ]
     for table in tables():
         parts += _section(table)
+    parts += ["### Defaults, classes and counters", sharing_section()]
     secret = [f"- `{name}`: {field.description}" for name, field in SecretRef.model_fields.items()]
     parts += ["### Secret references", " ".join((SecretRef.__doc__ or "").split()), "\n".join(secret)]
     parts += ["## Flags of the node", _flags(), "## Codes"]

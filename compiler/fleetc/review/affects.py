@@ -17,6 +17,7 @@ from fleetc import lower
 from fleetc.emit import formats
 from fleetc.emit.tree import Tree
 from fleetc.fixes import apply
+from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
@@ -64,7 +65,10 @@ class Shipped(NamedTuple):
 
 
 def places(document: Document, question: str) -> tuple[Path, ...]:
-    """The values that a key path or FILE:LINE names; a table means each of its values. Raises UnknownPlaceError."""
+    """Where the values are said that a key path or FILE:LINE names; a table means each of its values.
+
+    The value of a member may be said in its class. Raises UnknownPlaceError.
+    """
     name, _, number = question.rpartition(":")
     if name and number.isascii() and number.isdigit():
         found = tuple(_on_line(document, name, int(number[:9])))
@@ -72,12 +76,14 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
             raise UnknownPlaceError(f"no value stands on line {number} of {name}")
         return found
     parsed = parse_key(question)
-    path = _typed(document.raw, parsed) if parsed else None
+    path = (_typed(document.raw, parsed) or _typed(document.written, parsed)) if parsed else None
     if path is None:
         known = {".".join(map(str, leaf[:end])) for leaf in leaves(document.raw) for end in range(1, len(leaf) + 1)}
         advice = did_you_mean(question, known, "write a key path that stands in it, such as gateways.gate.max_price")
         raise UnknownPlaceError(f'the spec has no "{question}"; {advice}')
-    return tuple((*path, *below) for below in leaves(value_at(document.raw, path)))
+    known = value_at(document.raw, path)
+    paths = leaves(value_at(document.written, path) if known is None else known)
+    return tuple(dict.fromkeys(document.said_at((*path, *below)) for below in paths))
 
 
 def _typed(raw: Any, parts: Path) -> Path | None:
@@ -97,7 +103,7 @@ def _on_line(document: Document, name: str, line: int) -> Iterator[Path]:
     names = [source.name for source in document.sources]
     matching = [one for one in names if one == name] or [one for one in names if one.endswith(f"/{name}")]
     table: Path | None = None
-    for path in leaves(document.raw):
+    for path in leaves(document.written):
         for length in range(len(path), 0, -1):
             span = document.span(path[:length])
             if span is None or span.source not in matching:
@@ -121,7 +127,8 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
     """
     document, tree = compiled.checked.document, compiled.tree
     assert document is not None and tree is not None  # noqa: S101  # the caller has checked for errors
-    value = value_at(document.raw, path)
+    value = value_at(document.written, path)
+    known = {**document.written, **document.raw}
 
     def tried(candidates: Iterable[Value]) -> Iterator[Affected | None]:
         """What each candidate changes; None for one with which the spec is not sound."""
@@ -130,7 +137,7 @@ def affected(compiled: Compiled, sources: Sequence[Source], path: Path, shipped:
             lines = None if other is None else tuple(map(_covered, changed_tree_lines(tree, other)))
             yield None if lines is None else Affected(path, _shown(value), _shown(candidate), lines)
 
-    chosen = filter(None, tried(choices(document.raw, value, words(json_schema(), path))))
+    chosen = filter(None, tried(choices(known, value, words(json_schema(), in_the_language(path)))))
     if found := tuple(islice(chosen, CHOICES)):
         return found
     nearest = next(filter(None, tried(alternatives(value))), None)
@@ -168,12 +175,13 @@ def _compiled(sources: Sequence[Source], document: Document, path: Path, value: 
 
 def _traced(compiled: Compiled, sources: Sequence[Source], path: Path, shipped: Shipped) -> Iterator[Line]:
     """The lines whose origins name the path, or the array that contains it: a list of numbers or texts is one value."""
-    assert compiled.blueprint is not None  # noqa: S101  # as in `affected`
+    assert compiled.blueprint is not None and compiled.checked.document is not None  # noqa: S101  # as in `affected`
+    said_at = compiled.checked.document.said_at
     named = {path, path[:-1]} if isinstance(path[-1], int) else {path}
     drafts = formats.Drafts(compiled.blueprint, shipped.templates, shipped.playbooks, sources)
     for draft in sorted(drafts.all(), key=lambda draft: draft.path):
         for number, line in enumerate(draft.lines(), 1):
-            if any(place in named for origin in (*line.origins, *line.presence) for place in origin.paths):
+            if any(said_at(place) in named for origin in (*line.origins, *line.presence) for place in origin.paths):
                 yield _covered(Line(draft.path, number, 0, line.text, None))
 
 

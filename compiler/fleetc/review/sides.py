@@ -15,10 +15,10 @@ from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint
 from fleetc.emit.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.language.fleet import Fleet
-from fleetc.language.spec import read_fleet
+from fleetc.language.spec import read_fleet, read_spec
 from fleetc.pipeline import Compiled
 from fleetc.places.diagnostic import has_errors
-from fleetc.toml.document import Document, Source, read_document
+from fleetc.toml.document import Document, Source
 from fleetc.version import __version__
 
 
@@ -131,7 +131,7 @@ def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:
     """What the stages before the rules make of a spec: the fleetc that wrote the tree has already checked it."""
-    document, found = read_document(sources)
+    document, found = read_spec(sources)
     if document is None or has_errors(found):
         return None, None
     fleet, found = read_fleet(document)

@@ -16,7 +16,7 @@ from fleetc.emit import env, formats
 from fleetc.emit.traced import TracedLine
 from fleetc.language.fleet import Fleet
 from fleetc.messages.json import json_place
-from fleetc.messages.locate import Place, places
+from fleetc.messages.locate import Place, members_label, places
 from fleetc.messages.text import frames
 from fleetc.places.diagnostic import Label, Path
 from fleetc.places.origin import Origin
@@ -136,7 +136,18 @@ def _reasons(question: Question, origins: Iterable[Origin]) -> Iterator[Reason]:
 
 
 def _places(question: Question, paths: Iterable[Path]) -> tuple[Place, ...]:
-    return places([Label(path) for path in paths], question.sources, question.document)
+    labels = [label for path in paths for label in _labels(question.document, path)]
+    return places(labels, question.sources, question.document)
+
+
+def _labels(document: Document, path: Path) -> list[Label]:
+    """A place; of a value that a table takes from elsewhere, that table too."""
+    at = document.said_at(path)
+    if at[:2] == path[:2] or path[:2] not in document.layers:
+        return [Label(path)]
+    if at[:2] == document.layers[path[:2]][0][:2]:
+        return [Label(path, f"for {path[1]}")]
+    return [Label(path, f"in {'.'.join(map(str, at[:-1]))}"), members_label([path[:2]], document)]
 
 
 def _in_force(value: Any, path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -56,11 +56,22 @@ class LineMap:
 class Document:
     """What the sources say together: `raw` is the merged table of dict, list, str, int, bool and Decimal.
 
-    Places are computed on the first question about one, because a spec without problems asks none.
+    Places are computed on the first question about one, because a spec without problems asks none. Where tables take
+    values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,
+    and `layers` has the tables that each one takes values from, the strongest first. `moved` has what is said for keys
+    that no source has, and `removed` the places where an overlay removes tables that only come with writing out.
     """
 
     sources: tuple[Source, ...]
     raw: dict[str, Any] = field(compare=False)
+    written: dict[str, Any] = field(default_factory=dict, compare=False)
+    layers: Mapping[Path, tuple[Path, ...]] = field(default_factory=dict, compare=False)
+    moved: Mapping[Path, Path] = field(default_factory=dict, compare=False)
+    removed: Mapping[Path, Label] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.written:
+            object.__setattr__(self, "written", self.raw)
 
     @cached_property
     def _marks(self) -> list[tuple[str, dict[Path, KeySpans]]]:
@@ -77,13 +88,28 @@ class Document:
         A table's place is its header with the brackets, its inline form, or the key that implies it. An
         array's item has no key: its own place stands for it.
         """
-        if not path or value_at(self.raw, path) is None:
-            return None
-        for name, marks in self._marks:
-            mark = marks.get(path)
+        at = self.said_at(path)
+        for name, marks in self._marks if at else ():
+            mark = marks.get(at)
             if mark is not None:
                 return Span(name, mark.key_start, mark.key_end) if on_key else Span(name, mark.start, mark.end)
         return None
+
+    def said_at(self, path: Path) -> Path:
+        """Where the sources say what is at a path: the path itself, or one in a table that it is taken from; else ().
+
+        A path of the sources, such as one in a class, is its own answer.
+        """
+        if value_at(self.raw, path) is None:
+            return path if value_at(self.written, path) is not None else ()
+        for layer in self.layers.get(path[:2], (path[:2],)):
+            at = (*layer, *path[2:])
+            if value_at(self.written, at) is not None:
+                return at
+        for length in range(len(path), 2, -1):
+            if path[:length] in self.moved:
+                return (*self.moved[path[:length]], *path[length:])
+        return ()
 
     def nearest(self, path: Path, on_key: bool = False) -> Span:
         """The place of the longest part of a path that exists; the start of the text when none does."""
@@ -95,7 +121,7 @@ class Document:
 
     def in_base(self, path: Path) -> bool:
         """Whether the first source says anything at a path, whatever overlays say."""
-        return path in self._marks[-1][1]
+        return self.said_at(path) in self._marks[-1][1]
 
     def position(self, source_name: str, offset: int) -> tuple[int, int]:
         """Line and column (from 1, in characters) of an offset. Raises KeyError for an unknown source."""
@@ -132,7 +158,8 @@ def read_document(sources: Sequence[Source]) -> tuple[Document | None, list[Diag
 def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnostic]]:
     """Lay one overlay over what the sources before it say."""
     top = dict(overlay.raw)
-    kept, diagnostics = _remove(base.raw, top.pop(REMOVE, []), overlay)
+    removed = dict(base.removed)
+    kept, diagnostics = _remove(base.raw, top.pop(REMOVE, []), overlay, removed)
     clashes: list[Path] = []
     merged = _merge(kept, top, (), clashes)
     for path in clashes:
@@ -148,11 +175,13 @@ def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnost
                 f'give both the same shape, or remove the old one first: remove = ["{key}"]',
             )
         )
-    return Document((*base.sources, *overlay.sources), merged), diagnostics
+    return Document((*base.sources, *overlay.sources), merged, removed=removed), diagnostics
 
 
-def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """The base without the tables and keys that an overlay removes."""
+def _remove(
+    base: dict[str, Any], removals: object, overlay: Document, later: dict[Path, Label]
+) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """The base without the tables and keys that an overlay removes; `later` gets members of tables for many."""
     example = f'write {REMOVE} = ["gateways.gw-us"]'
     if not isinstance(removals, list):
         place = Label(overlay.nearest((REMOVE,)))
@@ -163,13 +192,25 @@ def _remove(base: dict[str, Any], removals: object, overlay: Document) -> tuple[
         path = parse_key(text) if isinstance(text, str) else None
         if path is None:
             diagnostics.append(error("overlay-remove", "this is not a key path", place, help=example))
+        elif value_at(base, path) is None and len(path) == 2 and any("{" in key for key in _table(base, path[0])):
+            later[path] = place
         elif value_at(base, path) is None:
-            message = f"there is no {cut(str(text))} to remove"
-            advice = "correct the path: it can name tables and keys of the base, but not items of arrays"
-            diagnostics.append(error("overlay-remove", message, place, help=advice))
+            diagnostics.append(nothing_to_remove(path, place))
         else:
             base = _without(base, path)
     return base, diagnostics
+
+
+def nothing_to_remove(path: Path, place: Label) -> Diagnostic:
+    """The error for a path in an overlay's `remove` that the sources before it do not have."""
+    message = f"there is no {cut('.'.join(map(str, path)))} to remove"
+    advice = "correct the path: it can name tables and keys of the base, but not items of arrays"
+    return error("overlay-remove", message, place, help=advice)
+
+
+def _table(raw: dict[str, Any], key: str | int) -> dict[str, Any]:
+    table = raw.get(str(key))
+    return table if isinstance(table, dict) else {}
 
 
 def _without(table: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.test_pages import README, blocks
 from tests.rollout.verify.given import GivenHosts
 from tests.rollout.verify.looks import found
 from tests.support import fleetc
-from tests.test_docs import README, blocks
 
 PRICE = found(
     "drift",

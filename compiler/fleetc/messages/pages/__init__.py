@@ -14,6 +14,7 @@ from fleetc.messages.pages.page import Page
 from fleetc.messages.pages.reviews import REVIEW_PAGES
 from fleetc.messages.pages.rollouts import ROLLOUT_PAGES
 from fleetc.messages.pages.running import RUNNING_PAGES
+from fleetc.messages.pages.sharing import SHARING_PAGES
 from fleetc.messages.pages.specs import SPEC_PAGES
 from fleetc.messages.pages.streams import STREAM_PAGES
 
@@ -29,6 +30,7 @@ class Topic(NamedTuple):
 
 TOPICS: dict[str, Topic] = {
     "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
+    "classes": Topic("Defaults, classes, and tables that stand for many.", SHARING_PAGES),
     "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),
     "rollouts": Topic("The journal, and what hosts refuse during a rollout.", ROLLOUT_PAGES),
     "hosts": Topic("What a preflight finds on hosts before anything changes.", HOST_PAGES),

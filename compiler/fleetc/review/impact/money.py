@@ -50,10 +50,14 @@ def trade(
 
 
 class Quote(NamedTuple):
-    """A price of a node: what it is for, with hints at the flags that carry it; None is any price."""
+    """A price of a node, with hints at the flags that carry it; None is any price.
+
+    `entry` is the pipeline and model that the node knows the work by, which can change under the same name in a spec.
+    """
 
     price: Price | None
     hints: tuple[str, ...]
+    entry: str = ""
 
 
 def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
@@ -64,23 +68,28 @@ def quotes(fleet: Fleet | None, name: str) -> dict[str, Quote]:
         return found
     for one in prices_of(fleet, node):
         what = "pays at most" if one.pays else "asks"
+        entry = _entry(fleet, one.work)
         if one.work:
             what += f" for {one.work}"
-            hints = _leaf(fleet, one.work, "prices.json" if one.pays else "aiModels.json")
+            hints = _leaf(entry, "prices.json" if one.pays else "aiModels.json")
         else:
             hints = ("-maxPricePerUnit" if one.pays else "-pricePerUnit", "-pixelsPerUnit")
         if one.to:
             buyer = account(fleet, one.to)  # the node knows accounts only, so another account is another price
             what += f" of account {buyer}"
             hints = hints if one.work else (f"prices.json: {buyer}", "prices.json")
-        found[what] = Quote(one.price, hints)
+        found[what] = Quote(one.price, hints, entry)
     return found
 
 
-def _leaf(fleet: Fleet, key: str, file: str) -> tuple[str, ...]:
-    """Hints at the entry of a model or pipeline in a file."""
+def _entry(fleet: Fleet, key: str) -> str:
+    """The pipeline and model of a model's or pipeline's name; empty for the base price."""
     model = fleet.models.get(key)
-    entry = f"{model.pipeline} {model.id}" if model else f"{key} default"
+    return f"{model.pipeline} {model.id}" if model else key and f"{key} default"
+
+
+def _leaf(entry: str, file: str) -> tuple[str, ...]:
+    """Hints at the entry of a model or pipeline in a file."""
     return (f"{file}: {entry} price_per_unit", f"{file}: {entry}", file)
 
 
@@ -90,12 +99,16 @@ def _prices(old: Fleet | None, new: Fleet | None, names: list[str], left: Collec
         before, after = quotes(old, name), quotes(new, name)
         for what in [*after, *(what for what in before if what not in after)]:
             there, here = before.get(what), after.get(what)
-            if there and here and _worth(there, scales[0]) == _worth(here, scales[1]):
+            same = there is None or here is None or there.entry == here.entry
+            if there and here and same and _worth(there, scales[0]) == _worth(here, scales[1]):
                 continue
             hints = (here or there or Quote(None, ())).hints
             if node_of(old, name) is None or node_of(new, name) is None:
                 verb = "" if here else "still " if name in left else "no longer "
                 text, amount = f"{verb}{what} {_price(here or there)}", UNBOUNDED
+            elif there and here and not same:
+                text = f"{what} {_price(here)}, for {here.entry}, instead of {_price(there)}, for {there.entry}"
+                amount = UNBOUNDED
             else:
                 text, amount = _change(what, there, here, scales)
             yield Fact("price", name, text, amount, hints, headline=f"{name} {text}")

@@ -241,6 +241,6 @@ class Atlas:
         text = document.line_text(span.source, line)
         last = path[-1] if path else ""
         secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
-        name = ".".join(map(leaks.shown, map(str, path)))
+        name = ".".join(map(leaks.shown, map(str, document.said_at(path) or path)))
         hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
         return Cause(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)

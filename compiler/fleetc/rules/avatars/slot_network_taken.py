@@ -82,6 +82,8 @@ class _Hosts:
 
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Compare the networks of the slots with all addresses around the host in the spec."""
+    if not fleet.stacks:
+        return
     hosts = _Hosts(fleet)
     for stack in fleet.stacks:
         slots = [slot for slot in effective_avatar.slots_of(fleet, stack) if slot.network is not None]

@@ -8,23 +8,65 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from fleetc.messages.explain import pages
 from fleetc.settings import WHERE, Settings
-from tests.support import ROOT, check_text, fleetc
+from tests.support import EXAMPLES, ROOT, check_text, fleetc
 
 pytestmark = pytest.mark.usefixtures("processes")
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("inventories/*/README.md"))]
+WORDS = {
+    "gateways": "gateway",
+    "orchestrators": "orchestrator",
+    "transcoders": "transcoder",
+    "ai_workers": "AI worker",
+    "remote_signers": "remote signer",
+    "redeemers": "redeemer",
+    "reward_callers": "reward caller",
+    "avatars": "avatar slot",
+    "streams": "stream",
+}
+"""What runs in a fleet, by the tables of its spec, in the order and the words of the list of examples."""
 FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(text: str, language: str) -> list[tuple[str, str]]:
     """(words behind the language, content) of each fenced block."""
     return [(m[2].strip(), m[3]) for m in FENCE.finditer(text) if m[1] == language]
+
+
+TESTED = {"explain", "diagnose", "verify", "review", "rollout", "streams", "fragment"} | {"edit", "start"}
+"""Words of blocks that tests of their own run or compare: here, in `test_stories.py`, tests/hosts, tests/online and
+tests/rollout."""
+BLOCKS = [
+    pytest.param(block[1] or "", block[2].strip(), block[3], id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, block in enumerate(FENCE.finditer(page.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize(("language", "words", "content"), BLOCKS)
+def test_every_block_says_what_is_true(language: str, words: str, content: str) -> None:
+    """Fields are of the language, codes have pages, programs and options exist, shell is shell."""
+    assert language in {"toml", "console", "text", "sh", "log", "python"}
+    assert not words or words in TESTED
+    if language == "toml":
+        wrong = re.findall(r"^error\[((?:unknown|syntax|duplicate)[a-z-]*)\]", check_text(content), re.MULTILINE)
+        assert wrong == []
+    if language in {"console", "text"}:
+        codes = re.findall(r"^(?:error|warning|note)\[([a-z-]+)\]", content, re.MULTILINE)
+        assert set(codes) <= {*pages()}
+    if language == "sh":
+        assert subprocess.run(["bash", "-n"], input=content, text=True, check=False, timeout=60).returncode == 0
+        for command, rest in re.findall(r"\bfleetc ([a-z-]+) ([^|&#;\n]*)", content):
+            known = fleetc(command, "--help").stdout
+            assert all(option in known for option in re.findall(r"(?<!\S)--[a-z-]+", rest)), command
 
 
 def test_every_whole_spec_in_the_readme_is_silent() -> None:
@@ -147,11 +189,16 @@ def test_links_lead_to_files(page: Path) -> None:
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
-def test_every_example_has_its_paragraph() -> None:
+def test_every_example_has_a_row_that_says_what_it_is() -> None:
     page = (ROOT / "inventories/README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^- \*\*([a-z-]+)\*\*", page, re.MULTILINE)) == {
-        p.parent.name for p in ROOT.glob("inventories/*/fleet.toml")
-    }
+    rows = re.findall(r"^\| \[([a-z-]+)\]\(\1/README\.md\) \| [^|]+ \| (.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
+    assert sorted(name for name, *_ in rows) == sorted(EXAMPLES)
+    for name, network, hosts, runs in rows:
+        spec = tomllib.loads((ROOT / "inventories" / name / "fleet.toml").read_text(encoding="utf-8"))
+        counts = {table: len(spec.get(table, {})) for table in WORDS}
+        counts["avatars"] = sum(len(stack["slots"]) for stack in spec.get("avatars", {}).values())
+        told = [f"{n} {WORDS[table]}{'s' * (n > 1)}" for table, n in counts.items() if n]
+        assert (network, hosts, runs) == (spec["fleet"]["network"], str(len(spec["hosts"])), ", ".join(told)), name
 
 
 def test_lock_file_pins_with_hashes_and_names_no_place_to_download_from() -> None:

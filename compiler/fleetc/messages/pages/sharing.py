@@ -1,0 +1,64 @@
+"""What `fleetc explain` says about messages of defaults, classes and tables that stand for many.
+
+In: nothing; this is a table. Out: pages by code.
+"""
+
+from __future__ import annotations
+
+from fleetc.messages.pages.page import Page
+
+SHARING_PAGES: dict[str, Page] = {
+    "class-cycle": Page(
+        "A class is like itself, directly or through other classes.",
+        "its values would never come to an end.",
+        "Remove one of the names from like.",
+    ),
+    "class-unknown": Page(
+        "A table is like a class that the spec does not have, or that says nothing about tables of this kind.",
+        "the table would silently lack all values that it should take from there.",
+        "Name a class that has such a table: [classes.gpu-box.hosts] is for hosts, and\n"
+        "[classes.gpu-box.orchestrators] for orchestrators.",
+    ),
+    "class-unused": Page(
+        "No table takes its values from a class or from defaults.",
+        "a misspelled name in like, or a table that was removed, looks like this; the values do nothing.",
+        "Write like in a table, or remove the class.",
+    ),
+    "counter-invalid": Page(
+        "Braces hold something that is not a counter.",
+        "in a table whose name has a counter, and where it takes values from, braces stand for a value of each member.",
+        "Write a range such as {01..20}, a list such as {a,b} or {1..3,7}, or {} for the counter of the name. Braces\n"
+        "that mean themselves are written twice: {{ and }}.",
+    ),
+    "counter-lengths-differ": Page(
+        "Two counters of one table have different lengths.",
+        "each member takes the value at its own position, so some would get none.",
+        "Make both equally long. To leave out a member in the middle, leave out its value in each counter:\n"
+        '"gpu-{01..06,08..20}" and "203.0.113.{10..15,17..29}".',
+    ),
+    "counter-unfilled": Page(
+        "A class or the defaults have a counter, but a table that takes values from there has none in its name.",
+        "the braces would end up in a file.",
+        "Give the name of the table a counter, or write {{ and }} for braces that mean themselves.",
+    ),
+    "member-twice": Page(
+        "Two tables stand for the same member.",
+        "one of them would silently win.",
+        "Give one of them other names or another range. An exception for one member is a table with its plain name.",
+    ),
+    "on-invalid": Page(
+        "A table for the nodes of many hosts is not written as such.",
+        "each host that on matches gets a node, whose name has {} in the place of what the star matched.",
+        'Write [orchestrators."orch-{}"] and on = "gpu-*", without host: gpu-07 gets orch-07.',
+    ),
+    "on-matches-nothing": Page(
+        "No host has a name that on matches.",
+        "the table stands for no node at all.",
+        "Correct the pattern, or add hosts.",
+    ),
+    "too-many-members": Page(
+        "Tables of this spec stand for more than 100,000 members.",
+        "a mistake in a range would otherwise fill the memory.",
+        "Correct the range. One counter has at most 10,000 values.",
+    ),
+}
