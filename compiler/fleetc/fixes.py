@@ -133,7 +133,7 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
     chosen = [piece for group in pieces.values() for piece in group]
     if not _take(taken, chosen):
         return False
-    written = [Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources)]
+    written = [replace(source, text=_written(source.text, index, chosen)) for index, source in enumerate(sources)]
     after, _ = read_document(written)
     edits = dict.fromkeys(edit for fix in pieces for edit in _as_said(document, fix))
     return after is not None and _means(document.written, edits, after.raw)
@@ -182,7 +182,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
-    written = tuple(Source(source.name, _written(source.text, index, chosen)) for index, source in enumerate(sources))
+    written = tuple(replace(source, text=_written(source.text, index, chosen)) for index, source in enumerate(sources))
     after, _ = read_document(written)
     return Applied(written, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
 

@@ -17,6 +17,7 @@ from fleetc.places.diagnostic import Diagnostic, Path
 from fleetc.toml.canonical import canonical
 from fleetc.toml.comments import comments_of
 from fleetc.toml.document import REMOVE, Source
+from fleetc.toml.including import INCLUDE
 from fleetc.toml.reader import read
 
 _LAST = 10_000
@@ -54,7 +55,7 @@ def _keys(table: tuple[str, ...]) -> Mapping[str, int]:
     """The keys of a table that have a place of their own, by their rank."""
     schema: Mapping[str, Any] = json_schema()
     if not table:
-        first = ("spec", REMOVE, "fleet", "rates", DEFAULTS, CLASSES)
+        first = ("spec", INCLUDE, REMOVE, "fleet", "rates", DEFAULTS, CLASSES)
         return {name: rank for rank, name in enumerate(dict.fromkeys((*first, *schema["properties"])))}
     for part in in_the_language(table):
         schema = _inside(schema, str(part))

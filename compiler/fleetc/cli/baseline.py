@@ -17,6 +17,7 @@ from fleetc.disk.git import Revision
 from fleetc.disk.manifest import FilesError, manifest_artifact, parse_manifest, shown
 from fleetc.disk.reading import decode_source
 from fleetc.emit import formats
+from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import MANIFEST, SPEC_FOLDER, Artifact, tree_of
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.messages.locate import locate
@@ -25,7 +26,7 @@ from fleetc.places.diagnostic import has_errors
 from fleetc.policy.examples import EXAMPLES
 from fleetc.policy.judging import Policies
 from fleetc.policy.source import FOLDER, LIMIT_BYTES, MOST, SUFFIX
-from fleetc.review.sides import Side, copy_of, of_compiled, of_recorded
+from fleetc.review.sides import Side, of_compiled, of_recorded
 from fleetc.settings import CHECKOUT_FILES, Settings, settings_then
 from fleetc.toml.document import Source
 
@@ -59,7 +60,9 @@ def baseline(
     if kind == "spec":
         other = files.find_spec(path)
         texts = files.read_policies(other, FOLDER, SUFFIX, MOST, LIMIT_BYTES)
-        compiled = _compiled(against, [files.read_source(other, str(other), limit_bytes)], shipped)
+        base_of_it = files.read_source(other, str(other), limit_bytes)
+        sources = [base_of_it, *files.read_parts(base_of_it, other, limit_bytes)]
+        compiled = _compiled(against, sources, shipped)
         examples = files.read_policy_examples(other.parent / FOLDER / EXAMPLES, LIMIT_BYTES) if texts else {}
         return replace(compiled, policies=Policies(tuple(texts), examples=examples))
     revision = _revision(against, kind, base, (*settings.overlay, settings.tree_of(base)))
@@ -70,7 +73,7 @@ def baseline(
     notes += missing
     if rolled_out:
         side = _tree_at(revision, recorded)
-        if side is not None and _copies(side) == {copy_of(i): text.text for i, text in enumerate(sources)}:
+        if side is not None and _copies(side) == dict(zip(copies(sources), (one.text for one in sources), strict=True)):
             return _noted(side, notes)
     try:
         side = _compiled(against, sources, shipped)
@@ -166,6 +169,10 @@ def _sources_at(
         # As git spells it from here. The slash keeps the revision out of the file's own name, which trees hold.
         name = f"{revision.name}:{place}" if place.is_absolute() else f"{revision.name}:./{place}"
         sources.append(decode_source(content, name))
+        if place is base and files.included_by(sources[0]):
+            sources += files.parts_then(
+                sources[0], git.files_below(revision, base.parent), name.removesuffix(base.name)
+            )
     return sources, notes
 
 
@@ -246,7 +253,7 @@ def _without_spec(revision: Revision, recorded: Path, unsound: FilesError) -> Si
 
 def _of_sources(name: str, sources: Sequence[Source], unsound: FilesError) -> Side:
     """The sources alone, see `like`."""
-    texts = {copy_of(index): text.text.encode() for index, text in enumerate(sources)}
+    texts = {path: one.text.encode() for path, one in zip(copies(sources), sources, strict=True)}
     note = f"only the texts of the spec are compared; what they mean is unknown: {unsound.message}"
     return Side(name, texts, {}, None, None, notes=(note,))
 

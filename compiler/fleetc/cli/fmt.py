@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +38,6 @@ def fmt(
     from fleetc.disk import files
     from fleetc.formatting import formatted
     from fleetc.messages.locate import locate
-    from fleetc.toml.document import Source
 
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, Format.text, stdin=True)
@@ -47,7 +47,7 @@ def fmt(
         if text is None:
             typer.echo(written(Format.text, locate(problems, sources, None), sources, None), err=True, nl=False)
             raise typer.Exit(PROBLEMS)
-        after.append(Source(source.name, text))
+        after.append(replace(source, text=text))
     changed = [pair for pair in zip(sources, after, strict=True) if pair[0] != pair[1]]
     if check:
         for old, new in changed:

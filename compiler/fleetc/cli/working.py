@@ -59,12 +59,14 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
 
     limit = settings.max_spec_mib * 1024 * 1024
     try:
+        parts: list[Source] = []
         if stdin and spec == STDIN:
             base = files.read_stream(sys.stdin.buffer, "stdin", limit)
         else:
             found = files.find_spec(spec)
             base = files.read_source(found, str(found), limit)
-        return [base, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
+            parts = files.read_parts(base, found, limit)
+        return [base, *parts, *(files.read_source(path, str(path), limit) for path in settings.overlay)]
     except files.FilesError as failure:
         files_failure(failure, form)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fleetc.disk import swapping
+from fleetc.disk.included import included_by, parts_then, read_parts
 from fleetc.disk.manifest import (
     FilesError,
     ManifestEntry,
@@ -65,9 +66,12 @@ __all__ = [
     "check_relative",
     "find_spec",
     "has_line",
+    "included_by",
     "need_tree",
+    "parts_then",
     "read_answer",
     "read_examples",
+    "read_parts",
     "read_playbooks",
     "read_policies",
     "read_policy_examples",

@@ -165,7 +165,7 @@ def _lacking(revision: Revision, path: Path, name: str) -> FilesError:
 
 def _in_submodule(revision: Revision, name: str) -> bool:
     """Whether a place was a submodule at a revision, or lay in one."""
-    places = (PurePosixPath(name), *PurePosixPath(name).parents[:-1])
+    places = (PurePosixPath(name), *PurePosixPath(name).parents[:-1]) if name else ()
     asked = (("ls-tree", "--full-tree", revision.commit, "--", str(place)) for place in places)
     return any(revision.checkout.answer(*question).startswith(b"160000 ") for question in asked)
 
@@ -200,9 +200,14 @@ def _cut(contents: bytes, found: dict[str, tuple[bytes, int]]) -> Iterator[tuple
 
 
 def _names(revision: Revision, path: Path) -> list[str]:
-    """How git may call a path of the working tree: as it is written, then with the links of today followed."""
+    """How git may call a path of the working tree: as it is written, then with the links of today followed.
+
+    The top of the working tree is "".
+    """
     found = []
     for place in stages(path):
+        if place.resolve() == revision.checkout.top:
+            found.append("")
         top = next((parent for parent in reversed(place.parents) if parent.resolve() == revision.checkout.top), None)
         if top is not None:
             found.append(place.relative_to(top).as_posix())

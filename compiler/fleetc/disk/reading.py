@@ -11,14 +11,17 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import astuple, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import BinaryIO
 
 from fleetc.disk.manifest import LIMIT_BYTES, FilesError, failure, read_opened, read_path, shown
-from fleetc.emit.tree import MANIFEST
+from fleetc.emit.source_copy import copies
+from fleetc.emit.tree import MANIFEST, PARTS_FOLDER
 from fleetc.toml.document import Source
+from fleetc.toml.including import fault
 
 SPEC_NAME = "fleet.toml"
 """The spec that a directory implies."""
@@ -163,15 +166,17 @@ def recorded_sources(root: Path, limit_bytes: int = LIMIT_BYTES) -> list[Source]
         raise FilesError(
             "manifest-unreadable", f"{shown(where)} is not a fleetc manifest", path=where, advice=advice
         ) from error
+    included = {name for name in names[1:] if not fault(name) and (root / PARTS_FOLDER / name).is_file()}
+    recorded = [Source(name, "", name if name in included else "") for name in names]
     found = []
-    for index, name in enumerate(names):
-        copy = root / "spec" / ("base.toml" if index == 0 else f"overlay-{index}.toml")
+    for (name, _, part, _), copied in zip(map(astuple, recorded), copies(recorded), strict=True):
+        copy = root / copied
         if not copy.is_file():
             return []
         source = read_source(copy, str(copy), limit_bytes)
-        beside = root.parent / Path(name).name
+        beside = root.parent / (part or Path(name).name)
         same = beside.is_file() and _read_bounded(beside, name, limit_bytes) == source.text.encode()
-        found.append(Source(str(beside), source.text) if same else source)
+        found.append(replace(source, name=str(beside) if same else source.name, part=part))
     return found
 
 

@@ -49,7 +49,7 @@ def _lines(
     members = {
         "format": FORMAT,
         "tool": {"name": "fleetc", "version": __version__},
-        "spec": [{"name": source.name.replace("\\", "/").rsplit("/", 1)[-1]} for source in sources],
+        "spec": [{"name": source.recorded_name} for source in sources],
         "network": blueprint.network,
         "node_releases": [format_release(release) for release in sorted(node_releases)],
     }

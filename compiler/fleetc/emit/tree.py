@@ -17,6 +17,8 @@ MANIFEST = "manifest.json"
 FLEET_PAGE = "FLEET.md"
 ALERT_RULES = "monitoring/alerts.yml"
 SPEC_FOLDER = "spec/"
+PARTS_FOLDER = f"{SPEC_FOLDER}parts/"
+"""Where a tree has the files that its spec includes, by their path from the spec."""
 """Where a tree has the texts that it was compiled from."""
 
 FILE_MODE = 0o644

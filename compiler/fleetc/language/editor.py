@@ -12,8 +12,11 @@ from typing import Any
 
 from fleetc.language.sharing import CLASSES, DEFAULTS, LIKE, ON, tables
 from fleetc.language.spec import json_schema
+from fleetc.toml.including import INCLUDE
 
 WORDS = {
+    INCLUDE: "Files in the directory of the spec and below that the spec consists of besides itself, such as "
+    '["regions/*.toml"], so that teams own files. No table is in two of them.',
     DEFAULTS: "Values for all tables of one kind, such as [defaults.orchestrators]; a table of that kind, and each of "
     "its classes, is stronger.",
     CLASSES: "Named sets of values for tables of each kind, such as [classes.gpu-box.hosts]; a table takes them with "
@@ -45,6 +48,7 @@ def editor_schema() -> dict[str, Any]:
         named.pop("propertyNames", None)
     kinds = {"type": "object", "properties": shared, "additionalProperties": False}
     first = {
+        INCLUDE: {"description": WORDS[INCLUDE], "type": "array", "items": {"type": "string"}},
         DEFAULTS: {"description": WORDS[DEFAULTS], **kinds},
         CLASSES: {"description": WORDS[CLASSES], "type": "object", "additionalProperties": kinds},
     }

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, Blueprint
 from fleetc.emit import data_files, env, flags
+from fleetc.emit.source_copy import copies
 from fleetc.emit.tree import FLEET_PAGE, SPEC_FOLDER
 from fleetc.language.effective_avatar import slots_of
 from fleetc.language.fleet import NODE_TABLES, Fleet
@@ -30,7 +31,7 @@ from fleetc.review.items.of_blueprint import items_of
 from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
 from fleetc.review.reports import wording
 from fleetc.review.shown_lines import Evidence
-from fleetc.review.sides import Side, copy_of
+from fleetc.review.sides import Side
 from fleetc.review.unexplained import texts_of
 from fleetc.version import __version__
 
@@ -128,14 +129,14 @@ def _blueprints(old: Side, new: Side, hosts: set[str]) -> tuple[Side, tuple[Blue
 
 def _read(old: Side, new: Side, paths: Iterable[str], edits: Edits, atlas: Atlas) -> set[str]:
     """The copies of sources in the tree that differ in values, and not in comments or order alone."""
-    copies = [path for path in paths if path.startswith(SPEC_FOLDER)]
-    if not edits.all or len(copies) < 2:
-        return set(copies) if edits.all else set()
+    different = [path for path in paths if path.startswith(SPEC_FOLDER)]
+    if not edits.all or len(different) < 2:
+        return set(different) if edits.all else set()
     found = set()
     for spot in (spot for edit in edits.all for spot in atlas.spots((edit,), None)):
         document = old.document if spot.side == "old" else new.document
-        names = [source.name for source in document.sources] if document is not None else []
-        found.add(copy_of(names.index(spot.file)))
+        sources = document.sources if document is not None else ()
+        found.add(copies(sources)[[source.name for source in sources].index(spot.file)])
     return found
 
 
@@ -204,7 +205,7 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
         side, line, text = ("old", pair.old_line, pair.old) if pair.new is None else ("new", pair.new_line, pair.new)
         document = old.document if side == "old" else new.document
         sources = document.sources if document is not None else ()
-        source = next((source for index, source in enumerate(sources) if copy_of(index) == path), None)
+        source = dict(zip(copies(sources), sources, strict=True)).get(path)
         if source is not None:
             yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, or the order of keys")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from fleetc import lower
 from fleetc.blueprint.blueprint import Blueprint
+from fleetc.emit.source_copy import copies, originals, part_of
 from fleetc.emit.tree import FILE_MODE, MANIFEST, SPEC_FOLDER, Artifact, Tree, tree_of
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
@@ -21,11 +22,6 @@ from fleetc.places.diagnostic import has_errors
 from fleetc.policy.judging import Policies
 from fleetc.toml.document import Document, Source
 from fleetc.version import __version__
-
-
-def copy_of(index: int) -> str:
-    """Where a tree has the source with this position in the order of overlays; the base has 0."""
-    return f"{SPEC_FOLDER}base.toml" if index == 0 else f"{SPEC_FOLDER}overlay-{index}.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +120,11 @@ def of_recorded(name: str, tree: Tree) -> Side:
 
 def _sources(name: str, files: Mapping[str, bytes]) -> list[Source]:
     """The texts that a tree was compiled from, the base first."""
-    count = sum(1 for path in files if path.startswith(SPEC_FOLDER))
-    paths = [copy_of(index) for index in range(count)]
     try:
-        return [Source(f"{name}/{path}", files[path].decode("utf-8")) for path in paths]
-    except (KeyError, UnicodeDecodeError):
+        found = [Source(f"{name}/{path}", files[path].decode("utf-8"), part_of(path)) for path in originals(files)]
+    except UnicodeDecodeError:
         return []
+    return found if found and not found[0].part and copies(found) == originals(files) else []
 
 
 def _read(sources: Sequence[Source]) -> tuple[Document | None, Fleet | None]:

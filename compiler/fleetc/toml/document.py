@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
+from fleetc.toml.including import INCLUDE, begins, fault
 from fleetc.toml.reader import read
 from fleetc.toml.scan import KeySpans, Scan, parse_key
 from fleetc.toml.syntax_errors import cut
@@ -25,10 +26,20 @@ REMOVE = "remove"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One named piece of TOML text; `name` is what diagnostics show as the file."""
+    """One named piece of TOML text; `name` is what diagnostics show as the file.
+
+    A file that the spec includes has its path from there in `part`; `problem` says why it cannot be read.
+    """
 
     name: str
     text: str
+    part: str = ""
+    problem: str = ""
+
+    @property
+    def recorded_name(self) -> str:
+        """What trees and plans call it: nothing of the machine."""
+        return self.part or self.name.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 class LineMap:
@@ -120,8 +131,10 @@ class Document:
         return Span(self.sources[0].name, 0, 0)
 
     def in_base(self, path: Path) -> bool:
-        """Whether the first source says anything at a path, whatever overlays say."""
-        return self.said_at(path) in self._marks[-1][1]
+        """Whether the spec itself, or a file that it includes, says anything at a path, whatever overlays say."""
+        at = self.said_at(path)
+        whole = {source.name for source in self.sources[:1]} | {source.name for source in self.sources if source.part}
+        return any(at in marks for name, marks in self._marks if name in whole)
 
     def position(self, source_name: str, offset: int) -> tuple[int, int]:
         """Line and column (from 1, in characters) of an offset. Raises KeyError for an unknown source."""
@@ -133,10 +146,10 @@ class Document:
 
 
 def read_document(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
-    """Read a base and its overlays. The document is None exactly when a diagnostic is an error.
+    """Read a base, what it includes, and its overlays. The document is None exactly when a diagnostic is an error.
 
-    Overlays merge tables deeply and replace everything else; their top-level `remove = ["hosts.edge-1"]`
-    first removes keys. Raises ValueError without sources.
+    No table is in two files of a spec. Overlays merge tables deeply and replace everything else; their top-level
+    `remove = ["hosts.edge-1"]` first removes keys. Raises ValueError without sources.
     """
     if not sources:
         raise ValueError("no source to parse")
@@ -148,11 +161,79 @@ def read_document(sources: Sequence[Source]) -> tuple[Document | None, list[Diag
         diagnostics += found
     if diagnostics:
         return None, diagnostics
-    merged = documents[0]
+    merged, found = _with_parts(documents[0], [one for one in documents[1:] if one.sources[0].part])
+    diagnostics += found
     for overlay in documents[1:]:
-        merged, found = _overlay(merged, overlay)
-        diagnostics += found
+        if not overlay.sources[0].part:
+            merged, found = _overlay(merged, overlay)
+            diagnostics += found
     return (None, diagnostics) if diagnostics else (merged, [])
+
+
+def _with_parts(base: Document, parts: Sequence[Document]) -> tuple[Document, list[Diagnostic]]:
+    """The base with the files that it includes."""
+    if INCLUDE not in base.raw and not parts:
+        return base, []
+    raw = dict(base.raw)
+    diagnostics = list(_wrongly_included(base, raw.pop(INCLUDE, []), [part.sources[0] for part in parts]))
+    owners: dict[Path, Document] = dict.fromkeys(_tables_of(raw), base)
+    for part in parts:
+        diagnostics += (
+            error("include-invalid", f"only the spec itself may have {key}", Label(part.nearest((key,), on_key=True)))
+            for key in ("spec", INCLUDE, REMOVE)
+            if key in part.raw
+        )
+        for path in _tables_of(part.raw):
+            below = (one for known, one in owners.items() if known[0] == path[0]) if len(path) == 1 else iter(())
+            first = owners.get(path) or owners.get(path[:1]) or next(below, None)
+            if first is None:
+                owners[path] = part
+                _put(raw, path, value_at(part.raw, path))
+            else:
+                diagnostics.append(_in_two_files(path, first, part))
+    return Document((*base.sources, *(part.sources[0] for part in parts)), raw), diagnostics
+
+
+def _tables_of(raw: dict[str, Any]) -> Iterator[Path]:
+    """The paths that belong to one file: of tables by name, or of a whole table or value."""
+    for key, value in raw.items():
+        if isinstance(value, dict) and value and all(isinstance(inner, dict) for inner in value.values()):
+            yield from ((key, name) for name in value)
+        else:
+            yield (key,)
+
+
+def _put(raw: dict[str, Any], path: Path, value: Any) -> None:
+    """Set a value of one or two keys, without changing the tables that the raw values came from."""
+    key = str(path[0])
+    raw[key] = value if len(path) == 1 else {**raw.get(key, {}), str(path[1]): value}
+
+
+def _in_two_files(path: Path, first: Document, second: Document) -> Diagnostic:
+    message = f"{cut('.'.join(map(str, path)))} is in two files of this spec"
+    here, there = (Label(one.nearest(path, on_key=True)) for one in (second, first))
+    return error("table-in-two-files", message, here, (replace(there, note="the first"),), "keep it in one of them")
+
+
+def _wrongly_included(base: Document, said: object, parts: Sequence[Source]) -> Iterator[Diagnostic]:
+    """Patterns that are none or name nothing, and files that cannot be included."""
+    example = f'write {INCLUDE} = ["regions/*.toml"]'
+    if not isinstance(said, list):
+        place = Label(base.nearest((INCLUDE,)))
+        yield error("include-invalid", f"{INCLUDE} takes a list of patterns", place, help=example)
+        return
+    for position, pattern in enumerate(said):
+        place = Label(base.nearest((INCLUDE, position)))
+        found = [part for part in parts if not fault(pattern) and begins(pattern, part.part)]
+        if fault(pattern):
+            yield error("include-invalid", fault(pattern), place, help=example)
+        elif not found:
+            advice = "correct the pattern; it counts from the directory of the spec"
+            yield error("include-finds-nothing", f"no file is named {cut(pattern)}", place, help=advice)
+        for part in found:
+            if part.problem:
+                advice = "include regular files other than the spec"
+                yield error("include-refused", f"{cut(part.part)} {part.problem}", place, help=advice)
 
 
 def _overlay(base: Document, overlay: Document) -> tuple[Document, list[Diagnostic]]:

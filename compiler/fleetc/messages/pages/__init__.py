@@ -31,7 +31,7 @@ class Topic(NamedTuple):
 
 TOPICS: dict[str, Topic] = {
     "files": Topic("Reading specs, settings and logs, and writing trees and reports.", SPEC_PAGES),
-    "classes": Topic("Defaults, classes, and tables that stand for many.", SHARING_PAGES),
+    "classes": Topic("Defaults, classes, tables that stand for many, and included files.", SHARING_PAGES),
     "reviews": Topic("Comparing with a tree or a revision, sealed plans, and answers of services.", REVIEW_PAGES),
     "policy": Topic("Your own rules, in policy/ beside the spec.", POLICY_PAGES),
     "rollouts": Topic("The journal, and what hosts refuse during a rollout.", ROLLOUT_PAGES),

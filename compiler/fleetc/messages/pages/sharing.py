@@ -1,4 +1,4 @@
-"""What `fleetc explain` says about messages of defaults, classes and tables that stand for many.
+"""What `fleetc explain` says about messages of defaults, classes, tables that stand for many, and included files.
 
 In: nothing; this is a table. Out: pages by code.
 """
@@ -41,6 +41,27 @@ SHARING_PAGES: dict[str, Page] = {
         "the braces would end up in a file.",
         "Give the name of the table a counter, or write {{ and }} for braces that mean themselves.",
     ),
+    "include-finds-nothing": Page(
+        "A pattern of include names no file.",
+        "the tables that should be in there would silently be missing.",
+        "Correct the pattern. It counts from the directory of the spec, and a star stands for a part of one name.",
+    ),
+    "include-invalid": Page(
+        "include, or a file that it names, is not written as it must be.",
+        "a spec only consists of files in its own directory and below, which nobody else can choose.",
+        'Write include = ["regions/*.toml"] at the top of the spec itself. Included files have tables only, without\n'
+        "spec, include and remove.",
+    ),
+    "include-refused": Page(
+        "A pattern of include names a link, something that is not a regular file, or the spec itself.",
+        "a link could lead to any file of the machine, and reading a pipe or a device may never end.",
+        "Put a regular file there, or write a pattern that leaves it out.",
+    ),
+    "include-too-many": Page(
+        "A spec includes more than 1000 files.",
+        "a mistaken pattern would otherwise read a whole disk.",
+        "Correct the pattern.",
+    ),
     "member-twice": Page(
         "Two tables stand for the same member.",
         "one of them would silently win.",
@@ -55,6 +76,11 @@ SHARING_PAGES: dict[str, Page] = {
         "No host has a name that on matches.",
         "the table stands for no node at all.",
         "Correct the pattern, or add hosts.",
+    ),
+    "table-in-two-files": Page(
+        "Two files of a spec have the same table.",
+        "one of them would silently win, and the owner of the other would not know.",
+        "Keep the table in one file. Differences for an environment belong in an overlay.",
     ),
     "too-many-members": Page(
         "Tables of this spec stand for more than 100,000 members.",

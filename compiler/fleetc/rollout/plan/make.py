@@ -136,8 +136,7 @@ def tool_of(templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Too
 
 def spec_of(sources: Iterable[Source]) -> tuple[SourceDigest, ...]:
     """Names and digests of a spec and its overlays, as the manifest has them."""
-    names = (source.name.replace("\\", "/").rsplit("/", 1)[-1] for source in sources)
-    return tuple(SourceDigest(name, _sha256(source.text.encode())) for name, source in zip(names, sources, strict=True))
+    return tuple(SourceDigest(source.recorded_name, _sha256(source.text.encode())) for source in sources)
 
 
 def effects_of(review: Review) -> Effects:
