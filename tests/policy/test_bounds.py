@@ -139,7 +139,8 @@ def test_without_the_interpreter_rules_are_an_error(monkeypatch: pytest.MonkeyPa
 
 def test_fleet_without_rules_loads_no_interpreter() -> None:
     code = "import sys; from fleetc.__main__ import main; sys.argv = ['fleetc', 'check', 'inventories/demo']\n"
-    code += "try:\n    main()\nfinally:\n    print([name for name in sys.modules if 'starlark' in name or 'sandbox' in name])\n"
+    code += "try:\n    main()\nfinally:\n"
+    code += "    print([name for name in sys.modules if 'starlark' in name or 'sandbox' in name])\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "[]\n", done.stderr
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.policy.source import page_of
+from fleetc.policy.views import FIELDS
 from tests.policy.support import judged, write
 from tests.support import ROOT, check_text, fleetc
 
@@ -47,6 +48,23 @@ def test_all_are_copied_and_pass_their_examples(tmp_path: Path) -> None:
     again = fleetc("policy", "add", "budget", "--spec", here)
     assert again.returncode != 0
     assert "already exists" in again.stderr
+
+
+def test_rule_of_the_readme_works(tmp_path: Path) -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (rule,) = [block for block in page.split("```") if block.startswith('text\n"""No gateway')]
+    here = write(tmp_path, {"no-any-cap": rule.removeprefix("text\n")})
+    spec = here / "fleet.toml"
+    assert fleetc("check", here).returncode == 0
+    spec.write_text(spec.read_text().replace('max_price = "1500 wei / pixel"', 'max_price = "any"'))
+    assert "error[policy/no-any-cap]: gate pays any price" in fleetc("check", here).stderr
+
+
+def test_every_view_and_its_fields_are_in_the_readme() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, fields in FIELDS.items():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `fleet.{name}` |")]
+        assert [field for field in fields if f"`{field}`" not in row] == [], name
 
 
 def test_list_says_what_is_there(tmp_path: Path) -> None:

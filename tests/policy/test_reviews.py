@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.policy.support import FLEET, write
-from tests.review.git_support import git
 from tests.support import fleetc
+from tests.test_init import git
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -79,7 +79,7 @@ def test_removed_rule_judges_the_head_as_it_was(here: Path) -> None:
 def test_loosened_rule_is_found_by_what_it_passes_over(here: Path) -> None:
     write(here, {"cap": CAP.replace("1000 wei", "9000 wei")})
     assert [kind for kind, _, _ in notes(here)] == ["loosened", "finding"]
-    write(here, {"cap": CAP.replace('"warning"', '"warning"  # as agreed')})
+    write(here, {"cap": CAP + "# as agreed\n"})
     assert [kind for kind, _, _ in notes(here)] == ["changed"]
     write(here, {"cap": "def check(fleet):\n    return []\n\ndef change(base, head):\n    return []\n"})
     assert [kind for kind, _, _ in notes(here)] == ["loosened", "finding"]
@@ -129,12 +129,22 @@ def test_rule_that_fails_on_the_head_is_an_error_of_that_rule(here: Path) -> Non
     assert told[1][2].startswith("as the base has the rule: the rule cap fails: Key")
 
 
-def test_new_rule_and_new_finding_are_told(here: Path) -> None:
+def test_new_rule_is_told_and_judges_from_then_on(here: Path) -> None:
     write(here, {"named": 'def check(fleet):\n    return [finding("fleet.name", "dull", severity = "warning")]\n'})
-    assert (
-        notes(here)
-        == [("added", "policy/named", "the rule policy/named is new"), ("finding", "policy/named", "dull")][::-1]
-    )
+    assert notes(here) == [("added", "policy/named", "the rule policy/named is new")]
+    git(here, "add", "--all")
+    git(here, "commit", "--quiet", "--message=named")
+    write(here, {"named": "def check(fleet):\n    return []\n"})
+    assert [kind for kind, _, _ in notes(here)] == ["loosened", "finding"]
+
+
+def test_warning_that_the_change_brings_is_told_and_an_old_one_is_not(here: Path) -> None:
+    assert notes(here) == []  # the base has the same warning
+    text = FLEET.replace('max_price = "1500 wei', 'max_price = "900 wei')
+    (here / "fleet.toml").write_text(text)
+    git(here, "commit", "--quiet", "--all", "--message=cheap")
+    (here / "fleet.toml").write_text(text.replace('"900 wei', '"1001 wei'))
+    assert ("finding", "policy/cap", "gate pays more than 1000 wei") in notes(here)
 
 
 LIMITS = '[owners]\n"policy/cap" = ["alice"]\npolicy = ["carol"]\n'
