@@ -153,6 +153,34 @@ def test_price_above_the_limit_waits_for_an_owner_until_the_next_push(pull: Pull
     assert pull.state == (newer, "failure")
 
 
+RULE = """def check(fleet):
+    return [finding("fleet.name", "dull", severity = "warning")]
+
+def change(base, head):
+    return [finding("fleet.name", "no change today")] if base.prices[0].text != head.prices[0].text else []
+"""
+
+
+def test_rule_of_the_default_branch_judges_a_pull_request_that_removes_it(pull: Pull) -> None:
+    (pull.checkout / "policy").mkdir()
+    (pull.checkout / "policy/dull.star").write_text(RULE)
+    (pull.checkout / ".github/fleetc/limits.toml").write_text('[owners]\n"policy/dull" = ["alice"]\n')
+    commit(pull.checkout)
+    git(pull.checkout, "push", "--quiet", "origin", "HEAD:main")
+    git(pull.fork, "pull", "--quiet", "origin", "main")
+    (pull.fork / "policy/dull.star").unlink()
+    pull.change('max_price = "1500 wei', 'max_price = "1510 wei')
+    head = pull.push()
+    body = pull.run()
+    assert "Rules: 1 rule removed, loosened or silenced, 2 findings of rules" in body
+    assert "no change today" in body
+    assert f"fleetc approve policy/dull {head}" in body
+    assert pull.state == (head, "failure")
+    pull.forge.say(12, "alice", f"fleetc approve policy/dull {head}")
+    assert "approved by `alice`" in pull.run(number="12")
+    assert pull.state == (head, "success")
+
+
 def test_nothing_that_a_pull_request_brings_is_run_or_counts(pull: Pull) -> None:
     pull.change('"1200 wei / pixel"', '"1320 wei / pixel"')
     fork, ran = pull.fork, pull.place / "ran"

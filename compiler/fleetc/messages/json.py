@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fleetc.messages.locate import NAMES, Located, Place
+from fleetc.text.encoders import json_output
 
 
 def as_json(located: Sequence[Located], more: Mapping[str, Any] | None = None) -> str:
     """For programs: an object with the list `diagnostics`, and with `more` behind it."""
-    return json.dumps({"diagnostics": as_data(located), **(more or {})}, indent=2) + "\n"
+    return json_output(json.dumps({"diagnostics": as_data(located), **(more or {})}, indent=2)) + "\n"
 
 
 def as_data(located: Sequence[Located]) -> list[dict[str, Any]]:

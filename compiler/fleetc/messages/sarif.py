@@ -28,7 +28,10 @@ _FINGERPRINT = "fleetc/v1"
 
 
 def as_sarif(
-    located: Sequence[Located], sources: Sequence[Source], document: Document | None, more: Mapping[str, str]
+    located: Sequence[Located],
+    sources: Sequence[Source],
+    document: Document | None,
+    more: Mapping[str, str] | None = None,
 ) -> str:
     """The log of one run; every diagnostic is a result. `more` are the pages of codes that are not fleetc's own."""
     codes = sorted({item.diagnostic.code for item in located})
@@ -36,7 +39,7 @@ def as_sarif(
         "name": "fleetc",
         "version": __version__,
         "semanticVersion": __version__,
-        "rules": _rules(codes, located, more),
+        "rules": _rules(codes, located, more or {}),
     }
     results: list[dict[str, Any]] = []
     seen: Counter[str] = Counter()

@@ -147,7 +147,7 @@ def _place(raw: Mapping[str, Any], at: object) -> Path | None:
             value = value[part]
         elif place == 0 and part in views.TABLES:
             value = {} if part in views.SINGLE or last else None
-        elif not (isinstance(value, dict) and last):
+        elif not (isinstance(value, dict) and last and place):
             return None
         path.append(part)
     return tuple(path)

@@ -220,9 +220,13 @@ def _notes(told: Sequence[Told], old: Side, new: Side) -> Iterator[RuleNote]:
     document = new.document
     texts = [source for side in (new, old) if side.policies is not None for source in side.policies.sources]
     sources = [*(document.sources if document is not None else ()), *texts]
+    gone = {source.name for source in texts} - {
+        source.name for source in (new.policies.sources if new.policies else ())
+    }
     for kind in RULE_KINDS:
         for item in locate((each for of, each in told if of == kind), sources, document):
             said, place = item.diagnostic, item.primary
             text = "" if place.hidden else place.text
-            cause = Cause("new", "given", *place[:3], place.path, text, "", place.hidden)
+            side = "old" if place.file in gone else "new"
+            cause = Cause(side, "given", *place[:3], place.path, text, "", place.hidden)
             yield RuleNote(said.code, kind, NAMES[said.severity], said.message, said.help, cause)

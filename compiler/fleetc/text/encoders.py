@@ -367,6 +367,14 @@ def _break_command(match: re.Match[str]) -> str:
     return r"\x23" if match[0] == "#" else match[1] + r"\x3a"
 
 
+_JSON_COMMAND = re.compile(r"#(?=#\w*\[)")
+
+
+def json_output(text: str) -> str:
+    """JSON of ASCII as a CI log may have it: a runner finds a command in "##[" anywhere; DEL is no control of JSON."""
+    return _JSON_COMMAND.sub(r"\\u0023", text).replace("\x7f", r"\u007f")
+
+
 def github_data(value: str) -> str:
     """The message of a GitHub workflow command. Line ends are kept; NUL and lone surrogates become visible.
 

@@ -62,7 +62,7 @@ def _change(change: Change, spec: str) -> Located:
 def _rule(note: RuleNote, spec: str) -> Located:
     """What a review says of a rule, under the code of the rule."""
     severity = {"error": Severity.ERROR, "warning": Severity.WARNING}.get(note.severity, Severity.NOTE)
-    where = _place(note.cause, "") if note.cause is not None and note.cause.line else Place(spec, *_WHOLE)
+    where = next((_place(cause, "") for cause in _new([note.cause] if note.cause else [])), Place(spec, *_WHOLE))
     return _located(note.code, severity, note.text, note.help, (where,))
 
 
@@ -81,7 +81,8 @@ def _breach(breach: Breach, spec: str) -> Located:
     """A broken limit, at the line of its worst change; the other changes that break it are related."""
     causes = [next(_new(change.causes), None) for change in breach.changes]
     places = [_place(cause, _sentence(change)) for cause, change in zip(causes, breach.changes, strict=True) if cause]
-    places += [_place(note.cause, note.text) for note in breach.rules if note.cause is not None and note.cause.line]
+    told = ((note, note.cause) for note in breach.rules if note.cause is not None)
+    places += [_place(cause, note.text) for note, cause in told if cause.side == "new" and cause.line]
     advice = "make the change smaller, or let whoever owns the limit approve it"
     whole = Place(spec, 0, 0, 0, 0, "", "", "")
     return _located(LIMIT, Severity.ERROR, f"the limit {breach}", advice, tuple(places[:_RELATED]) or (whole,))

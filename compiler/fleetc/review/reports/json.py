@@ -8,7 +8,6 @@ else.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -29,11 +28,10 @@ from fleetc.review.data import (
 )
 from fleetc.review.limits import Breach
 from fleetc.review.reports import wording
+from fleetc.text.encoders import json_output
 
 FORMAT = 1
 """The version of the form. It grows when a name changes its meaning or goes; new names do not raise it."""
-
-_RUNNER_COMMAND = re.compile(r"#(?=#\w*\[)")
 
 
 def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
@@ -82,9 +80,7 @@ def as_json(review: Review, broken: Sequence[Breach] = ()) -> str:
         },
         "notes": list(review.notes),
     }
-    text = json.dumps(found, indent=2)
-    # A log of a CI runner finds a command in "##[" anywhere; DEL is the one control that JSON leaves as it is.
-    return _RUNNER_COMMAND.sub(r"\\u0023", text).replace("\x7f", r"\u007f") + "\n"
+    return json_output(json.dumps(found, indent=2)) + "\n"
 
 
 def _breach(breach: Breach, places: Mapping[Change, int]) -> dict[str, Any]:

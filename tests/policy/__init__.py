@@ -1,0 +1,1 @@
+"""Tests of the rules that people write for their own fleets."""
