@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -59,10 +60,10 @@ class Repaired(NamedTuple):
     repairs: tuple[tuple[str, FileRepair], ...]
 
 
-def repair(sources: Sequence[Source]) -> Repaired:
+def repair(sources: Sequence[Source], today: date | None = None) -> Repaired:
     """Check and fix until no certain fix is left. A spec that cannot be read stays as it is."""
     current = tuple(sources)
-    checked = check_spec(current)
+    checked = check_spec(current, today)
     repairs: list[tuple[str, FileRepair]] = []
     for _ in range(ROUNDS):
         codes = {d.fix: d.code for d in checked.diagnostics if d.fix is not None}
@@ -72,7 +73,7 @@ def repair(sources: Sequence[Source]) -> Repaired:
         if not applied.changes:
             break
         repairs += [(codes[change.fix], change) for change in applied.changes]
-        current, checked = applied.sources, check_spec(applied.sources)
+        current, checked = applied.sources, check_spec(applied.sources, today)
     return Repaired(current, checked, tuple(repairs))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from fleetc import rules
@@ -41,21 +42,29 @@ class Compiled:
     tree: Tree | None
 
 
-def check_spec(sources: Sequence[Source]) -> Checked:
-    """Text, language and rules. Each stage sees only what the one before found sound."""
+def check_spec(sources: Sequence[Source], today: date | None = None) -> Checked:
+    """Text, language and rules. Each stage sees only what the one before found sound.
+
+    `today` is the day by which silences end. Without one they all hold: the tree does not depend on the day.
+    """
     fleet = None
     document, diagnostics = read_document(sources)
     if document is not None and not has_errors(diagnostics):
         fleet, found = read_fleet(document)
         diagnostics += found
         if fleet is not None:
-            diagnostics += rules.check(fleet, comments.check(document.sources))
+            diagnostics += rules.check(fleet, comments.check(document.sources), today)
     return Checked(document, None if has_errors(diagnostics) else fleet, tuple(diagnostics), tuple(sources))
 
 
-def compile_spec(sources: Sequence[Source], templates: Mapping[str, str], playbooks: Mapping[str, bytes]) -> Compiled:
-    """The spine: text, language, rules, lowering, formats."""
-    checked = check_spec(sources)
+def compile_spec(
+    sources: Sequence[Source],
+    templates: Mapping[str, str],
+    playbooks: Mapping[str, bytes],
+    today: date | None = None,
+) -> Compiled:
+    """The spine: text, language, rules, lowering, formats. `today` is as for `check_spec`."""
+    checked = check_spec(sources, today)
     if checked.fleet is None:
         return Compiled(checked, None, None)
     from fleetc import lower  # only here: `check` needs neither

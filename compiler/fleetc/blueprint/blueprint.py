@@ -91,6 +91,16 @@ class PriceLine(NamedTuple):
     origin: Origin
 
 
+class Silenced(NamedTuple):
+    """A warning that the spec silences, everywhere without `at`; `until` is its last day as text, or ""."""
+
+    code: str
+    at: str
+    reason: str
+    until: str = ""
+    owner: str = ""
+
+
 class Mount(NamedTuple):
     """A path of the host that a container sees under the same name."""
 
@@ -380,7 +390,7 @@ class Blueprint:
     edges: tuple[Connection, ...]
     canary: int
     batch: int | str
-    silenced: tuple[tuple[str, str, str], ...]
+    silenced: tuple[Silenced, ...]
     market: MarketTables
     streams: tuple[StreamBlueprint, ...] = ()
     stream_api: StreamApiBlueprint | None = None

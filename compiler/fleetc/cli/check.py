@@ -5,13 +5,14 @@ In: a spec. Out: its diagnostics in the requested form, and with `--fix` the fix
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument
+from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, report, wrong_usage
-from fleetc.cli.working import STDIN, load_settings, quietly, read_sources
+from fleetc.cli.working import STDIN, day_used, load_settings, quietly, read_sources, tell_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def check(
     explain_prices: Annotated[
         bool, typer.Option("--explain-prices", help="Also print who buys what from whom, and what gateways pay from.")
     ] = False,
+    today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Check a spec: every problem, its line, and what to write.
@@ -44,10 +46,11 @@ def check(
     settings = load_settings(spec, overlay=overlay)
     sources = read_sources(spec, settings, form, stdin=True)
     if fix:
-        checked, sources, more = _repaired(sources, settings, form)
+        checked, sources, more = _repaired(sources, settings, form, today)
     else:
-        checked, more = quietly(check_spec, sources), {}
-    report(checked, sources, settings, form, always=True, more=more)
+        checked, more = quietly(check_spec, sources, today), {}
+    report(checked, sources, settings, form, always=True, more=more | day_used(checked, today))
+    tell_day(checked, today)
     if explain_prices:
         _explain_prices(checked)
     if checked.fleet is None:
@@ -66,13 +69,13 @@ def _explain_prices(checked: Checked) -> None:
 
 
 def _repaired(
-    sources: list[Source], settings: Settings, form: Format
+    sources: list[Source], settings: Settings, form: Format, today: date | None
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
     """Fix the spec and write its files. Returns what is left to report, and what JSON says about the fixes."""
     from fleetc import fixes
     from fleetc.disk import files
 
-    found = quietly(fixes.repair, sources)
+    found = quietly(fixes.repair, sources, today)
     try:
         files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
     except files.FilesError as failure:

@@ -5,7 +5,7 @@ In: a spec. Out: the tree on disk, or with `--check` whether it is up to date.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +18,13 @@ from fleetc.cli.options import (
     OutputOption,
     OverlayOption,
     SpecArgument,
+    TodayOption,
 )
 from fleetc.cli.output import about_foreign, answer, files_failure, message, plain, print_blocks
 from fleetc.cli.working import (
     RECOMPILE,
     compile_or_exit,
+    day_used,
     load_settings,
     target_of,
     tell_settings,
@@ -45,6 +47,7 @@ def compile_(
     overwrite_edited: Annotated[
         bool, typer.Option("--overwrite-edited", help="Replace files of the tree that were edited by hand.")
     ] = False,
+    today: TodayOption = None,
     form: FormatOption = Format.text,
 ) -> None:
     """Compile a spec into the tree of files that its hosts need."""
@@ -52,13 +55,13 @@ def compile_(
     from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
-    compiled, found = compile_or_exit(spec, settings, form)
+    compiled, found = compile_or_exit(spec, settings, form, today)
     assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
     tell_settings(spec, settings)
     try:
         if check:
-            _check(compiled, target, form, found)
+            _check(compiled, target, form, found, day_used(compiled.checked, today))
             return
         done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
         names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
@@ -71,6 +74,7 @@ def compile_(
             "written": list(done.written),
             "removed": list(done.removed),
             "unchanged": done.unchanged,
+            **day_used(compiled.checked, today),
         }
         answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
     else:
@@ -80,7 +84,7 @@ def compile_(
         raise typer.Exit(PROBLEMS)
 
 
-def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
+def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located], day: Mapping[str, str]) -> None:
     """Report what in the tree's directory differs from what the spec compiles to; exit 1 if that matters."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
@@ -95,7 +99,7 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
         print_blocks(foreign)
     else:
         located = [*found, *foreign, *_staleness(stale, target, form)]
-        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target))
+        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target), **day)
     if stale:
         message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")
     if stale or any(map(is_rolled_out, names)):

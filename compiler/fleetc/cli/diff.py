@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument
+from fleetc.cli.options import HERE, PROBLEMS, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.output import coloured, files_failure, message, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, quietly, read_limits, target_of
 from fleetc.messages.forms import Format, written
@@ -49,6 +49,7 @@ def diff(
         typer.Option("--limits", metavar="FILE", help="Take the limits from this file, which also names their owners."),
     ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
+    today: TodayOption = None,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
@@ -62,7 +63,7 @@ def diff(
         wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
-    compiled, _ = compile_or_exit(spec, settings, told)
+    compiled, _ = compile_or_exit(spec, settings, told, today)
     try:
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from fleetc.messages.forms import Format
 if TYPE_CHECKING:
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
-    from fleetc.pipeline import Compiled
+    from fleetc.pipeline import Checked, Compiled
     from fleetc.review.approvals import Rules
     from fleetc.settings import Settings
     from fleetc.toml.document import Source
@@ -82,8 +83,13 @@ def read_limits(path: Path) -> Rules:
         raise files.FilesError("limits-invalid", message, path=str(path), advice=advice, exit_code=USAGE) from None
 
 
-def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compiled, list[Located]]:
-    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned."""
+def compile_or_exit(
+    spec: Path, settings: Settings, form: Format, today: date | None = None
+) -> tuple[Compiled, list[Located]]:
+    """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned.
+
+    `today` is for commands that bring something new into force. Others have no day: what was sound then still is.
+    """
     from fleetc.disk import files
     from fleetc.messages.locate import locate
     from fleetc.pipeline import compile_spec
@@ -93,15 +99,29 @@ def compile_or_exit(spec: Path, settings: Settings, form: Format) -> tuple[Compi
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, form)
-    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks)
+    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks, today)
     if form is Format.text or compiled.tree is None:
-        report(compiled.checked, sources, settings, form, always=form is not Format.text)
+        report(compiled.checked, sources, settings, form, form is not Format.text, day_used(compiled.checked, today))
+    tell_day(compiled.checked, today)
     if compiled.tree is None:
         raise typer.Exit(PROBLEMS)
     if form is Format.text:
         return compiled, []
     checked = compiled.checked
     return compiled, locate(checked.diagnostics, sources, checked.document)
+
+
+def day_used(checked: Checked, today: date | None) -> dict[str, str]:
+    """The day, for the output of a command as JSON, if a silence of the spec ends on some day."""
+    silences = checked.document.raw.get("silence") if checked.document else None
+    dated = isinstance(silences, list) and any(isinstance(one, dict) and "until" in one for one in silences)
+    return {"today": today.isoformat()} if dated and today is not None else {}
+
+
+def tell_day(checked: Checked, today: date | None) -> None:
+    """The same for people."""
+    for day in day_used(checked, today).values():
+        message(f"note: silences are judged as of {day}")
 
 
 def quietly(work: Any, *arguments: Any) -> Any:

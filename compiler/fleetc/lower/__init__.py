@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service, Silenced
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -48,7 +48,9 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         edges=edges,
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
-        silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
+        silenced=tuple(
+            Silenced(s.code, s.at or "", s.reason, str(s.until or ""), s.owner or "") for s in fleet.silence
+        ),
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         stream_api=lower_stream_api(fleet),

@@ -54,7 +54,7 @@ class LineMap:
 
 @dataclass(frozen=True)
 class Document:
-    """What the sources say together: `raw` is the merged table of dict, list, str, int, bool and Decimal.
+    """What the sources say together: `raw` is the merged table of dict, list, str, int, bool, Decimal and date.
 
     Places are computed on the first question about one, because a spec without problems asks none.
     """
