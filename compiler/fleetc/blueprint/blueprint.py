@@ -54,7 +54,7 @@ class Variable(NamedTuple):
 
 
 class SecretVariable(NamedTuple):
-    """One environment variable whose value is looked up at rollout; `kind` is env, host_file or vault."""
+    """One environment variable whose value is looked up at rollout; `kind` is env, host_file, vault or command."""
 
     name: str
     kind: str
@@ -326,7 +326,7 @@ class HostBlueprint:
 class RequestSecret(NamedTuple):
     """A secret in the request that creates a stream: the place of its placeholder, and the reference to resolve.
 
-    `kind` is env or vault; `form` is a regular expression that the value must match, or "".
+    `kind` is env, vault or command; `form` is a regular expression that the value must match, or "".
     """
 
     place: tuple[str | int, ...]
@@ -354,7 +354,7 @@ class StreamBlueprint:
 
 
 class StreamApiBlueprint(NamedTuple):
-    """The stream API: its address in canonical form, and the reference of its token (`kind` is env or vault)."""
+    """The stream API: its address in canonical form, and its token's reference (`kind` is env, vault or command)."""
 
     base_url: str
     kind: str

@@ -98,6 +98,9 @@ def _secrets(host: HostBlueprint) -> Iterator[Task]:
             elif secret.kind == "vault":
                 words = "a key of fleet_vault in your Ansible Vault file"
                 yield Task(ROLLOUT, "", words, secret.reference, "", (owner,), (secret.origin,))
+            elif secret.kind == "command":
+                words = "a command that prints the secret, in secret_commands of your own fleetc configuration"
+                yield Task(ROLLOUT, "", words, secret.reference, "", (owner,), (secret.origin,))
 
 
 def _of_need(host: HostBlueprint, need: Need) -> Iterator[Task]:

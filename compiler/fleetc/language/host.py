@@ -28,9 +28,6 @@ from fleetc.language.fields import (
     Parsed,
     Price,
     ReleaseField,
-    RpcUrlOrSecret,
-    Secret,
-    SecretRef,
     Text,
     UserName,
     Wei,
@@ -39,6 +36,7 @@ from fleetc.language.fields import (
 )
 from fleetc.language.monitoring import GpuExporter
 from fleetc.language.quantities import parse_duration
+from fleetc.language.secret_fields import RpcUrlOrSecret, Secret, SecretRef
 
 
 class FleetSettings(Base):

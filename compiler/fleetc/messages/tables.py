@@ -15,7 +15,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from fleetc.language.example import first_at, first_called, part_of
-from fleetc.language.fields import NAME_PATTERN, SecretRef
+from fleetc.language.fields import NAME_PATTERN
+from fleetc.language.secret_fields import SecretRef
 from fleetc.language.spec import json_schema
 from fleetc.language.units import UNIT
 from fleetc.messages.topics import grouped
