@@ -29,7 +29,7 @@ RELEASE_ROOT = "/opt/fleetc"
 """The directory of releases on a host: <root>/releases/<digest> and the link <root>/current."""
 
 SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
-"""Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
+"""Where a rollout writes secrets, mode 0600: variables into <root>/<service>/secrets.env, others beside it."""
 
 
 class Argument(NamedTuple):
@@ -54,12 +54,16 @@ class Variable(NamedTuple):
 
 
 class SecretVariable(NamedTuple):
-    """One environment variable whose value is looked up at rollout; `kind` is env, host_file, vault or command."""
+    """One environment variable whose value is looked up at rollout; `kind` is env, host_file, vault or command.
+
+    With `as_file`, the variable has the path of a file with the value, which systemd hands to the user of the node.
+    """
 
     name: str
     kind: str
     reference: str
     origin: Origin
+    as_file: bool = False
 
 
 class BlueprintFile(NamedTuple):
@@ -156,6 +160,24 @@ class Service:
     def secret_file(self) -> str:
         """The secret variables on the host, through the link to the release that the service runs."""
         return f"{SECRET_ROOT}/{self.name}/secrets.env"
+
+    @property
+    def secret_variables(self) -> tuple[SecretVariable, ...]:
+        """The secrets that are in the environment of the process."""
+        return tuple(secret for secret in self.secrets if not secret.as_file)
+
+    @property
+    def credentials(self) -> tuple[SecretVariable, ...]:
+        """The secrets that systemd hands over in files, sorted."""
+        return tuple(secret for secret in sorted(self.secrets) if secret.as_file)
+
+    def credential_source(self, secret: SecretVariable) -> str:
+        """Where a rollout writes the value of a credential, for root alone."""
+        return f"{SECRET_ROOT}/{self.name}/{secret.name}"
+
+    def credential_file(self, secret: SecretVariable) -> str:
+        """Where the process finds it, as systemd hands it over."""
+        return f"/run/credentials/{self.unit}.service/{secret.name}"
 
 
 AVATAR_DIRECTORY = "avatar"

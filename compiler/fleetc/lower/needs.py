@@ -48,6 +48,7 @@ _PASSWORD = FLAGS["ethPassword"].env
 
 COMPOSE = "2.24.0"
 SYSTEMD = "240"
+WITH_CREDENTIALS = "247"
 """The oldest releases that read what fleetc writes."""
 
 
@@ -65,7 +66,8 @@ def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
     table = given("hosts", host.name, "runtime")
     stack = host.avatar
     if host.runtime == "systemd" and host.services:
-        yield Need("systemd", "", table, f"systemd {SYSTEMD} or newer", facts=(("version", SYSTEMD),))
+        oldest = WITH_CREDENTIALS if any(service.credentials for service in host.services) else SYSTEMD
+        yield Need("systemd", "", table, f"systemd {oldest} or newer", facts=(("version", oldest),))
     in_containers = host.runtime == "docker" and bool(host.services)
     engines = [service.name for service in host.services if in_containers or service.manages_containers]
     if engines or stack is not None:
