@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from fleetc.language.avatar import Avatars
-from fleetc.language.fields import SecretRef
+from fleetc.language.secret_fields import SecretRef
 from fleetc.upstream.avatar import ABILITIES, NEWEST_RELEASE, RELEASES, AvatarRelease, read_release, settings
 
 IN_ORDER = [

@@ -177,11 +177,14 @@ def naming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git(place, "init", "--quiet")
     text = (ROOT / "inventories/demo/fleet.toml").read_text()
     more = '[gateways.gate.kafka]\nbroker = "q.example.net:9092"\ntopic = "t"\nuser = "u"\n'
-    more += 'password = { env = "QUEUE_PASSWORD" }\n[orchestrators.orch.environment]\nPLAIN = "x"\n'
+    more += 'password = { env = "QUEUE_PASSWORD" }\n'
+    more += '[gateways.gate.secret_environment]\nPULL_KEY = { command = "pull-key" }\n'
+    more += '[orchestrators.orch.environment]\nPLAIN = "x"\n'
     (place / "fleet.toml").write_text(text + more)
     for service in ("github", "gitlab"):
         done = fleetc("init", *ci(service), cwd=place)
         assert done.returncode == 0, done.stderr
+        assert "note: the spec names the secret commands pull-key: define them as JSON in a secret\n" in done.stderr
     return place
 
 
@@ -193,8 +196,11 @@ def test_secrets_that_the_spec_names_reach_the_step_that_deploys_and_no_other(na
                 deploys = (job, found["name"]) == ("deploy", "Deploy")
                 assert wired == ("${{ secrets.QUEUE_PASSWORD }}" if deploys else None), (path.name, found["name"])
         assert path.read_text().count("QUEUE_PASSWORD") == (2 if path.name == "fleet-deploy.yml" else 0)
+        defined = path.read_text().count("FLEETC_SECRET_COMMANDS: ${{ secrets.FLEETC_SECRET_COMMANDS }}")
+        assert defined == (path.name == "fleet-deploy.yml"), "what to run is never in a file of the repository"
     text = (naming / ".gitlab-ci.yml").read_text()
-    assert "#   QUEUE_PASSWORD\nfleet-deploy:\n" in text and text.count("QUEUE_PASSWORD") == 1
+    assert "#   FLEETC_SECRET_COMMANDS\n#   QUEUE_PASSWORD\nfleet-deploy:\n" in text
+    assert text.count("QUEUE_PASSWORD") == 1
     yaml.safe_load(text)
 
 

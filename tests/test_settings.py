@@ -28,6 +28,7 @@ VALUES = {
     "color": '"always"',
     "max_spec_mib": "1024",
     "forks": "500",
+    "secret_commands": '{ payer = ["/nowhere/pass", "show"] }',
     "connect_timeout": "600",
     "stream_apis": '["https://streams.example.net/api"]',
     "stream_requests": "100",

@@ -11,6 +11,7 @@ import copy
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -62,10 +63,10 @@ class Repaired(NamedTuple):
     repairs: tuple[tuple[str, FileRepair], ...]
 
 
-def repair(sources: Sequence[Source], policies: Policies | None = None) -> Repaired:
+def repair(sources: Sequence[Source], policies: Policies | None = None, today: date | None = None) -> Repaired:
     """Check and fix until no certain fix is left. A spec that cannot be read stays as it is."""
     current = tuple(sources)
-    checked = check_spec(current, policies)
+    checked = check_spec(current, policies, today)
     repairs: list[tuple[str, FileRepair]] = []
     for _ in range(ROUNDS):
         codes = {d.fix: d.code for d in checked.diagnostics if d.fix is not None}
@@ -75,7 +76,7 @@ def repair(sources: Sequence[Source], policies: Policies | None = None) -> Repai
         if not applied.changes:
             break
         repairs += [(codes[change.fix], change) for change in applied.changes]
-        current, checked = applied.sources, check_spec(applied.sources, policies)
+        current, checked = applied.sources, check_spec(applied.sources, policies, today)
     return Repaired(current, checked, tuple(repairs))
 
 

@@ -8,6 +8,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from fleetc.disk.reading import read_playbooks, read_templates
 from fleetc.messages.locate import Located, locate
@@ -22,14 +23,17 @@ from fleetc.toml.document import Source
 __all__ = ["Checked", "Compiled", "Diagnostic", "Located", "Review", "as_text", "check", "compile", "diff", "located"]
 
 
-def check(spec: str, *overlays: str) -> Checked:
-    """Check a spec: its diagnostics in a total order, and the typed fleet if none is an error."""
-    return check_spec(_sources(spec, overlays))
+def check(spec: str, *overlays: str, today: date | None = None) -> Checked:
+    """Check a spec: its diagnostics in a total order, and the typed fleet if none is an error.
+
+    `today` is the day by which silences end; without one they all hold.
+    """
+    return check_spec(_sources(spec, overlays), today=today)
 
 
-def compile(spec: str, *overlays: str) -> Compiled:  # noqa: A001  # as the command is called
-    """The tree that a spec compiles to, in memory. `tree` is None if `checked` has errors."""
-    return compile_spec(_sources(spec, overlays), read_templates(), read_playbooks())
+def compile(spec: str, *overlays: str, today: date | None = None) -> Compiled:  # noqa: A001  # as the command is called
+    """The tree that a spec compiles to, in memory. `tree` is None if `checked` has errors. `today` as for `check`."""
+    return compile_spec(_sources(spec, overlays), read_templates(), read_playbooks(), today=today)
 
 
 def diff(old: Compiled, new: Compiled) -> Review:

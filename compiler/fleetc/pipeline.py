@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from fleetc import rules
@@ -48,8 +49,11 @@ class Compiled:
     tree: Tree | None
 
 
-def check_spec(sources: Sequence[Source], policies: Policies | None = None) -> Checked:
-    """Text, language and rules, those beside the spec too. Each stage sees only what the one before found sound."""
+def check_spec(sources: Sequence[Source], policies: Policies | None = None, today: date | None = None) -> Checked:
+    """Text, language and rules, those beside the spec too. Each stage sees only what the one before found sound.
+
+    `today` is the day by which silences end. Without one they all hold: the tree does not depend on the day.
+    """
     fleet = None
     document, diagnostics = read_spec(sources)
     if document is not None and not has_errors(diagnostics):
@@ -57,7 +61,7 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None) -> C
         diagnostics += found
         if fleet is not None:
             more = [*comments.check(document.sources), *(policies.check(Judged(fleet, document)) if policies else ())]
-            diagnostics += rules.check(fleet, more, policies.codes if policies else None)
+            diagnostics += rules.check(fleet, more, policies.codes if policies else None, today)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)
 
@@ -67,9 +71,10 @@ def compile_spec(
     templates: Mapping[str, str],
     playbooks: Mapping[str, bytes],
     policies: Policies | None = None,
+    today: date | None = None,
 ) -> Compiled:
-    """The spine: text, language, rules, lowering, formats."""
-    checked = check_spec(sources, policies)
+    """The spine: text, language, rules, lowering, formats. `policies` and `today` are as for `check_spec`."""
+    checked = check_spec(sources, policies, today)
     if checked.fleet is None:
         return Compiled(checked, None, None)
     from fleetc import lower  # only here: `check` needs neither

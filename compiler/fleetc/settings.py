@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, SettingsConfigDict
 
 from fleetc.disk.manifest import FilesError, read_path, shown
@@ -50,6 +51,7 @@ WHERE: Mapping[str, Where] = {
     "ssh_known_hosts": Where(False, "says which hosts are trusted"),
     "vault_file": Where(False, "holds secrets, and variables are strongest in Ansible"),
     "vault_password_file": Where(False, "names a program to run, or a password"),
+    "secret_commands": Where(False, "names programs to run, which print secrets"),
     "forks": Where(False, "load on the machine that deploys"),
     "connect_timeout": Where(False, "concerns the machine that deploys"),
     "allowed_signers": Where(False, "says whose plans are trusted"),
@@ -86,6 +88,36 @@ def _command(value: str) -> str:
     except ValueError as problem:
         raise ValueError(f"it is no command: {str(problem).lower()}") from None
     return value
+
+
+def _commands(value: Any) -> Any:
+    """Commands by name, as lists of words that no shell sees; as a variable, in JSON.
+
+    No program is named relative to a directory: that could be one of a checkout.
+    """
+    from fleetc.language.secret_fields import check_command_name
+
+    form = 'write lists of words by name: {"payer": ["/usr/bin/pass", "show", "fleet/payer"]}'
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"it is no JSON; {form}") from None
+    if not isinstance(found, dict):
+        raise ValueError(form)
+    for name, words in found.items():
+        try:
+            check_command_name(name)
+        except PydanticCustomError as problem:
+            raise ValueError(f"{json.dumps(name)}: {problem.message()}") from None
+        if not isinstance(words, list | tuple) or not words or not all(_is_word(word) for word in words):
+            raise ValueError(f'{name} is no list of words; write {name} = ["/usr/bin/pass", "show", "fleet/{name}"]')
+        if not words[0] or ("/" in words[0] and not words[0].startswith("/")):
+            raise ValueError(f"{name} must begin with an absolute path, or with the name of a program in PATH")
+    return found
+
+
+def _is_word(word: object) -> bool:
+    return isinstance(word, str) and "\0" not in word
 
 
 class FromCheckout(NamedTuple):
@@ -125,6 +157,9 @@ class Settings(BaseSettings):
     vault_file: Path | None = Field(None, description="Ansible Vault file that defines fleet_vault.")
     vault_password_file: Path | None = Field(
         None, description="File or program that provides the vault file's password."
+    )
+    secret_commands: Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_commands)] = Field(
+        {}, description="Commands that print secrets, as lists of words by the names that specs call them."
     )
     forks: int = Field(25, ge=1, le=500, description="How many hosts to deploy to at once.")
     connect_timeout: int = Field(15, ge=1, le=600, description="Seconds to wait for an SSH connection.")

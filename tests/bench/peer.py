@@ -172,6 +172,9 @@ def node_of(spec: Table, table: str, name: str) -> Table:
         flags["orchAddr"] = address_of(spec, settings["orchestrator"])
         shared = spec["orchestrators"][settings["orchestrator"]]["secret"]["vault"]
         node["secrets"].append(secret_of("LP_ORCHSECRET", "vault", shared))
+    for secret in node["secrets"]:
+        secret["file"] = host["runtime"] == "systemd" and secret["variable"] == "LP_ORCHSECRET"
+    node["in_files"] = [secret["variable"] for secret in node["secrets"] if secret["file"]]
     if node["models"]:
         mounts |= {f"{CURRENT}/{name}/aiModels.json": True, "/var/run/docker.sock": False}
     if node["prices"]:
@@ -410,7 +413,8 @@ def needs_of(spec: Table, host: Table) -> list[Table]:
 
     docker = host["runtime"] == "docker"
     if not docker:
-        need("systemd", "", "systemd 240 or newer", [], version="240")
+        oldest = "247" if any(node["in_files"] for node in host["nodes"]) else "240"
+        need("systemd", "", f"systemd {oldest} or newer", [], version=oldest)
     engines = [node["name"] for node in host["nodes"] if docker or node["models"]]
     if engines:
         need("docker", "", "Docker Engine, running", engines)

@@ -21,6 +21,7 @@ from fleetc.blueprint.blueprint import (
     Mount,
     SecretVariable,
     Service,
+    Silenced,
     Variable,
 )
 from fleetc.blueprint.market import MarketTables
@@ -150,7 +151,9 @@ def plan(*hosts: HostBlueprint, **changes: Any) -> Blueprint:
         ),
         canary=1,
         batch="25%",
-        silenced=(("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"),),
+        silenced=(
+            Silenced("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*", "2027-01-31", "edge | *team*"),
+        ),
         market=MarketTables(),
     )
     return replace(base, **changes)

@@ -6,7 +6,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, PriceLine, SecretVariable
+from fleetc.blueprint.blueprint import Blueprint, Connection, PriceLine, SecretVariable, Silenced
 from fleetc.blueprint.market import Assumed, FundsRow, MarketRow, MarketSummary, MarketTables
 from fleetc.language.effective import BoundPort
 from fleetc.places.origin import given
@@ -39,7 +39,9 @@ def test_tables_list_hosts_nodes_and_secrets() -> None:
         ["orch-a", "gpu-1", "orchestrator", "dual", "v0.9.1", "/usr/local/bin/livepeer"],
     ]
     assert table(page, "Secrets")[0] == ["env", "ARBITRUM_RPC_URL", "LP_ETHURL", "gw-eu", "edge-1"]
-    assert table(page, "Silenced warnings") == [["cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*"]]
+    assert table(page, "Silenced warnings") == [
+        ["cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*", "2027-01-31", "edge | *team*"]
+    ]
 
 
 def test_ports_say_from_where_they_are_reached() -> None:
@@ -161,7 +163,7 @@ def test_picture_tells_prices_wallets_and_streams() -> None:
 def test_no_odd_text_is_markup() -> None:
     secrets = tuple(SecretVariable("S", "vault", value, support.HERE) for value in support.ODD_VALUES)
     service = support.service("gw-eu", secrets=secrets)
-    silenced = tuple(("code", "", value) for value in support.ODD_VALUES if value)
+    silenced = tuple(Silenced("code", "", value, "", value) for value in support.ODD_VALUES if value)
     edges = tuple(Connection("gw-eu", value, "outside") for value in support.ODD_VALUES)
     page = page_of(support.plan(support.host("edge-1", service), silenced=silenced, edges=edges))
     shown = sorted(visible(value) for value in support.ODD_VALUES)

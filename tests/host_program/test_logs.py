@@ -90,6 +90,7 @@ def test_secrets_and_paths_of_addresses_stay_on_the_host(host: Program, tmp_path
     secrets = Path(host["CURRENT"]) / "orch" / "secrets"
     secrets.mkdir(parents=True)
     (secrets / "secrets.env").write_text('LP_ETHURL="https://arb.example.net/v2/kkkk1111"\nLP_ORCHSECRET="hunter22"\n')
+    (secrets / "LP_ETHPASSWORD").write_text('hunter "33"')
     older = Path(host["RELEASES"]) / "0123.0" / "orch" / "secrets"
     older.mkdir(parents=True)
     (older / "secrets.env").write_text('LP_ORCHSECRET="hunter11"\n')
@@ -98,6 +99,7 @@ def test_secrets_and_paths_of_addresses_stay_on_the_host(host: Program, tmp_path
         "dial https://user:pass@rpc.example.net/key?token=abc: refused\n"
         'dial https://user:pa/ss@rpc.example.net and "wss://key@rpc.example.net:8546", http://rpc.example.net:1\n'
         "of the release before: hunter11\n"
+        'from a file: hunter "33"\n'
         "Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; set it\n"
     )
     assert text_of(ask(host)) == (
@@ -105,6 +107,7 @@ def test_secrets_and_paths_of_addresses_stay_on_the_host(host: Program, tmp_path
         "dial https://rpc.example.net/*** refused\n"
         'dial https://rpc.example.net and "wss://rpc.example.net:8546", http://rpc.example.net:1\n'
         "of the release before: ***\n"
+        "from a file: ***\n"
         "Service address https://203.0.113.7:8935 did not match discovered address https://203.0.113.8:8935; set it\n"
     )
 

@@ -126,7 +126,7 @@ def test_emitted_variables_are_those_that_the_role_describes(project: Path) -> N
         for service in variables["fleet_host_services"]:
             assert set(options) - {"image", "program", "exclusive"} <= set(service) <= set(options)
             for secret in service["secrets"]:
-                assert set(secret) == set(options["secrets"]["options"])
+                assert set(secret) | {"as_file"} == set(options["secrets"]["options"])
 
 
 def test_emitted_variables_of_an_avatar_stack_are_those_that_the_role_describes() -> None:

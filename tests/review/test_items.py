@@ -29,7 +29,7 @@ HANDLED = {
 MODULES = tuple(module.__name__ for module in (blueprint, of_rollout, market, monitoring))
 WHOLE = {
     **dict.fromkeys(
-        (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount),
+        (blueprint.Argument, blueprint.Variable, blueprint.SecretVariable, blueprint.Mount, blueprint.Silenced),
         "all of it stands in the item",
     ),
     **dict.fromkeys(

@@ -13,10 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 from fleetc.blueprint.blueprint import RequestSecret
-from fleetc.language.fields import Base, SecretRef
+from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet
 from fleetc.language.quantities import Url
 from fleetc.language.renditions import Rung, api_entry, recording_entry, rung_places, rungs_of, stream_rungs
+from fleetc.language.secret_fields import SecretRef
 from fleetc.language.stream import PLACEHOLDER, RecordingSpec, Stream
 from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, default, given

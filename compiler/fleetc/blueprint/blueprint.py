@@ -29,7 +29,7 @@ RELEASE_ROOT = "/opt/fleetc"
 """The directory of releases on a host: <root>/releases/<digest> and the link <root>/current."""
 
 SECRET_ROOT = "/etc/fleetc"  # noqa: S105  # a path
-"""Where a rollout writes secret environment files, mode 0600: <root>/<service>/secrets.env."""
+"""Where a rollout writes secrets, mode 0600: variables into <root>/<service>/secrets.env, others beside it."""
 
 
 class Argument(NamedTuple):
@@ -54,12 +54,16 @@ class Variable(NamedTuple):
 
 
 class SecretVariable(NamedTuple):
-    """One environment variable whose value is looked up at rollout; `kind` is env, host_file or vault."""
+    """One environment variable whose value is looked up at rollout; `kind` is env, host_file, vault or command.
+
+    With `as_file`, the variable has the path of a file with the value, which systemd hands to the user of the node.
+    """
 
     name: str
     kind: str
     reference: str
     origin: Origin
+    as_file: bool = False
 
 
 class BlueprintFile(NamedTuple):
@@ -89,6 +93,16 @@ class PriceLine(NamedTuple):
     work: str
     price: str
     origin: Origin
+
+
+class Silenced(NamedTuple):
+    """A warning that the spec silences, everywhere without `at`; `until` is its last day as text, or ""."""
+
+    code: str
+    at: str
+    reason: str
+    until: str = ""
+    owner: str = ""
 
 
 class Mount(NamedTuple):
@@ -146,6 +160,24 @@ class Service:
     def secret_file(self) -> str:
         """The secret variables on the host, through the link to the release that the service runs."""
         return f"{SECRET_ROOT}/{self.name}/secrets.env"
+
+    @property
+    def secret_variables(self) -> tuple[SecretVariable, ...]:
+        """The secrets that are in the environment of the process."""
+        return tuple(secret for secret in self.secrets if not secret.as_file)
+
+    @property
+    def credentials(self) -> tuple[SecretVariable, ...]:
+        """The secrets that systemd hands over in files, sorted."""
+        return tuple(secret for secret in sorted(self.secrets) if secret.as_file)
+
+    def credential_source(self, secret: SecretVariable) -> str:
+        """Where a rollout writes the value of a credential, for root alone."""
+        return f"{SECRET_ROOT}/{self.name}/{secret.name}"
+
+    def credential_file(self, secret: SecretVariable) -> str:
+        """Where the process finds it, as systemd hands it over."""
+        return f"/run/credentials/{self.unit}.service/{secret.name}"
 
 
 AVATAR_DIRECTORY = "avatar"
@@ -316,7 +348,7 @@ class HostBlueprint:
 class RequestSecret(NamedTuple):
     """A secret in the request that creates a stream: the place of its placeholder, and the reference to resolve.
 
-    `kind` is env or vault; `form` is a regular expression that the value must match, or "".
+    `kind` is env, vault or command; `form` is a regular expression that the value must match, or "".
     """
 
     place: tuple[str | int, ...]
@@ -344,7 +376,7 @@ class StreamBlueprint:
 
 
 class StreamApiBlueprint(NamedTuple):
-    """The stream API: its address in canonical form, and the reference of its token (`kind` is env or vault)."""
+    """The stream API: its address in canonical form, and its token's reference (`kind` is env, vault or command)."""
 
     base_url: str
     kind: str
@@ -380,7 +412,7 @@ class Blueprint:
     edges: tuple[Connection, ...]
     canary: int
     batch: int | str
-    silenced: tuple[tuple[str, str, str], ...]
+    silenced: tuple[Silenced, ...]
     market: MarketTables
     streams: tuple[StreamBlueprint, ...] = ()
     stream_api: StreamApiBlueprint | None = None

@@ -115,6 +115,9 @@ def _given(who: str, owner: str, kind: str, reference: str, origin: Origin) -> I
     elif kind == "vault":
         words = "a key of fleet_vault in your Ansible Vault file"
         yield Task(who, "", words, reference, "", owners, (origin,))
+    elif kind == "command":
+        words = "a command that prints the secret, in secret_commands of your own fleetc configuration"
+        yield Task(who, "", words, reference, "", owners, (origin,))
 
 
 def _of_streams(blueprint: Blueprint) -> Iterator[Task]:

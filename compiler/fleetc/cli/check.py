@@ -5,6 +5,7 @@ In: a spec. Out: its diagnostics in the requested form, and with `--fix` the fix
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ import typer
 from fleetc.cli.options import HERE, PROBLEMS, FormatOption, OverlayOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, report, wrong_usage
 from fleetc.cli.paging import put
-from fleetc.cli.working import STDIN, load_settings, quietly, read_policies, read_sources
+from fleetc.cli.working import STDIN, day_used, load_settings, quietly, read_policies, read_sources, tell_day
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ def check(
     sources = read_sources(spec, settings, form, stdin=True)
     policies = read_policies(spec, today, form)
     if fix:
-        checked, sources, more = _repaired(sources, settings, form, policies)
+        checked, sources, more = _repaired(sources, settings, form, policies, today)
     else:
-        checked, more = quietly(check_spec, sources, policies), {}
-    report(checked, sources, settings, form, always=True, more=more)
+        checked, more = quietly(check_spec, sources, policies, today), {}
+    report(checked, sources, settings, form, always=True, more=more | day_used(checked, today))
+    tell_day(checked, today)
     if explain_prices:
         _explain_prices(checked)
     if checked.fleet is None:
@@ -70,13 +72,13 @@ def _explain_prices(checked: Checked) -> None:
 
 
 def _repaired(
-    sources: list[Source], settings: Settings, form: Format, policies: Policies | None
+    sources: list[Source], settings: Settings, form: Format, policies: Policies | None, today: date | None
 ) -> tuple[Checked, list[Source], dict[str, list[dict[str, str | int]]]]:
     """Fix the spec and write its files. Returns what is left to report, and what JSON says about the fixes."""
     from fleetc import fixes
     from fleetc.disk import files
 
-    found = quietly(fixes.repair, sources, policies)
+    found = quietly(fixes.repair, sources, policies, today)
     try:
         files.write_sources(sources, found.sources, settings.max_spec_mib * 1024 * 1024)
     except files.FilesError as failure:

@@ -5,7 +5,7 @@ In: a spec. Out: the tree on disk, or with `--check` whether it is up to date.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +24,7 @@ from fleetc.cli.output import about_foreign, answer, files_failure, message, pla
 from fleetc.cli.working import (
     RECOMPILE,
     compile_or_exit,
+    day_used,
     load_settings,
     read_policies,
     target_of,
@@ -55,13 +56,13 @@ def compile_(
     from fleetc.emit.tree import is_rolled_out
 
     settings = load_settings(spec, overlay=overlay, output=output)
-    compiled, found = compile_or_exit(spec, settings, form, read_policies(spec, today, form))
+    compiled, found = compile_or_exit(spec, settings, form, read_policies(spec, today, form), today)
     assert compiled.tree is not None  # noqa: S101  # it compiled
     target = target_of(spec, settings)
     tell_settings(spec, settings)
     try:
         if check:
-            _check(compiled, target, form, found)
+            _check(compiled, target, form, found, day_used(compiled.checked, today))
             return
         done = files.write_tree(compiled.tree, target, overwrite_edited=overwrite_edited)
         names = files.strangers(compiled.tree, target).foreign if done.foreign else ()
@@ -74,6 +75,7 @@ def compile_(
             "written": list(done.written),
             "removed": list(done.removed),
             "unchanged": done.unchanged,
+            **day_used(compiled.checked, today),
         }
         answer(compiled, form, [*found, *foreign], **counts, foreign=list(done.foreign))
     else:
@@ -83,7 +85,7 @@ def compile_(
         raise typer.Exit(PROBLEMS)
 
 
-def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located]) -> None:
+def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Located], day: Mapping[str, str]) -> None:
     """Report what in the tree's directory differs from what the spec compiles to; exit 1 if that matters."""
     from fleetc.disk import files
     from fleetc.emit.tree import is_rolled_out
@@ -98,7 +100,7 @@ def _check(compiled: Compiled, target: Path, form: Format, found: Sequence[Locat
         print_blocks(foreign)
     else:
         located = [*found, *foreign, *_staleness(stale, target, form)]
-        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target))
+        answer(compiled, form, located, stale=list(stale), foreign=list(names), tree=str(target), **day)
     if stale:
         message(f"{len(stale)} files in {target} are not what the spec compiles to; {RECOMPILE}")
     if stale or any(map(is_rolled_out, names)):

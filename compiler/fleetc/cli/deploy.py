@@ -28,6 +28,7 @@ from fleetc.cli.options import (
     SkipOption,
     SpecArgument,
     TakeOverOption,
+    TodayOption,
     WorkerOption,
 )
 from fleetc.cli.output import files_failure, message, plain, wrong_usage
@@ -64,6 +65,7 @@ def deploy(
         bool, typer.Option("--resume", help="Go on with the rollout that broke off: the same tree, the same hosts.")
     ] = False,
     journal: JournalOption = None,
+    today: TodayOption = None,
     form: RolloutFormatOption = RolloutFormat.text,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
@@ -90,22 +92,17 @@ def deploy(
         "worker": worker,
     }
     settings = load_settings(spec, overlay=overlay, output=output, **options)
-    if plan is None and (allowed_signers or signer):
-        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
+    _need_sense(bool(limit), bool(shard), plan is not None, resume, check, bool(allowed_signers or signer))
     names = [tuple(given or ()) for given in (clear, renamed, assume_dead, take_over)]
     stated = Stated(names[0], names[1], names[2], names[3], skipped(skip or ()))
-    if resume and (limit or shard or check or plan):
-        wrong_usage(
-            "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
-        )
-    if shard and (limit or plan):
-        wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
     part = shard_of(shard)
     if plan is not None:
         deploy_planned(spec, settings, plan, tuple(limit or ()), check, stated, form)
         return
     _need_no_signature(spec, settings)
-    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, None, Format.text))
+    # What was sound when the rollout began must be able to end: a silence may end in between.
+    day = None if resume else today
+    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), day)
     assert compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     tell_settings(spec, settings)
     need_fresh(compiled.tree, target_of(spec, settings))
@@ -118,6 +115,18 @@ def deploy(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, hosts, check, show, own, Goal(shard=part), stated)
     tell(outcome, About(spec, settings, blueprint, form))
+
+
+def _need_sense(limit: bool, shard: bool, plan: bool, resume: bool, check: bool, signed: bool) -> None:
+    """Exit where options that were given contradict each other."""
+    if signed and not plan:
+        wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --plan")
+    if resume and (limit or shard or check or plan):
+        wrong_usage(
+            "--resume goes on as the rollout that broke off, so it takes no --limit, --shard, --check or --plan"
+        )
+    if shard and (limit or plan):
+        wrong_usage("--shard chooses the hosts, so it takes no --limit; a plan has its part from fleetc plan --shard")
 
 
 def deploy_planned(

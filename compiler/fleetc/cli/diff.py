@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -57,8 +58,8 @@ def diff(
         Path | None,
         typer.Option("--limits", metavar="FILE", help="Take the limits from this file, which also names their owners."),
     ] = None,
-    today: TodayOption = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 1 if anything would change.")] = False,
+    today: TodayOption = None,
     form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.text,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
@@ -72,7 +73,8 @@ def diff(
         wrong_usage("--max-impact and --limits both set limits; use one of them")
     asked = options(against, max_impact, form, output)
     told = Format(form) if form in _FINDINGS else Format.text
-    compiled, _ = compile_or_exit(spec, settings, told, read_policies(spec, today, told, ("check", "change")))
+    policies = read_policies(spec, today, told, ("check", "change"))
+    compiled, _ = compile_or_exit(spec, settings, told, policies, today)
     try:
         if limits is not None:
             asked = asked._replace(limits=read_limits(limits).limits)
@@ -151,7 +153,7 @@ class Compared(NamedTuple):
         return unchecked or tuple(line for breach in self.breaches for line in _lines(breach))
 
 
-def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: str | None = None) -> Compared:
+def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, today: date | None = None) -> Compared:
     """Compare. Raises `FilesError`, see `baseline.py`."""
     from fleetc.cli.baseline import baseline, like
     from fleetc.disk import files
@@ -173,13 +175,13 @@ def run(asked: Options, spec: Path, compiled: Compiled, settings: Settings, toda
     return Compared(review, asked, shipped[0], _sources(compiled), pages)
 
 
-def _rules(old: Side, new: Side, compiled: Compiled, today: str | None) -> tuple[RuleNote, ...]:
+def _rules(old: Side, new: Side, compiled: Compiled, today: date | None) -> tuple[RuleNote, ...]:
     """What the review says of rules beside the spec; nothing where neither side has any."""
     if not any(side.policies is not None and side.policies.sources for side in (old, new)):
         return ()
     from fleetc.review.policies import rule_notes
 
-    day = new.policies.today if new.policies is not None else today or system_day()
+    day = new.policies.today if new.policies is not None else (today or system_day()).isoformat()
     return rule_notes(old, new, compiled.checked.diagnostics, day)
 
 

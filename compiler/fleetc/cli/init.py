@@ -24,6 +24,9 @@ from fleetc.cli.working import load_settings, read_sources
 from fleetc.messages.forms import Format, written
 from fleetc.toml.document import Source
 
+_COMMANDS = "FLEETC_SECRET_COMMANDS"
+"""The variable of the setting `secret_commands`."""
+
 _RunOption = Annotated[
     Kind | None, typer.Option("--run", help="What you run. Without this and the next three, a terminal is asked.")
 ]
@@ -207,7 +210,7 @@ def _installed_from() -> str:
 
 
 def _named_secrets(directory: Path, text: str | None) -> list[str]:
-    """The variables that a spec uses as secrets: the one that is written now, or the one that is there already.
+    """The variables that a deployment of a spec needs: the one that is written now, or the one that is there already.
 
     Exits if it has errors.
     """
@@ -222,15 +225,15 @@ def _named_secrets(directory: Path, text: str | None) -> list[str]:
     if compiled.blueprint is None:
         report(compiled.checked, sources, settings, Format.text, always=True)
         raise typer.Exit(PROBLEMS)
-    found = {
-        secret.reference
-        for host in compiled.blueprint.hosts
-        for _, secrets in host.secrets()
-        for secret in secrets
-        if secret.kind == "env"
-    }
+    secrets = [secret for host in compiled.blueprint.hosts for _, found in host.secrets() for secret in found]
+    found = {secret.reference for secret in secrets if secret.kind == "env"}
+    commands = sorted({secret.reference for secret in secrets if secret.kind == "command"})
     for name in sorted(found):
         if reason := starter.unfit_secret(name):
             message(f'error: the spec uses the variable {name}, which {reason}; use another one in {{ env = "NAME" }}')
             raise typer.Exit(PROBLEMS)
+    if commands:
+        message(f"note: the spec names the secret commands {', '.join(commands)}: define them as JSON in a secret")
+        message(f"    {_COMMANDS} of the environment production, and have the deployment install what they run")
+        found.add(_COMMANDS)
     return sorted(found)

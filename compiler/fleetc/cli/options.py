@@ -5,6 +5,7 @@ In: nothing. Out: annotated types for typer.
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -60,23 +61,6 @@ OverlayOption = Annotated[
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Directory of the tree; by default rendered/ beside the spec."),
-]
-
-
-def _day(text: str | None) -> str | None:
-    from datetime import date
-
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise typer.BadParameter("write a day such as 2026-11-27") from None
-
-
-TodayOption = Annotated[
-    str | None,
-    typer.Option("--today", metavar="DAY", callback=_day, help="Day that the rules in policy/ are told, else today."),
 ]
 
 
@@ -170,6 +154,33 @@ SkipOption = Annotated[
         metavar="CODE=REASON",
         help="Go on in spite of this finding of the preflight; repeatable.",
         autocompletion=completing.codes_of_hosts,
+    ),
+]
+
+
+def _day(text: str) -> date:
+    """A day as people write it on a command line."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no day: write it like 2027-01-31") from None
+
+
+def _or_now(given: date | None) -> date:
+    """The day that was given, else that of this machine's clock: nothing below `cli/` reads it."""
+    return given or datetime.now().astimezone().date()
+
+
+TodayOption = Annotated[
+    date | None,
+    typer.Option(
+        "--today",
+        metavar="DATE",
+        help="The day by which silences end, and that rules in policy/ are told, such as 2027-01-31; by default that "
+        "of this machine.",
+        show_default=False,
+        parser=_day,
+        callback=_or_now,
     ),
 ]
 

@@ -6,13 +6,13 @@ In: a spec. Out: the plan as text, and as a file.
 from __future__ import annotations
 
 import sys
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument
+from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, wrong_usage
 from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
 from fleetc.messages.forms import Format
@@ -72,6 +72,7 @@ def plan(
         Path | None,
         typer.Option("--verify", metavar="PLAN", help="Make no plan; refuse this one if anything has changed since."),
     ] = None,
+    today: TodayOption = None,
     allowed_signers: SignersOption = None,
     signer: SignerOption = None,
 ) -> None:
@@ -93,7 +94,7 @@ def plan(
         wrong_usage("the signature is written beside the plan's file; name that file with -o")
     if shard and limit:
         wrong_usage("--shard chooses the hosts, so it takes no --limit")
-    _make(spec, settings, tuple(limit or ()), shard_of(shard), against, observe, lifetime, write, sign)
+    _make(spec, settings, tuple(limit or ()), shard_of(shard), against, observe, lifetime, write, sign, today)
 
 
 def _make(
@@ -106,12 +107,13 @@ def _make(
     lifetime: timedelta,
     write: Path | None,
     key: Path | None,
+    today: date | None,
 ) -> None:
     from fleetc.rollout.hosts import plans
     from fleetc.rollout.hosts.progress import progress
     from fleetc.rollout.plan import document, summary
 
-    inputs, compiled = _inputs(spec, settings, limit, shard)
+    inputs, compiled = _inputs(spec, settings, limit, shard, today)
     if not inputs.hosts:
         message(f"note: part {shard} has no hosts, so there is nothing to plan: take fewer parts")
         return
@@ -177,13 +179,15 @@ def _effects(before: Side | None, spec: Path, compiled: Compiled) -> Effects:
     return effects_of(compare(before, of_compiled(str(spec), compiled))) if before else {}
 
 
-def _inputs(spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard | None) -> tuple[Inputs, Compiled]:
+def _inputs(
+    spec: Path, settings: Settings, limit: tuple[str, ...], shard: Shard | None, today: date | None
+) -> tuple[Inputs, Compiled]:
     """The inputs of the plan, if the tree on disk is what the spec compiles to."""
     from fleetc.disk import files
     from fleetc.rollout.plan.make import Inputs
     from fleetc.text.suggestions import did_you_mean
 
-    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, None, Format.text))
+    compiled, _ = compile_or_exit(spec, settings, Format.text, read_policies(spec, today, Format.text), today)
     document = compiled.checked.document
     assert document is not None and compiled.tree is not None and compiled.blueprint is not None  # noqa: S101  # it compiled
     known = [host.name for host in compiled.blueprint.hosts]

@@ -5,6 +5,7 @@ In: what to do, and names of rules. Out: what was tried, the list, or files besi
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,7 +91,7 @@ def _list(spec: Path) -> None:
     message("fleetc policy add NAME copies one; fleetc explain policy/NAME says what it is for")
 
 
-def _rules(spec: Path, today: str | None) -> tuple[Policy, ...]:
+def _rules(spec: Path, today: date | None) -> tuple[Policy, ...]:
     found = read_policies(spec, today, Format.text, ())
     return found.rules if found is not None else ()
 
@@ -116,7 +117,7 @@ def _add(spec: Path, names: list[str]) -> None:
         message(f"{directory / name}.star written; its first lines say what to change")
 
 
-def _test(spec: Path, names: list[str], today: str | None) -> None:
+def _test(spec: Path, names: list[str], today: date | None) -> None:
     from fleetc.disk import files
     from fleetc.policy.examples import EXAMPLES, trials
     from fleetc.policy.source import FOLDER, LIMIT_BYTES
@@ -132,7 +133,7 @@ def _test(spec: Path, names: list[str], today: str | None) -> None:
     folder = files.find_spec(spec).parent / FOLDER / EXAMPLES
     texts = files.read_policy_examples(folder, LIMIT_BYTES)
     chosen = {path: text for path, text in texts.items() if not names or path.partition("/")[0] in names}
-    tried = list(trials(rules, chosen, today or system_day()))
+    tried = list(trials(rules, chosen, (today or system_day()).isoformat()))
     for trial in tried:
         typer.echo(plain(f"{'FAILED' if trial.wrong else 'ok':<7} {trial.rule}/{trial.example}"))
         for wrong in trial.wrong:

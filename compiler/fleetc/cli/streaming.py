@@ -95,13 +95,14 @@ class _Talk:
     ) -> None:
         from fleetc.disk.ids_file import ids_path
         from fleetc.online.http import Limits, Service
+        from fleetc.rollout.hosts.secret_commands import need_defined
         from fleetc.rollout.hosts.stream_secrets import known_values, token_of
         from fleetc.text.masking import Mask
 
         references = {(secret.kind, secret.reference) for stream in chosen for secret in stream.secrets}
-        self._values = known_values(
-            {(api.kind, api.reference), *references}, settings.vault_file, settings.vault_password_file
-        )
+        if api.kind == "command":
+            need_defined({api.reference: "the token of the stream API"}, settings.secret_commands)
+        self._values = known_values({(api.kind, api.reference), *references}, settings)
         self._chosen = chosen
         self._declared = declared
         self._service = Service(api.base_url, token_of(api, self._values))

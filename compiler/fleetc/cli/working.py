@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from fleetc.messages.forms import Format
 if TYPE_CHECKING:
     from fleetc.emit.tree import Tree
     from fleetc.messages.locate import Located
-    from fleetc.pipeline import Compiled
+    from fleetc.pipeline import Checked, Compiled
     from fleetc.policy.judging import Policies
     from fleetc.review.approvals import Rules
     from fleetc.settings import Settings
@@ -72,7 +73,7 @@ def read_sources(spec: Path, settings: Settings, form: Format, stdin: bool = Fal
 
 
 def read_policies(
-    spec: Path, today: str | None, form: Format, functions: tuple[str, ...] = ("check",)
+    spec: Path, today: date | None, form: Format, functions: tuple[str, ...] = ("check",)
 ) -> Policies | None:
     """The rules in policy/ beside a spec, with the day that they are told; None where there are none.
 
@@ -92,17 +93,15 @@ def read_policies(
         files_failure(failure, form)
     if not texts:
         return None
-    policies = Policies(tuple(texts), today or system_day())
+    policies = Policies(tuple(texts), (today or system_day()).isoformat())
     if policies.tells_day(functions):
         message(f"note: the rules in {found.parent / FOLDER} are told that today is {policies.today}")
     return policies
 
 
-def system_day() -> str:
+def system_day() -> date:
     """The day here, by the system's clock."""
-    from datetime import datetime
-
-    return datetime.now().astimezone().date().isoformat()
+    return datetime.now().astimezone().date()
 
 
 def read_limits(path: Path) -> Rules:
@@ -120,11 +119,12 @@ def read_limits(path: Path) -> Rules:
 
 
 def compile_or_exit(
-    spec: Path, settings: Settings, form: Format, policies: Policies | None = None
+    spec: Path, settings: Settings, form: Format, policies: Policies | None = None, today: date | None = None
 ) -> tuple[Compiled, list[Located]]:
     """Compile, or print the problems and exit. As text, warnings are printed at once, else they are returned.
 
-    `policies` are given where it is decided what shall run; whoever only looks, or goes back, does not ask them.
+    `policies` and `today` are for commands that bring something new into force. Others ask no rules beside the spec and
+    have no day: what was sound then still is.
     """
     from fleetc.disk import files
     from fleetc.messages.locate import locate
@@ -135,15 +135,29 @@ def compile_or_exit(
         templates, playbooks = files.read_templates(), files.read_playbooks()
     except files.FilesError as failure:
         files_failure(failure, form)
-    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks, policies)
+    compiled: Compiled = quietly(compile_spec, sources, templates, playbooks, policies, today)
     if form is Format.text or compiled.tree is None:
-        report(compiled.checked, sources, settings, form, always=form is not Format.text)
+        report(compiled.checked, sources, settings, form, form is not Format.text, day_used(compiled.checked, today))
+    tell_day(compiled.checked, today)
     if compiled.tree is None:
         raise typer.Exit(PROBLEMS)
     if form is Format.text:
         return compiled, []
     checked = compiled.checked
     return compiled, locate(checked.diagnostics, checked.texts, checked.document)
+
+
+def day_used(checked: Checked, today: date | None) -> dict[str, str]:
+    """The day, for the output of a command as JSON, if a silence of the spec ends on some day."""
+    silences = checked.document.raw.get("silence") if checked.document else None
+    dated = isinstance(silences, list) and any(isinstance(one, dict) and "until" in one for one in silences)
+    return {"today": today.isoformat()} if dated and today is not None else {}
+
+
+def tell_day(checked: Checked, today: date | None) -> None:
+    """The same for people."""
+    for day in day_used(checked, today).values():
+        message(f"note: silences are judged as of {day}")
 
 
 def quietly(work: Any, *arguments: Any) -> Any:

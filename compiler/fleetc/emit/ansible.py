@@ -184,6 +184,7 @@ def _secret(secret: SecretVariable) -> dict[str, object]:
         "variable": ansible_unsafe(secret.name),
         "kind": secret.kind,
         "reference": ansible_unsafe(secret.reference),
+        **({"as_file": True} if secret.as_file else {}),
     }
 
 

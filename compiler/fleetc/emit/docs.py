@@ -70,7 +70,7 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         **monitoring_view(blueprint, mark),
         "secrets": [found for host in blueprint.hosts for found in secret_rows(host, mark)],
         "silenced": [
-            mark((cell(code), cell(at) if at else "", cell(reason)), given("silence", index))
-            for index, (code, at, reason) in enumerate(blueprint.silenced)
+            mark(tuple(cell(text) if text else "" for text in one), given("silence", index))
+            for index, one in enumerate(blueprint.silenced)
         ],
     }

@@ -1,7 +1,7 @@
 """Emits `node.env`: the environment of a process without its secrets, in the syntax of the program that reads it.
 
 In: a host. Out: `hosts/<host>/<node>/node.env`, read by systemd (`EnvironmentFile=`) or by Compose (`env_file`).
-Secret variables are comments that say where a rollout finds the value.
+Secret variables are comments that say where a rollout finds the value; one that is in a file on the host has its path.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def _lines(host: HostBlueprint, service: Service) -> Iterator[Line]:
     encode = env_compose if host.runtime == "docker" else env_posix
     for secret in sorted(service.secrets):
         yield _comment(secret), (secret.origin,)
+        if secret.as_file:
+            yield encode(secret.name, service.credential_file(secret)), (secret.origin,)
     for variable in sorted(service.variables):
         yield encode(variable.name, variable.value), (variable.origin,)
 

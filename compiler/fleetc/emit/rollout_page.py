@@ -38,13 +38,14 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     parts = shards_of(blueprint, 2)
     listed = enumerate(parts, 1) if all(parts) and len(blueprint.hosts) <= _LISTED else ()
     secrets = [secret for host in blueprint.hosts for _, found in host.secrets() for secret in found]
-    variables = sorted(_variables(secrets).items())
+    variables, commands = (sorted(_names(secrets, kind).items()) for kind in ("env", "command"))
     vaults = [secret for secret in secrets if secret.kind == "vault"]
-    from_vault, from_secrets = (_lies(found) for found in (vaults, secrets))
+    printed = [secret for secret in secrets if secret.kind == "command"]
+    from_vault, from_file_here, from_secrets = (_lies(found) for found in (vaults, [*vaults, *printed], secrets))
     # Words of fleetc's own, which a command takes literally.
-    with_vault = Encoded(" -e @vault.yml --ask-vault-pass" if vaults else "")
-    from_file = Encoded(" -e '@$SECRETS'" if vaults or variables else "")
-    from_own_file = Encoded(' -e "@$SECRETS"' if vaults or variables else "")
+    with_vault = Encoded(" -e @vault.yml --ask-vault-pass" if vaults or commands else "")
+    from_file = Encoded(" -e '@$SECRETS'" if vaults or variables or commands else "")
+    from_own_file = Encoded(' -e "@$SECRETS"' if vaults or variables or commands else "")
     one = blueprint.in_order[0].name
     return {
         "fleet": mark(cell(blueprint.fleet), given("fleet", "name")),
@@ -52,8 +53,9 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
         "batches": mark(len(blueprint.batches), batches),
         "canary": [mark(cell(name), canary, given("hosts", name)) for name in canary_hosts(blueprint)],
         "variables": [mark(cell(name), *origins) for name, origins in variables],
+        "commands": [mark(cell(name), *origins) for name, origins in commands],
         "vault": mark(bool(vaults), from_vault),
-        "with_vault": mark(with_vault, from_vault),
+        "with_vault": mark(with_vault, from_file_here),
         "from_file": mark(from_file, from_secrets),
         "from_own_file": mark(from_own_file, from_secrets),
         "divisible": mark(all(parts), batches),
@@ -65,11 +67,11 @@ def _view(blueprint: Blueprint, mark: Mark) -> View:
     }
 
 
-def _variables(secrets: Iterable[SecretVariable]) -> dict[str, list[Origin]]:
-    """The variables that secrets are read from, each with the origins of those secrets."""
+def _names(secrets: Iterable[SecretVariable], kind: str) -> dict[str, list[Origin]]:
+    """The variables, or the commands, that secrets are read from, each with the origins of those secrets."""
     found: dict[str, list[Origin]] = {}
     for secret in secrets:
-        if secret.kind == "env" and secret.origin not in found.setdefault(secret.reference, []):
+        if secret.kind == kind and secret.origin not in found.setdefault(secret.reference, []):
             found[secret.reference].append(secret.origin)
     return found
 

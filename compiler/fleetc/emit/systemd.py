@@ -1,7 +1,7 @@
 """Emits `livepeer-<node>.service`: how the node runs on a systemd host.
 
 In: a host. Out: `hosts/<host>/<node>/livepeer-<node>.service` on hosts whose runtime is systemd. Needs systemd 240 or
-newer on the host (`Type=exec`).
+newer on the host (`Type=exec`), and 247 where a secret is handed over in a file (`LoadCredential=`).
 """
 
 from __future__ import annotations
@@ -59,8 +59,12 @@ def _view(host: HostBlueprint, service: Service, mark: Mark) -> View:
         "home": mark(Encoded(systemd_environment("HOME", service.data_dir)), *data_dir),
         "env_file": mark(Word(f"{service.directory}/node.env"), table),
         "secret_file": mark(
-            Word(service.secret_file) if service.secrets else "", *(secret.origin for secret in service.secrets)
+            Word(service.secret_file) if service.secret_variables else "", *(one.origin for one in service.secrets)
         ),
+        "credentials": [
+            mark((Word(secret.name), Word(service.credential_source(secret))), secret.origin)
+            for secret in service.credentials
+        ],
         "containers": mark(service.manages_containers, models),
         "gpus": mark(
             service.gpus is not None, derived("the GPUs that the node uses", (service.table, service.name, "gpus"))

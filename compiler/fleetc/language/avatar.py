@@ -33,12 +33,12 @@ from fleetc.language.fields import (
     Listener,
     Name,
     Parsed,
-    Secret,
     WholeSeconds,
     is_gpu_uuid,
     matching,
     refuse,
 )
+from fleetc.language.secret_fields import Secret
 from fleetc.upstream.avatar import HIGHEST_SLOT, NEIGHBOURS, SLOT_PORTS
 
 _AVATAR_ID = re.compile("[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")

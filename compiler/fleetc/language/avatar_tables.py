@@ -22,12 +22,12 @@ from fleetc.language.fields import (
     Image,
     Integer,
     Name,
-    Secret,
     WholeSeconds,
     matching,
     refuse,
 )
 from fleetc.language.images import split_image
+from fleetc.language.secret_fields import Secret
 from fleetc.language.units import UNIT
 from fleetc.upstream.avatar import LIMITS
 

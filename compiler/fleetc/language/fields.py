@@ -1,4 +1,4 @@
-"""The types that fields of the spec have: names, quantities, paths and secret references.
+"""The types that fields of the spec have: names, quantities and paths. References to secrets are in `secret_fields.py`.
 
 In: raw TOML values. Out: frozen typed values, or a pydantic error of type `spec` that carries a sentence and a help
 line for people (`language/problems.py` turns it into a diagnostic). Used by every other file of this package.
@@ -17,7 +17,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
-    Field,
     GetCoreSchemaHandler,
     StrictBool,
     StrictInt,
@@ -60,11 +59,6 @@ RESERVED_NAMES = frozenset(
 _NAME = re.compile(NAME_PATTERN)
 _PATH = re.compile(r"(/[A-Za-z0-9_@+][A-Za-z0-9._@+-]*|/\.[A-Za-z0-9_][A-Za-z0-9._@+-]*)+")
 _ENV_NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_STEERS_A_RUN = re.compile(
-    r"(?:ANSIBLE|LD|DYLD|LC|BASH|PYTHON|RUNNER)(?:_.*)?|PYTHON.*|PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TMPDIR"
-    r"|TERM|PWD|IFS|ENV|VIRTUAL_ENV|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS|ASKPASS_REQUIRE)",
-    re.IGNORECASE,
-)
 _IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
@@ -125,7 +119,8 @@ def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], va
     return refuse(problem.message, problem.help, secret=problem.secret, repair=repair or None)
 
 
-def _parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
+def parsed(parse: Callable[[Any], T]) -> Callable[[Any], T]:
+    """Read a quantity, or raise the error for people."""
     known = lru_cache(maxsize=4096)(parse)  # fleets repeat their prices, listeners and sizes thousands of times
 
     def validate(value: Any) -> T:
@@ -149,7 +144,8 @@ def check_name(text: str) -> str:
     return text
 
 
-def _path(text: str) -> str:
+def check_path(text: str) -> str:
+    """Check an absolute path of plain characters."""
     if not _PATH.fullmatch(text) or len(text) > 1024:
         raise refuse(
             "this is not an absolute path of plain characters",
@@ -160,22 +156,13 @@ def _path(text: str) -> str:
     return text
 
 
-def _env_name(text: str) -> str:
+def check_variable_name(text: str) -> str:
+    """Check the name of an environment variable."""
     if not _ENV_NAME.fullmatch(text) or len(text) > 128:
         raise refuse(
             "this is not the name of an environment variable", "use letters, digits and _, not starting with a digit"
         )
     return text
-
-
-def _reference_variable(text: str) -> str:
-    """The name of a variable that a deployment reads a secret from, and passes to Ansible under the same name."""
-    if _STEERS_A_RUN.fullmatch(text):
-        raise refuse(
-            "this variable controls programs of the deployment, so it cannot hold a secret",
-            "give the secret its own variable, such as ORCHESTRATOR_SECRET",
-        )
-    return _env_name(text)
 
 
 def _variable_name(text: str) -> str:
@@ -184,7 +171,7 @@ def _variable_name(text: str) -> str:
             "the node reads variables named LP_... as flags, bypassing every check",
             "write the setting itself; a variable would silently override it",
         )
-    return _env_name(text)
+    return check_variable_name(text)
 
 
 def _whole_seconds(value: Any) -> q.Duration:
@@ -296,81 +283,8 @@ def _weight(value: Any) -> Decimal:
     return Decimal(value)
 
 
-class SecretRef(Base):
-    """Where a rollout finds a secret.
-
-    Write exactly one of the three keys, never the value itself.
-    """
-
-    env: Annotated[StrictStr, AfterValidator(_reference_variable)] | None = Field(
-        None, description="Environment variable on the machine that runs the deployment."
-    )
-    host_file: Annotated[StrictStr, AfterValidator(_path)] | None = Field(
-        None, description="File on the host that holds only the secret."
-    )
-    vault: Annotated[StrictStr, AfterValidator(_env_name)] | None = Field(
-        None, description="Key under `fleet_vault` in the deployment's Ansible Vault file."
-    )
-
-    @property
-    def kind(self) -> str:
-        """Which of the three it is: env, host_file or vault."""
-        return "env" if self.env is not None else "host_file" if self.host_file is not None else "vault"
-
-    @property
-    def name(self) -> str:
-        """The variable, path or key that it names."""
-        return self.env or self.host_file or self.vault or ""
-
-
-_REFERENCE_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
-
-
-def parse_secret(value: Any) -> SecretRef:
-    """Read a secret reference. Whatever is in its place may be the secret, so no message shows it."""
-    if isinstance(value, SecretRef):
-        return value
-    if not isinstance(value, dict):
-        raise refuse("secrets do not belong in the spec", _REFERENCE_FORM, secret=True)
-    if len(value) != 1 or next(iter(value)) not in SecretRef.model_fields:
-        message = "a secret reference needs exactly one of the keys env, host_file and vault"
-        raise refuse(message, _REFERENCE_FORM, secret=True)
-    kind, name = next(iter(value.items()))
-    if not isinstance(name, str):
-        raise refuse(f"{kind} must be text", _REFERENCE_FORM, secret=True)
-    check = {"env": _reference_variable, "host_file": _path, "vault": _env_name}[kind]
-    try:
-        checked = check(name)
-    except PydanticCustomError as problem:  # what is not a name may be the secret itself
-        context = problem.context or {}
-        raise refuse(context["message"], context["help"], secret=True) from None
-    names: dict[str, Any] = {"env": None, "host_file": None, "vault": None, kind: checked}
-    return SecretRef.model_construct(**names)
-
-
-def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRef]:
-    def validate(value: Any) -> q.Url | SecretRef:
-        if isinstance(value, str):
-            return _parsed(lambda text: q.parse_url(text, schemes))(value)
-        return parse_secret(value)
-
-    return validate
-
-
 def _url(schemes: tuple[str, ...]) -> Callable[[Any], q.Url]:
-    return _parsed(lambda text: q.parse_url(text, schemes))
-
-
-SECRET_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "minProperties": 1,
-    "maxProperties": 1,
-    "properties": {
-        name: {"type": "string", "description": field.description or ""}
-        for name, field in SecretRef.model_fields.items()
-    },
-}
+    return parsed(lambda text: q.parse_url(text, schemes))
 
 
 def _text_schema(example: str, unit: str = "") -> WithJsonSchema:
@@ -388,7 +302,7 @@ GpuUuid = Annotated[
 ]
 Integer = StrictInt
 Flag = StrictBool
-AbsolutePath = Annotated[StrictStr, AfterValidator(_path)]
+AbsolutePath = Annotated[StrictStr, AfterValidator(check_path)]
 VariableName = Annotated[StrictStr, AfterValidator(_variable_name)]
 Image = Annotated[StrictStr, AfterValidator(_image)]
 UserName = Annotated[
@@ -398,49 +312,22 @@ UserName = Annotated[
     ),
 ]
 ReleaseField = Annotated[Release, Parsed(_release), _text_schema("v0.9.1")]
-Price = Annotated[q.Price, Parsed(_parsed(q.parse_price)), _text_schema("1200 wei / pixel", units.PRICE)]
-CapPrice = Annotated[q.Price, Parsed(_parsed(_cap_price)), _text_schema("1500 wei / pixel", units.PRICE)]
-Wei = Annotated[q.Wei, Parsed(_parsed(q.parse_wei)), _text_schema("0.05 ETH", units.AMOUNT)]
+Price = Annotated[q.Price, Parsed(parsed(q.parse_price)), _text_schema("1200 wei / pixel", units.PRICE)]
+CapPrice = Annotated[q.Price, Parsed(parsed(_cap_price)), _text_schema("1500 wei / pixel", units.PRICE)]
+Wei = Annotated[q.Wei, Parsed(parsed(q.parse_wei)), _text_schema("0.05 ETH", units.AMOUNT)]
 Throughput = Annotated[
-    q.Throughput, Parsed(_parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s", units.LOAD)
+    q.Throughput, Parsed(parsed(q.parse_throughput)), _text_schema("2000000000 pixels / s", units.LOAD)
 ]
-Currency = Annotated[str, Parsed(_parsed(q.parse_currency)), _text_schema("USD")]
-Rate = Annotated[q.Wei, Parsed(_parsed(_rate)), _text_schema("0.00042 ETH", units.AMOUNT)]
-Bytes = Annotated[q.Bytes, Parsed(_parsed(q.parse_bytes)), _text_schema("24 GiB", units.SIZE)]
-Duration = Annotated[q.Duration, Parsed(_parsed(q.parse_duration)), _text_schema("5s", units.TIME)]
-PositiveDuration = Annotated[q.Duration, Parsed(_parsed(_positive_duration)), _text_schema("10 s", units.TIME)]
-WholeSeconds = Annotated[q.Duration, Parsed(_parsed(_whole_seconds)), _text_schema("20s", units.TIME)]
-GasPrice = Annotated[q.Wei, Parsed(_parsed(_gas_price)), _text_schema("5 gwei", units.AMOUNT)]
-Listener = Annotated[q.Listener, Parsed(_parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
-Address = Annotated[q.EthAddress, Parsed(_parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
-HostAddress = Annotated[str, Parsed(_parsed(q.parse_host)), _text_schema("203.0.113.10")]
+Currency = Annotated[str, Parsed(parsed(q.parse_currency)), _text_schema("USD")]
+Rate = Annotated[q.Wei, Parsed(parsed(_rate)), _text_schema("0.00042 ETH", units.AMOUNT)]
+Bytes = Annotated[q.Bytes, Parsed(parsed(q.parse_bytes)), _text_schema("24 GiB", units.SIZE)]
+Duration = Annotated[q.Duration, Parsed(parsed(q.parse_duration)), _text_schema("5s", units.TIME)]
+PositiveDuration = Annotated[q.Duration, Parsed(parsed(_positive_duration)), _text_schema("10 s", units.TIME)]
+WholeSeconds = Annotated[q.Duration, Parsed(parsed(_whole_seconds)), _text_schema("20s", units.TIME)]
+GasPrice = Annotated[q.Wei, Parsed(parsed(_gas_price)), _text_schema("5 gwei", units.AMOUNT)]
+Listener = Annotated[q.Listener, Parsed(parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
+Address = Annotated[q.EthAddress, Parsed(parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
+HostAddress = Annotated[str, Parsed(parsed(q.parse_host)), _text_schema("203.0.113.10")]
 Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
-Secret = Annotated[SecretRef, Parsed(parse_secret), WithJsonSchema(SECRET_SCHEMA)]
 HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
 WebSocketUrl = Annotated[q.Url, Parsed(_url(("ws", "wss"))), _text_schema("ws://192.0.2.1:80")]
-
-
-def _or_secret(example: str) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"type": "string", "examples": [example]}, SECRET_SCHEMA]})
-
-
-HttpUrlOrSecret = Annotated[
-    q.Url | SecretRef,
-    Parsed(_url_or_secret(("http", "https"))),
-    _or_secret("https://example.net/hook"),
-]
-RpcUrlOrSecret = Annotated[
-    q.Url | SecretRef,
-    Parsed(_url_or_secret(("http", "https", "ws", "wss"))),
-    _or_secret("https://rpc.example.net"),
-]
-StoreUrlOrSecret = Annotated[
-    q.Url | SecretRef,
-    Parsed(_url_or_secret(("s3", "s3+http", "s3+https", "gs", "ipfs", "file", "w3s"))),
-    _or_secret("s3+https://storage.example.net/bucket"),
-]
-QueueUrlOrSecret = Annotated[
-    q.Url | SecretRef,
-    Parsed(_url_or_secret(("amqp", "amqps"))),
-    _or_secret("amqps://queue.example.net/live"),
-]

@@ -21,15 +21,11 @@ from fleetc.language.fields import (
     Duration,
     Flag,
     HttpUrl,
-    HttpUrlOrSecret,
     Integer,
     Listener,
     Name,
     Parsed,
     PositiveDuration,
-    QueueUrlOrSecret,
-    Secret,
-    StoreUrlOrSecret,
     Text,
     Throughput,
     Wei,
@@ -40,6 +36,7 @@ from fleetc.language.fields import (
 )
 from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings, Mode
+from fleetc.language.secret_fields import HttpUrlOrSecret, QueueUrlOrSecret, Secret, StoreUrlOrSecret
 
 
 def _cap(value: Any) -> q.Price | str:

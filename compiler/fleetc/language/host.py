@@ -6,6 +6,7 @@ In: raw tables `fleet`, `hosts`, `wallets`, `models`, `rollout`, `silence`. Out:
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -27,9 +28,6 @@ from fleetc.language.fields import (
     Parsed,
     Price,
     ReleaseField,
-    RpcUrlOrSecret,
-    Secret,
-    SecretRef,
     Text,
     UserName,
     Wei,
@@ -38,6 +36,7 @@ from fleetc.language.fields import (
 )
 from fleetc.language.monitoring import GpuExporter
 from fleetc.language.quantities import parse_duration
+from fleetc.language.secret_fields import RpcUrlOrSecret, Secret, SecretRef
 
 
 class FleetSettings(Base):
@@ -246,6 +245,19 @@ class Rollout(Base):
         return self.batch
 
 
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _day(value: Any) -> date:
+    if type(value) is date:
+        return value
+    try:
+        repair = date.fromisoformat(value) if isinstance(value, str) and _DAY.fullmatch(value) else None
+    except ValueError:
+        repair = None
+    raise refuse("until must be a day", "write it without quotes, like until = 2027-01-31", repair=repair)
+
+
 class Silence(Base):
     """One warning that you accept, or one false alarm of `inline-secret`."""
 
@@ -256,6 +268,28 @@ class Silence(Base):
         description='Silence it only below this place of the spec, such as "gateways.gw-eu"; for a false alarm of '
         "inline-secret, exactly the place that it names.",
     )
+    until: (
+        Annotated[
+            date,
+            Parsed(_day),
+            WithJsonSchema({"type": "string", "format": "date", "examples": ["2027-01-31"]}),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="The last day on which it holds; from the next day on it is an error, and the warning is back.",
+    )
+    owner: Text | None = Field(
+        None,
+        description="Who answers for it, as people call them; needed with `until`.",
+        examples=["edge team"],
+    )
+
+    @model_validator(mode="after")
+    def _someone_is_asked_when_it_ends(self) -> Silence:
+        if self.until is not None and self.owner is None:
+            raise refuse("a silence that ends needs an owner", 'add owner = "...": who decides what comes after it')
+        return self
 
 
 __all__ = ["FleetSettings", "Gpu", "Host", "Model", "Rollout", "SecretRef", "Silence", "Wallet"]

@@ -20,14 +20,13 @@ from fleetc.language.fields import (
     Listener,
     Name,
     Parsed,
-    SecretRef,
     Text,
     WholeSeconds,
-    parse_secret,
     refuse,
 )
 from fleetc.language.quantities import Duration, QuantityError, parse_duration, parse_listener
 from fleetc.language.quantities import Listener as Address
+from fleetc.language.secret_fields import SecretRef, parse_secret
 
 OWN_LABELS = (
     *("fleet", "host", "node", "role", "mode", "region", "wallet", "reward"),

@@ -25,7 +25,6 @@ from fleetc.language.fields import (
     Parsed,
     Price,
     ReleaseField,
-    Secret,
     Text,
     VariableName,
     WholeSeconds,
@@ -34,6 +33,7 @@ from fleetc.language.fields import (
 )
 from fleetc.language.marks import sets
 from fleetc.language.quantities import QuantityError, Url, parse_url
+from fleetc.language.secret_fields import Secret
 
 Mode = Literal["video", "ai", "dual"]
 

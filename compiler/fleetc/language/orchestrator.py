@@ -17,12 +17,9 @@ from fleetc.language.fields import (
     Duration,
     Flag,
     HttpUrl,
-    HttpUrlOrSecret,
     Listener,
     Parsed,
     Price,
-    Secret,
-    StoreUrlOrSecret,
     Text,
     Wei,
     refuse,
@@ -30,6 +27,7 @@ from fleetc.language.fields import (
 from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, ChainSettings, GpuSettings, Mode
 from fleetc.language.quantities import QuantityError, Url, parse_host, parse_url
+from fleetc.language.secret_fields import HttpUrlOrSecret, Secret, StoreUrlOrSecret
 
 _COUNT = re.compile("[1-9][0-9]{0,5}")
 

@@ -16,8 +16,8 @@ from functools import cache
 from typing import Any, NamedTuple, get_origin
 
 from fleetc.language.counters import Counted, CounterError, counted
-from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Fleet
+from fleetc.language.secret_fields import SecretRef
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, has_errors, warning
 from fleetc.text.suggestions import Suggestions
 from fleetc.toml.document import Document, nothing_to_remove, value_at

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from fleetc.language.fields import Address, Flag, HttpUrlOrSecret, Listener, PositiveDuration, Secret, refuse
+from fleetc.language.fields import Address, Flag, Listener, PositiveDuration, refuse
 from fleetc.language.gateway import Buyer, Reach
 from fleetc.language.marks import sets
 from fleetc.language.node import ChainSettings
+from fleetc.language.secret_fields import HttpUrlOrSecret, Secret
 
 _ONLY_FOR_DISCOVERY = ("orchestrators", "discovery", "selection", "report_interval")
 

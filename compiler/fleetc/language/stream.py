@@ -17,7 +17,8 @@ from pydantic.json_schema import JsonSchemaValue, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
 
 from fleetc.language import quantities as q
-from fleetc.language.fields import SECRET_SCHEMA, Base, Flag, Integer, Name, Parsed, SecretRef, parse_secret, refuse
+from fleetc.language.fields import Base, Flag, Integer, Name, Parsed, refuse
+from fleetc.language.secret_fields import SECRET_SCHEMA, SecretRef, parse_secret
 from fleetc.language.units import UNIT, FrameRate, Pixels, Unit
 from fleetc.upstream.stream_api import SERVER_OWNED
 
@@ -26,7 +27,8 @@ _ORIGIN = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(\[[^\]]*\]|[^/?#@:\[\]]+)(?:
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 _KILO = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,6}))? ?([kKmM])(?:bps|bit/s|b/s)?")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://[^/?#]")
-_REFERENCE = 'write { env = "NAME" } or { vault = "key" }'
+STREAM_REFERENCE_FORM = 'write a reference: { env = "NAME" }, { vault = "key" } or { command = "name" }'
+_STREAM_KEYS = ("env", "vault", "command")
 
 PLACEHOLDER = "$secret"
 """The only key of the table that marks a secret in a request; no text of the API has that form."""
@@ -140,11 +142,17 @@ def _origin(value: Any) -> str:
 def _stream_secret(value: Any) -> SecretRef:
     """A reference that the machine which talks to the service can follow."""
     if not isinstance(value, dict):
-        raise refuse("secrets do not belong in the spec", _REFERENCE, secret=True)
+        raise refuse("secrets do not belong in the spec", STREAM_REFERENCE_FORM, secret=True)
     if set(value) == {"host_file"}:
-        raise refuse("a stream has no host, so its secret cannot be in a file on a host", _REFERENCE, secret=True)
-    if set(value) not in ({"env"}, {"vault"}):
-        raise refuse("a secret of a stream needs exactly one of the keys env and vault", _REFERENCE, secret=True)
+        raise refuse(
+            "a stream has no host, so its secret cannot be in a file on a host", STREAM_REFERENCE_FORM, secret=True
+        )
+    if len(value) != 1 or not value.keys() <= set(_STREAM_KEYS):
+        raise refuse(
+            "a secret of a stream needs exactly one of the keys env, vault and command",
+            STREAM_REFERENCE_FORM,
+            secret=True,
+        )
     return parse_secret(value)
 
 
@@ -158,7 +166,7 @@ def _source(value: Any) -> q.Url | SecretRef:
         return q.parse_url(value, (scheme[1],))
     except q.QuantityError as problem:
         held = "@" in value
-        raise refuse(problem.message, _REFERENCE if held else problem.help, secret=held) from None
+        raise refuse(problem.message, STREAM_REFERENCE_FORM if held else problem.help, secret=held) from None
 
 
 def _header(name: str) -> str:
@@ -209,7 +217,7 @@ class _TextForTable:
 
 _STREAM_SECRET_SCHEMA: dict[str, Any] = {
     **SECRET_SCHEMA,
-    "properties": {name: SECRET_SCHEMA["properties"][name] for name in ("env", "vault")},
+    "properties": {name: SECRET_SCHEMA["properties"][name] for name in _STREAM_KEYS},
 }
 StreamSecret = Annotated[SecretRef, Parsed(_stream_secret), WithJsonSchema(_STREAM_SECRET_SCHEMA)]
 Tag = Annotated[

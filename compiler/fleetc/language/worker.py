@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from fleetc.language.fields import Flag, Integer, Secret, Text
+from fleetc.language.fields import Flag, Integer, Text
 from fleetc.language.marks import sets
 from fleetc.language.node import AiSettings, GpuIds, GpuSettings, NodeSettings
+from fleetc.language.secret_fields import Secret
 
 
 class Worker(NodeSettings):

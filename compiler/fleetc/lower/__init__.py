@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, Service
+from fleetc.blueprint.blueprint import Blueprint, Connection, HostBlueprint, SecretVariable, Service, Silenced
 from fleetc.blueprint.monitoring import MonitoringBlueprint
 from fleetc.blueprint.rollout import RolloutTimes
 from fleetc.language.fleet import Fleet, Node
@@ -23,6 +23,7 @@ from fleetc.lower.gateway import lower_gateway
 from fleetc.lower.health import health
 from fleetc.lower.helpers import lower_redeemer, lower_reward_caller, lower_signer
 from fleetc.lower.live import live_values
+from fleetc.lower.mapping import SECRET_PATH_VARIABLES
 from fleetc.lower.market import lower_market
 from fleetc.lower.monitoring import lower_monitoring
 from fleetc.lower.needs import needs_of
@@ -50,7 +51,9 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         edges=edges,
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
-        silenced=tuple((s.code, s.at or "", s.reason) for s in fleet.silence),
+        silenced=tuple(
+            Silenced(s.code, s.at or "", s.reason, str(s.until or ""), s.owner or "") for s in fleet.silence
+        ),
         market=lower_market(fleet),
         streams=lower_streams(fleet),
         stream_api=lower_stream_api(fleet),
@@ -91,11 +94,19 @@ def _host(fleet: Fleet, name: str, monitoring: MonitoringBlueprint | None) -> Ho
 def _checked(fleet: Fleet, node: Node, service: Service) -> Service:
     return replace(
         service,
+        secrets=_with_files(fleet, node, service),
         health=health(fleet, node, service.ports),
         exclusive=_exclusive(fleet, node),
         live=live_values(fleet, node, service),
         program=lower_program(fleet, node),
     )
+
+
+def _with_files(fleet: Fleet, node: Node, service: Service) -> tuple[SecretVariable, ...]:
+    """The secrets of a service. Where systemd starts it and the node takes a path, none is in its environment."""
+    if fleet.hosts[node.settings.host].runtime != "systemd":
+        return service.secrets
+    return tuple(secret._replace(as_file=secret.name in SECRET_PATH_VARIABLES) for secret in service.secrets)
 
 
 def _exclusive(fleet: Fleet, node: Node) -> tuple[str, ...]:

@@ -32,9 +32,10 @@ from fleetc.language.avatar import Avatars
 from fleetc.language.avatar_fields import AvatarTag
 from fleetc.language.avatar_tables import Turn
 from fleetc.language.effective_avatar import SlotInForce
-from fleetc.language.fields import Base, SecretRef
+from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet, Stack
 from fleetc.language.quantities import Duration
+from fleetc.language.secret_fields import SecretRef
 from fleetc.lower.avatar_access import access_variables, addresses, allowlists, firewall, listed
 from fleetc.lower.common import plain_number
 from fleetc.places.diagnostic import Path

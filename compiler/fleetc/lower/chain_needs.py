@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from fleetc.analysis.discovery import AI, registered_account, registry_of
 from fleetc.analysis.prices import prices_of
 from fleetc.blueprint.rollout import Need
-from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Buyer
 from fleetc.language.monitoring import Monitoring
 from fleetc.language.node import ChainSettings
 from fleetc.language.orchestrator import Orchestrator
 from fleetc.language.quantities import Wei
+from fleetc.language.secret_fields import SecretRef
 from fleetc.language.signing import talks_to_chain
 from fleetc.places.origin import given
 from fleetc.upstream import AI_REGISTRY, FLAGS, NETWORKS

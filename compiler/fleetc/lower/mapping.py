@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fleetc.blueprint.blueprint import Argument, SecretVariable, Variable
-from fleetc.language.fields import SecretRef
 from fleetc.language.fleet import Node
 from fleetc.language.rows import settings_given, written
+from fleetc.language.secret_fields import SecretRef
 from fleetc.places.origin import Origin, given
 from fleetc.upstream import FLAGS
 

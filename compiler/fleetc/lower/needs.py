@@ -50,7 +50,8 @@ _FLAG_OF = {flag.env: flag.name for flag in FLAGS.values()}
 _PASSWORD = FLAGS["ethPassword"].env
 
 SYSTEMD = "240"
-"""The oldest release of systemd that reads what fleetc writes."""
+WITH_CREDENTIALS = "247"
+"""The oldest releases of systemd that read what fleetc writes: without and with secrets in files."""
 
 
 def needs_of(fleet: Fleet, host: HostBlueprint, monitoring: MonitoringBlueprint | None) -> tuple[Need, ...]:
@@ -70,7 +71,8 @@ def _all(fleet: Fleet, host: HostBlueprint) -> Iterator[Need]:
     table = given("hosts", host.name, "runtime")
     stack = host.avatar
     if host.runtime == "systemd" and host.services:
-        yield Need("systemd", "", table, f"systemd {SYSTEMD} or newer", facts=(("version", SYSTEMD),))
+        oldest = WITH_CREDENTIALS if any(service.credentials for service in host.services) else SYSTEMD
+        yield Need("systemd", "", table, f"systemd {oldest} or newer", facts=(("version", oldest),))
     in_containers = host.runtime == "docker" and bool(host.services)
     engines = [service.name for service in host.services if in_containers or service.manages_containers]
     if engines or stack is not None:

@@ -27,8 +27,7 @@ def lower_stream_api(fleet: Fleet) -> StreamApiBlueprint | None:
     api = fleet.stream_api
     if api is None:
         return None
-    kind = "env" if api.token.env is not None else "vault"
-    return StreamApiBlueprint(api.base_url, kind, str(api.token.env or api.token.vault))
+    return StreamApiBlueprint(api.base_url, api.token.kind, api.token.name)
 
 
 def _stream(fleet: Fleet, name: str, stream: Stream) -> StreamBlueprint:

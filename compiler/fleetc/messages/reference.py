@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleetc.language.fields import SecretRef
+from fleetc.language.secret_fields import SecretRef
 from fleetc.messages.explain import pages
 from fleetc.messages.pages import PAGES
 from fleetc.messages.setters import setter_of

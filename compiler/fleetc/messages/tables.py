@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
 from fleetc.language.example import first_at, first_called, part_of
-from fleetc.language.fields import NAME_PATTERN, SecretRef
+from fleetc.language.fields import NAME_PATTERN
+from fleetc.language.secret_fields import SecretRef
 from fleetc.language.spec import json_schema
 from fleetc.language.units import UNIT
 from fleetc.messages.topics import grouped
@@ -164,6 +166,8 @@ def _plain(kind: str, node: Mapping[str, Any]) -> str:
         if low is None:
             return "whole number"
         return f"whole number from {low}" + (f" to {high}" if high is not None else "")
+    if node.get("format") == "date":
+        return "day"
     if len(node.get("examples", ())) > 1:
         return "text such as " + " or ".join(f"`{json.dumps(example)}`" for example in node["examples"])
     if "maxLength" in node:
@@ -219,6 +223,7 @@ def _any_value(node: Mapping[str, Any]) -> Any:
     for part in _parts(node):
         if "examples" in part:
             value = part["examples"][0]
+            value = date.fromisoformat(value) if part.get("format") == "date" else value
             return value if part in (node, *_choices(node)) else _held(node, value)
     if node.get("default") not in (None, [], {}) and not isinstance(node["default"], bool):
         return node["default"]
@@ -249,7 +254,7 @@ def inline(value: Any) -> str:
         return "{ " + ", ".join(f"{toml_key(key)} = {inline(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(inline, value))}]"
-    return str(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
+    return str(value) if isinstance(value, Decimal | date) else json.dumps(value, ensure_ascii=False)
 
 
 # ------------------------------------------------------------------------------------------------------ all at once

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from enum import IntEnum, StrEnum
 
@@ -55,8 +56,8 @@ class EditKind(StrEnum):
     REMOVE = "remove"
 
 
-Value = str | bool | int | Decimal | tuple[str, ...]
-"""What an edit may write: text, true or false, a number, or a list of texts."""
+Value = str | bool | int | Decimal | date | tuple[str, ...]
+"""What an edit may write: text, true or false, a number, a day, or a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,11 @@ def warning(
 ) -> Diagnostic:
     """Build a warning."""
     return Diagnostic(code, Severity.WARNING, message, primary, tuple(related), help, fix)
+
+
+def note(code: str, message: str, primary: Label, related: Iterable[Label] = (), help: str = "") -> Diagnostic:
+    """Build a note: worth knowing, and nothing is wrong."""
+    return Diagnostic(code, Severity.NOTE, message, primary, tuple(related), help)
 
 
 def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:

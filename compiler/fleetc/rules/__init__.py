@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
 from fleetc.language.fleet import Fleet
-from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, warning
+from fleetc.language.host import Silence
+from fleetc.places.diagnostic import Diagnostic, Label, Path, Severity, Span, error, fix_remove, note, warning
 
 _POLICY = "policy/"
 """What codes of the rules beside a spec begin with."""
@@ -50,22 +52,33 @@ def subjects() -> dict[str, str]:
     return {name: import_module(f"{__name__}.{name}").__doc__ or "" for name in names}
 
 
+SOON = 14
+"""How many days before a silence ends people hear of it."""
+
+
 def check(
-    fleet: Fleet, more: Iterable[Diagnostic] = (), policies: Mapping[str, bool] | None = None
+    fleet: Fleet,
+    more: Iterable[Diagnostic] = (),
+    policies: Mapping[str, bool] | None = None,
+    today: date | None = None,
 ) -> list[Diagnostic]:
     """Run every rule, then take away what the spec silences with a reason, from these and from `more` diagnostics.
 
     `policies` are the codes of the rules beside the spec, and whether their findings would be in `more`; None if nobody
-    asked them.
+    asked them. Silences that ended before `today` take nothing away, and are errors; without a day all of them hold.
     """
     fleet.suggestions.restart()
     found = [*more, *(diagnostic for rule in rules() for diagnostic in rule.check(fleet))]
-    return [*heard(fleet, found), *_silences(fleet, found, policies)]
+    return [*heard(fleet, found, today), *_silences(fleet, found, policies, today)]
 
 
-def heard(fleet: Fleet, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def _ended(silence: Silence, today: date | None) -> bool:
+    return silence.until is not None and today is not None and silence.until < today
+
+
+def heard(fleet: Fleet, found: Iterable[Diagnostic], today: date | None = None) -> Iterator[Diagnostic]:
     """What the spec does not silence."""
-    silenced = {(s.code, s.at) for s in fleet.silence}
+    silenced = {(s.code, s.at) for s in fleet.silence if not _ended(s, today)}
     for diagnostic in found:
         if not any(key in silenced for key in _keys(diagnostic)):
             yield diagnostic
@@ -95,8 +108,10 @@ def _dotted(path: Path) -> str:
     return ".".join(map(str, path))
 
 
-def _silences(fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None) -> Iterator[Diagnostic]:
-    """A silence that names no rule, that tries to silence an error, or that silences nothing."""
+def _silences(
+    fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool] | None, today: date | None
+) -> Iterator[Diagnostic]:
+    """A silence that names no rule, that has ended, that tries to silence an error, or that silences nothing."""
     codes = {*(rule.code for rule in rules()), *(policies or ())}
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
@@ -110,7 +125,12 @@ def _silences(fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool
                 "unknown-silence", f'there is no warning "{silence.code}"', place, help="fleetc explain lists the codes"
             )
             continue
-        if (silence.code, silence.at) in covered:
+        covers = (silence.code, silence.at) in covered
+        if _ended(silence, today):
+            yield _expired(index, silence, today, covers)
+            continue
+        if covers:
+            yield from _ending(index, silence, today)
             continue
         if silence.code in errors:
             advice = "repair its cause"
@@ -125,3 +145,25 @@ def _silences(fleet: Fleet, found: list[Diagnostic], policies: Mapping[str, bool
                 help="remove it",
                 fix=fix_remove(("silence", index)),
             )
+
+
+def _expired(index: int, silence: Silence, today: date | None, covers: bool) -> Diagnostic:
+    """A silence after its last day; where it would take nothing away any more, it only has to go."""
+    message = f'the silence of "{silence.code}" held until {silence.until}, and today is {today}'
+    place = Label(("silence", index, "until"), f"{silence.owner} answers for it")
+    if not covers:
+        remove = fix_remove(("silence", index))
+        return error("silence-expired", message, place, help="nothing here gives this warning: remove it", fix=remove)
+    advice = "repair the cause and remove the silence, or agree on another day with its owner"
+    return error("silence-expired", message, place, help=advice)
+
+
+def _ending(index: int, silence: Silence, today: date | None) -> Iterator[Diagnostic]:
+    """A silence whose last day is near."""
+    if silence.until is None or today is None or (silence.until - today).days > SOON:
+        return
+    days = (silence.until - today).days
+    when = "which is today" if days == 0 else f"{days} day{'' if days == 1 else 's'} from today ({today})"
+    message = f'the silence of "{silence.code}" holds until {silence.until}, {when}'
+    place = Label(("silence", index, "until"), f"{silence.owner} answers for it")
+    yield note("silence-ends-soon", message, place, help="it is an error from the next day on")

@@ -63,7 +63,7 @@ class _Closed(BaseModel):
 
 class _Target(_Closed):
     profile: StrictStr
-    kind: Literal["env", "vault"]
+    kind: Literal["env", "vault", "command"]
     reference: StrictStr
     id: _Id | None
 

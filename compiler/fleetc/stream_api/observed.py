@@ -149,7 +149,7 @@ class _Bindings(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     profile: StrictStr
-    kind: Literal["env", "vault"]
+    kind: Literal["env", "vault", "command"]
     reference: StrictStr
     id: Annotated[StrictStr, Field(min_length=1)]
 

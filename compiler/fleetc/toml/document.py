@@ -65,7 +65,7 @@ class LineMap:
 
 @dataclass(frozen=True)
 class Document:
-    """What the sources say together: `raw` is the merged table of dict, list, str, int, bool and Decimal.
+    """What the sources say together: `raw` is the merged table of dict, list, str, int, bool, Decimal and date.
 
     Places are computed on the first question about one, because a spec without problems asks none. Where tables take
     values from others (`language/sharing.py`), `raw` has every table written out, `written` is what the sources say,

@@ -10,6 +10,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from datetime import date
 from decimal import Decimal
 from operator import attrgetter
 from typing import NamedTuple
@@ -54,6 +55,8 @@ def toml_value(value: Value, quote: str = '"') -> str:
         return str(value)
     if isinstance(value, Decimal):
         return format(value, "f") if value != value.to_integral_value() else f"{value:.1f}"
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, tuple):
         return f"[{', '.join(map(toml_value, value))}]"
     if quote == "'" and value.isprintable() and "'" not in value:

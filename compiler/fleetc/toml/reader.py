@@ -2,7 +2,8 @@
 
 In: a decoded text. Out: plain values, or diagnostics at offsets. Called by `document.py`. Much is checked
 before parsing, because some short texts cost a TOML parser minutes and gigabytes: a key of 200,000 parts
-does. The accepted language is TOML 1.0 without dates, NaN, infinity and empty keys.
+does. The accepted language is TOML 1.0 without times, NaN, infinity and empty keys, and with days only where a key
+says that it takes one (`DAY_KEYS`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from datetime import date
 from decimal import Decimal
 from enum import Enum, auto
 from typing import Any, NamedTuple
@@ -25,6 +27,8 @@ MAX_KEY_PARTS = 16
 """Parts of one dotted key."""
 MAX_LINE = 65536
 """Characters in one line."""
+DAY_KEYS = ("until",)
+"""Keys whose value may be a day, as TOML writes one. Anywhere else a day is usually a version that lost its quotes."""
 _INT64 = 2**63
 _MAX_EXPONENT = 400  # beyond a float's range; int() of a Decimal such as 1e1000000 takes half a minute
 _SHOWN = 20
@@ -55,7 +59,7 @@ class _Problem(NamedTuple):
 def read(name: str, text: str) -> tuple[dict[str, Any], list[Diagnostic]]:
     """Check and parse one text; `name` is its source's name. The table is empty when there are diagnostics.
 
-    Values are dict, list, str, bool, int within 64 bits and finite Decimal. Never raises.
+    Values are dict, list, str, bool, int within 64 bits, finite Decimal, and date at `DAY_KEYS`. Never raises.
     """
     found = _hidden(name, text) or _too_complex(name, text)
     if found:
@@ -179,7 +183,7 @@ def _walk(container: Any, path: Path, escaped: bool, problems: list[_Problem]) -
         elif kind is Decimal:
             if not value.is_finite() or abs(value.adjusted()) > _MAX_EXPONENT:
                 problems.append(_Problem(_Kind.NUMBER, (*path, key)))
-        elif kind is not bool:
+        elif kind is not bool and not (kind is date and key in DAY_KEYS):
             problems.append(_Problem(_Kind.DATE, (*path, key)))
 
 
@@ -201,5 +205,12 @@ def _described(name: str, text: str, problems: list[_Problem]) -> Iterator[Diagn
         elif kind is _Kind.NUMBER:
             yield _number(value)
         else:
-            advice = f'write it as text, in quotes: "{cut(text[mark.start : mark.end])}"'
-            yield error("date-value", "no setting takes a date or a time", value, help=advice)
+            yield _date(value, str(path[-1]), cut(text[mark.start : mark.end]))
+
+
+def _date(place: Label, key: str, written: str) -> Diagnostic:
+    """A date or a time where none may be."""
+    if key in DAY_KEYS:
+        return error("date-value", f"{key} takes a day without a time", place, help="write it like 2027-01-31")
+    advice = f'write it as text, in quotes: "{written}"'
+    return error("date-value", "this setting takes no date and no time", place, help=advice)

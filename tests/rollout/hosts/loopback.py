@@ -1,12 +1,13 @@
 """Hosts behind a real sshd on 127.0.0.1, for what a rollout leaves on the machine that it starts from.
 
-In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all three kinds, whose `start` runs the
+In: a directory, and how many hosts. Out: `Loopback`: a fleet with secrets of all four kinds, whose `start` runs the
 real `fleetc deploy`. Hosts are those of `tests/sshd_host.py`.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import secrets
 import shutil
@@ -28,6 +29,7 @@ CANARIES = {
     "rpc": f"CANARY-rpc-{{{{ 7 * 7 }}}}-{_RUN}",
     "vault": f"CANARY-vault-77d2-{_RUN}",
     "host": f"CANARY-host-19ac-{_RUN}",
+    "command": f"CANARY-command-{{{{ 5 * 5 }}}}-{_RUN}",
     "password": f"CANARY-password-c2f0-{_RUN}",
     "unrelated": f"CANARY-unrelated-8806-{_RUN}",
 }
@@ -82,6 +84,9 @@ broker = "queue.example.net:9092"
 topic = "events"
 user = "gate"
 password = {{ vault = "kafka_password" }}
+
+[gateways.gate.secret_environment]
+PULL_KEY = {{ command = "pull-key" }}
 """
 
 ANOTHER = """
@@ -175,11 +180,19 @@ class Loopback:
         (self.directory / "fleet/fleet.toml").write_text(text)
         self._run(sys.executable, "-m", "fleetc", "compile", str(self.directory / "fleet"))
 
+    def vault_text(self) -> str:
+        """What the vault file has."""
+        return f"fleet_vault:\n  kafka_password: {CANARIES['vault']}\n"
+
     def _write_secrets(self) -> None:
         vault, password = self.directory / "vault.yml", self.directory / "vault-password"
         password.write_text(CANARIES["password"])
-        vault.write_text(f"fleet_vault:\n  kafka_password: {CANARIES['vault']}\n")
+        vault.write_text(self.vault_text())
         self._run("ansible-vault", "encrypt", "--vault-password-file", str(password), str(vault))
+        keeper = self.directory / "keeper"  # it stands in for a password manager
+        keeper.write_text('#!/bin/sh\n[ "$1" = show ] && exec cat "$0-of-$2"\n')
+        keeper.chmod(0o700)
+        keeper.with_name("keeper-of-pull-key").write_text(CANARIES["command"] + "\n")
 
     def _run(self, *command: str) -> None:
         environment = {**os.environ, "PATH": PROGRAMS, "HOME": str(self.home)}
@@ -200,6 +213,7 @@ class Loopback:
             "FLEETC_SSH_KNOWN_HOSTS": str(self.directory / "known-hosts"),
             "FLEETC_VAULT_FILE": str(self.directory / "vault.yml"),
             "FLEETC_VAULT_PASSWORD_FILE": str(self.directory / "vault-password"),
+            "FLEETC_SECRET_COMMANDS": json.dumps({"pull-key": [f"{self.directory}/keeper", "show", "pull-key"]}),
             "LOOPBACK_RPC_URL": f"https://rpc.example.net/{CANARIES['rpc']}",
             "CLOUD_TOKEN": CANARIES["unrelated"],
         }

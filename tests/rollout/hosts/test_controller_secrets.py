@@ -163,6 +163,7 @@ def finished(world: Loopback) -> None:
     (written,) = world.host.glob("opt/fleetc/releases/*/gate/secrets/secrets.env")
     assert set(written.read_text().splitlines()) >= {
         f'LP_ETHURL="https://rpc.example.net/{CANARIES["rpc"]}"',
+        f'PULL_KEY="{CANARIES["command"]}"',
         f'LP_KAFKAPASSWORD="{CANARIES["vault"]}"',
         f'LP_METADATAQUEUEURI="amqps://queue.example.net/{CANARIES["host"]}"',
     }

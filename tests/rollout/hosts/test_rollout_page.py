@@ -24,6 +24,7 @@ from tests.sshd_host import needed
 pytestmark = pytest.mark.usefixtures("processes")
 
 _prices = count(1300)
+PRINTED = {"pull-key": {"__ansible_unsafe": CANARIES["command"]}}
 BINARIES = Path(sys.executable).parent
 
 
@@ -40,7 +41,8 @@ class World(Loopback):
         url = self.environment()["LOOPBACK_RPC_URL"]
         values = {"kafka_password": {"__ansible_unsafe": CANARIES["vault"]}}
         environment = {"LOOPBACK_RPC_URL": {"__ansible_unsafe": url}}
-        self.secrets.write_text(json.dumps({"fleet_vault": values, "fleet_environment": environment}))
+        mappings = {"fleet_vault": values, "fleet_environment": environment, "fleet_commands": PRINTED}
+        self.secrets.write_text(json.dumps(mappings))
         self.secrets.chmod(0o600)
         ssh = directory / "programs/ssh"
         ssh.parent.mkdir()
@@ -82,9 +84,13 @@ class World(Loopback):
         """Whether the node runs with the price that was compiled last, and with its secrets."""
         process = Path(f"/proc/{self.hosts['one'].node()}")
         words, variables = (process / "cmdline").read_bytes(), (process / "environ").read_bytes()
-        secrets = [f"/{CANARIES['rpc']}", CANARIES["vault"]]
+        secrets = [f"/{CANARIES['rpc']}", CANARIES["vault"], CANARIES["command"]]
         assert all(secret.encode() in variables for secret in secrets)
         return f"-maxPricePerUnit={self.price}\0".encode() in words
+
+    def vault_text(self) -> str:
+        """Ansible alone runs no command, so what it prints is there, too."""
+        return f"{super().vault_text()}fleet_commands:\n  pull-key: !unsafe '{CANARIES['command']}'\n"
 
     def environment(self) -> dict[str, str]:
         return {**super().environment(), "LOOPBACK_RPC_URL": f"{self.chain.url}/{CANARIES['rpc']}"}
@@ -160,7 +166,7 @@ def test_transmit_worker_and_process_without_fleetc(world: World) -> None:
     assert world.has_new_price()
     streams = dict(texts_below(world.directory / "fleet/streams"))
     assert len(streams) == 2
-    secrets = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "password")]
+    secrets = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "command", "password")]
     assert not [secret for content in streams.values() for secret in secrets if secret in content]
     (received,) = [content for path, content in streams.items() if path.name == "received"]
     assert CANARIES["unrelated"].encode() in received, "a worker sends its environment, as the page says"
@@ -218,6 +224,7 @@ def test_job_as_awx_runs_it(world: World) -> None:
     del envvars["ANSIBLE_PRIVATE_KEY_FILE"]
     extra: dict[str, object] = {
         "fleet_vault": {"kafka_password": {"__ansible_unsafe": CANARIES["vault"]}},
+        "fleet_commands": PRINTED,
         "fleet_host_clear": ["one"],
     }
     extra |= {"awx_job_id": 7, "fleet_host_skip": ["clock-skew"]}

@@ -11,6 +11,7 @@ import pytest
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stream_secrets import known_values
 from fleetc.rollout.hosts.vault import vault_values
+from fleetc.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("processes")
 TEXT = 'fleet_vault:\n  stream_token: "tok-0123456789"\n  other: value-9876543210\n'
@@ -48,8 +49,9 @@ def vault(encrypted: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 def test_values_of_an_encrypted_file(vault: Path) -> None:
     found = vault_values(vault, vault.with_name("password"))
     assert found == {"stream_token": "tok-0123456789", "other": "value-9876543210"}
+    settings = Settings(vault_file=vault, vault_password_file=vault.with_name("password"))
     wanted = {("vault", "stream_token"), ("vault", "absent"), ("env", "NOT_SET")}
-    assert known_values(wanted, vault, vault.with_name("password")) == {("vault", "stream_token"): "tok-0123456789"}
+    assert known_values(wanted, settings) == {("vault", "stream_token"): "tok-0123456789"}
 
 
 def test_password_from_a_program(vault: Path) -> None:

@@ -19,7 +19,7 @@ from tests.sshd_host import needed
 
 pytestmark = pytest.mark.usefixtures("processes")
 
-SECRETS = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "password")]
+SECRETS = [CANARIES[name].encode() for name in ("rpc", "vault", "host", "command", "password")]
 NODES = {"one": "gate", "two": "orch-two", "three": "orch-three"}
 
 
@@ -31,6 +31,7 @@ class Shared(Loopback):
         self.secrets = directory / "secrets.json"
         values = {
             "fleet_vault": {"kafka_password": {"__ansible_unsafe": CANARIES["vault"]}},
+            "fleet_commands": {"pull-key": {"__ansible_unsafe": CANARIES["command"]}},
             "fleet_environment": {"LOOPBACK_RPC_URL": {"__ansible_unsafe": self.environment()["LOOPBACK_RPC_URL"]}},
         }
         self.secrets.write_text(json.dumps(values))

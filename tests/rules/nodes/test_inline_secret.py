@@ -146,7 +146,7 @@ def test_id_in_the_address_of_a_source_is_fine(path: str) -> None:
 @pytest.mark.parametrize("end", [f"{UUID}?token=abcdefgh", f"{UUID}/{KEY}", f"{UUID}0/x", f"{UUID}#abc", KEY])
 def test_key_in_the_address_of_a_source_is_none(end: str) -> None:
     found = flagged(_pulled(f"https://studio.example.net/{end}"), CODE)
-    assert 'write a reference: { env = "NAME" } or { vault = "key" }; then replace' in found
+    assert 'write a reference: { env = "NAME" }, { vault = "key" } or { command = "name" }; then replace' in found
     assert "host_file" not in found
 
 

@@ -39,7 +39,7 @@ SPEC_PAGES: dict[str, Page] = {
         "Set XDG_CONFIG_HOME to a directory outside the checkout, for example when HOME is the checkout.",
     ),
     "date-value": Page(
-        "A value is a date or a time. No setting takes one.",
+        "A value is a date or a time. Only `until` takes one, and that is a day.",
         "a date without quotes is usually a version or a name that lost its quotes.",
         'Put it in quotes: name = "2026-01-01".',
     ),
@@ -205,6 +205,18 @@ SPEC_PAGES: dict[str, Page] = {
         "A settings file cannot be read, or sets something that is not a setting.",
         "a setting that is silently ignored may be one that protects you.",
         "Correct the file; README.md lists the settings.",
+    ),
+    "silence-ends-soon": Page(
+        "A silence holds for 14 more days or less.",
+        "somebody should know before it is an error. Nothing is wrong yet.",
+        "Have its owner look: repair the cause and remove the silence, or agree on another day.",
+    ),
+    "silence-expired": Page(
+        "The last day of a silence is over. Its warning is shown again.",
+        "somebody accepted the warning for a limited time. `check`, `compile`, `diff`, `plan` and `deploy` judge that "
+        "by the day of this machine, or of --today. A sealed plan, `deploy --resume`, `rollback` and `verify` do not.",
+        "Repair the cause and remove the silence, or agree on another day with its owner.",
+        fix="by removing the entry, when its warning does not occur any more.",
     ),
     "silenced-error": Page(
         "The spec silences an error.",

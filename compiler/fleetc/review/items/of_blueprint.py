@@ -295,8 +295,10 @@ def _order(place: ItemPlace, _plan: Blueprint, batches: Iterable[Iterable[str]])
 
 
 def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
-    for code, at, reason in found:
-        yield place.item("silence", f"{code} below {at}" if at else code, reason, given("silence"))
+    for one in found:
+        words = [one.reason, one.until and f"until {one.until}", one.owner and f"owner {one.owner}"]
+        what = f"{one.code} below {one.at}" if one.at else one.code
+        yield place.item("silence", what, ", ".join(filter(None, words)), given("silence"))
 
 
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:

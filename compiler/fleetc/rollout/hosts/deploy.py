@@ -35,7 +35,8 @@ from fleetc.rollout.hosts.rolling import (
     options_of,
 )
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
-from fleetc.rollout.hosts.secrets import DeployError, secret_variables
+from fleetc.rollout.hosts.secret_commands import secret_values
+from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.stale import stale_hosts
 from fleetc.rollout.journal.history import facts_of
 from fleetc.rollout.moves import Move, moves_of
@@ -97,7 +98,7 @@ def deploy_tree(
     need_known(stated.dead, (*every, *left, *(given.place.address for given in journal.history.hosts.values())))
     hosts = tuple(host for host in chosen if host not in stated.dead)
     asked = {name: given for name, given in left.items() if name not in stated.dead}
-    values = {} if goal.back_to or settings.worker else secret_variables(blueprint, hosts)
+    values = {} if goal.back_to or settings.worker else secret_values(blueprint, hosts, settings)
     options = options_of(settings, check, goal.sealed, stated)
     dead = {run.id for run in journal.history.runs[-_KNOWN_DEAD:]} | set(stated.dead_runs)
     whole = with_left(tree, blueprint, asked)

@@ -15,7 +15,7 @@ from fleetc.rollout.hosts.begun import findings_in
 from fleetc.rollout.hosts.gate import as_mapping, reason_of
 from fleetc.rollout.hosts.rolling import Stated, Watch, hosts_of, options_of
 from fleetc.rollout.hosts.runner import InterruptedRunError, RunResult, private_project, run_playbook
-from fleetc.rollout.hosts.secrets import secret_variables
+from fleetc.rollout.hosts.secret_commands import secret_values
 from fleetc.settings import Settings
 
 PREFLIGHT_PLAYBOOK = "preflight.yml"
@@ -27,7 +27,7 @@ def preflight(
 ) -> tuple[Finding, ...]:
     """All findings of all hosts, or of those in `limit`, without those that are skipped. Raises DeployError."""
     hosts = hosts_of(blueprint, limit)
-    values = {} if settings.worker else secret_variables(blueprint, hosts)
+    values = {} if settings.worker else secret_values(blueprint, hosts, settings)
     options = replace(options_of(settings, False, None, stated), limit=hosts)
     with private_project(tree) as project:
         try:

@@ -27,7 +27,7 @@ from fleetc.rollout.hosts.runner import (
     reaching,
     run_playbook,
 )
-from fleetc.rollout.hosts.secrets import DeployError, absolute, vault_password
+from fleetc.rollout.hosts.secrets import DeployError, SecretValues, absolute, vault_password
 from fleetc.rollout.journal.history import Given, Place
 from fleetc.rollout.moves import Nodes
 from fleetc.rollout.plan.data import NewestPlan
@@ -77,7 +77,7 @@ class Rollout:
     project: Project
     blueprint: Blueprint
     options: RunOptions
-    values: Mapping[str, str]
+    values: SecretValues
     on_event: Watch
     goal: Goal
     journal: Journal

@@ -26,7 +26,7 @@ from fleetc.disk.files import write_tree
 from fleetc.emit.tree import Tree
 from fleetc.rollout.hosts.private import RUN_VARIABLE, memory_place, private_directory, sweep, write_private
 from fleetc.rollout.hosts.processes import bound_to_fleetc, end_gently, on_interrupt, restore
-from fleetc.rollout.hosts.secrets import absolute
+from fleetc.rollout.hosts.secrets import SecretValues, absolute
 from fleetc.rollout.hosts.worker import job, run_on_worker
 from fleetc.settings import Settings
 
@@ -154,13 +154,13 @@ def run_playbook(
     project: Project,
     playbook: str,
     options: RunOptions,
-    values: Mapping[str, str],
+    values: SecretValues,
     on_event: Callable[[Event], None],
     asked: Collection[str] = (),
 ) -> RunResult:
     """Run `playbook` of a project.
 
-    `values` are those of the secrets that the spec names by a variable, by its name. Ansible reads them from a file in
+    `values` are those of the secrets that the spec names by a variable or a command. Ansible reads them from a file in
     memory, which is removed before a task starts; no process has them in its environment. `asked` are names of tasks
     whose results are wanted.
     """
@@ -188,7 +188,7 @@ def _run(
     own: Path,
     playbook: str,
     options: RunOptions,
-    values: Mapping[str, str],
+    values: SecretValues,
     on_event: Callable[[Event], None],
     asked: Collection[str],
 ) -> RunResult:
@@ -238,7 +238,7 @@ def _run_there(
     own: Path,
     playbook: str,
     options: RunOptions,
-    values: Mapping[str, str],
+    values: SecretValues,
     on_event: Callable[[Event], None],
     asked: Collection[str],
 ) -> RunResult:
@@ -310,7 +310,7 @@ class _Notes:
         return RunResult(status, rc, self.stats or None, failures, changed, last_words, self._answers)
 
 
-def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> str:
+def _command_line(own: Path, options: RunOptions, values: SecretValues) -> str:
     """Options of ansible-playbook, once the files that they name are written.
 
     Every word is of this module, a checked host name or a path of the settings.
@@ -335,8 +335,7 @@ def _command_line(own: Path, options: RunOptions, values: Mapping[str, str]) -> 
     if password_file:
         words += ["--vault-password-file", str(password_file)]
     if values:
-        texts = _never_templates({"fleet_environment": dict(values)})
-        write_private(own / _VALUES, json.dumps(texts).encode())
+        write_private(own / _VALUES, json.dumps(_never_templates(values)).encode())
         words += ["--extra-vars", f"@{own / _VALUES}"]
     if options.variables:  # the last ones count
         given = json.dumps(_never_templates(dict(options.variables)))

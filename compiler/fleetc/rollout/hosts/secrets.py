@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from fleetc.blueprint.blueprint import Blueprint
@@ -20,7 +21,10 @@ class DeployError(Exception):
         self.exit_code = exit_code
 
 
-_SHORTEST = 4
+SecretValues = Mapping[str, Mapping[str, str]]
+"""Values of secrets by their names, by the variable in which Ansible gets them."""
+
+SHORTEST = 4
 """Characters of a secret that Ansible may hide: shorter ones are part of too many words of an answer."""
 
 
@@ -29,26 +33,31 @@ def secret_variables(blueprint: Blueprint, hosts: tuple[str, ...]) -> dict[str, 
 
     Raises DeployError where one is not set, or too short.
     """
-    needed = {
+    needed = names_needed(blueprint, hosts, "env")
+    missing = sorted(name for name in needed if not os.environ.get(name))
+    if missing:
+        names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
+        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
+    short = sorted(name for name in needed if len(os.environ[name]) < SHORTEST)
+    if short:
+        names = ", ".join(f"{name} (for {needed[name]})" for name in short)
+        message = (
+            f"these secrets have fewer than {SHORTEST} characters: {names}; Ansible hides each of them wherever it"
+        )
+        raise DeployError(f"{message} occurs, which would garble what hosts answer: take longer ones", 1)
+    return {name: os.environ[name] for name in sorted(needed)}
+
+
+def names_needed(blueprint: Blueprint, hosts: tuple[str, ...], kind: str) -> dict[str, str]:
+    """What the secrets of these hosts refer to, for one kind of reference, each with a user of it."""
+    return {
         secret.reference: f"{host.name}/{owner}"
         for host in blueprint.hosts
         if host.name in hosts
         for owner, secrets in host.secrets()
         for secret in secrets
-        if secret.kind == "env"
+        if secret.kind == kind
     }
-    missing = sorted(name for name in needed if not os.environ.get(name))
-    if missing:
-        names = ", ".join(f"{name} (for {needed[name]})" for name in missing)
-        raise DeployError(f"these environment variables must hold secrets of the fleet, but are not set: {names}", 1)
-    short = sorted(name for name in needed if len(os.environ[name]) < _SHORTEST)
-    if short:
-        names = ", ".join(f"{name} (for {needed[name]})" for name in short)
-        message = (
-            f"these secrets have fewer than {_SHORTEST} characters: {names}; Ansible hides each of them wherever it"
-        )
-        raise DeployError(f"{message} occurs, which would garble what hosts answer: take longer ones", 1)
-    return {name: os.environ[name] for name in sorted(needed)}
 
 
 def vault_password(path: Path | None) -> tuple[Path | None, bytes | None]:

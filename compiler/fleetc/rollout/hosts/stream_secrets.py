@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from fleetc.blueprint.blueprint import RequestSecret, StreamApiBlueprint
+from fleetc.rollout.hosts.secret_commands import printed_secrets
 from fleetc.rollout.hosts.secrets import DeployError
 from fleetc.rollout.hosts.vault import vault_values
+from fleetc.settings import Settings
 
 _SHORTEST = 8
 """Characters of a secret that is sent: a service may echo any part of its texts, and shorter ones are hidden badly."""
@@ -35,15 +36,19 @@ def token_of(api: StreamApiBlueprint, values: Mapping[Reference, str]) -> str:
     return found
 
 
-def known_values(
-    references: Iterable[Reference], vault_file: Path | None, vault_password_file: Path | None
-) -> dict[Reference, str]:
-    """The values that this machine has. Raises DeployError where the vault is needed and cannot be read."""
+def known_values(references: Iterable[Reference], settings: Settings) -> dict[Reference, str]:
+    """The values that this machine has.
+
+    Raises DeployError where the vault is needed and cannot be read, and where a command fails.
+    """
     wanted = set(references)
     found = {("env", name): os.environ.get(name, "") for kind, name in wanted if kind == "env"}
     if any(kind == "vault" for kind, _ in wanted):
-        held = vault_values(vault_file, vault_password_file)
+        held = vault_values(settings.vault_file, settings.vault_password_file)
         found |= {("vault", name): held.get(name, "") for kind, name in wanted if kind == "vault"}
+    commands = {name: "streams" for kind, name in wanted if kind == "command" and name in settings.secret_commands}
+    printed = printed_secrets(commands, settings)
+    found |= {("command", name): value for name, value in printed.items()}
     return {reference: value for reference, value in found.items() if value}
 
 

@@ -30,13 +30,13 @@ from fleetc.language.fields import Base
 from fleetc.language.fleet import Fleet
 from fleetc.language.program import Digest
 from fleetc.language.quantities import Bytes, Duration, EthAddress, Listener, Price, Url, Wei
+from fleetc.language.secret_fields import REFERENCE_FORM
+from fleetc.language.stream import STREAM_REFERENCE_FORM
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error
 from fleetc.text import leaks
 
 _HARMLESS_VALUE = re.compile(r"[0-9]{1,5}|true|false|yes|no|/.*")
 _NO_TEXT = frozenset({bool, int, type(None), Listener, Price, EthAddress, Wei, Duration, Bytes, Decimal, Digest})
-_FORM = 'write a reference: { env = "NAME" }, { host_file = "/path" } or { vault = "key" }'
-_STREAM_FORM = 'write a reference: { env = "NAME" } or { vault = "key" }'
 _FALSE_ALARM = "; if it is not a secret, silence this error at this place, with a reason"
 _NO_FORM = "remove it: this field is sent to the service as is, and cannot be a reference"
 
@@ -91,8 +91,8 @@ def _is_source(path: Path) -> bool:
 def _form(path: Path, on_key: bool) -> str:
     """What to write instead of a secret: the references that the field takes, if any."""
     if path[0] != "streams":
-        return _FORM
-    return _STREAM_FORM if _is_source(path) and not on_key else _NO_FORM
+        return REFERENCE_FORM
+    return STREAM_REFERENCE_FORM if _is_source(path) and not on_key else _NO_FORM
 
 
 def _found(seems: leaks.Leak, path: Path, on_key: bool = False) -> Diagnostic:

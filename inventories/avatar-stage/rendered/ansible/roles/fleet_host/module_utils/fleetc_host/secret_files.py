@@ -13,6 +13,8 @@ from .steps import STACK
 from .system import hexdigest, names_in, read
 
 REFUSED_IN_SECRETS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+VARIABLES = "secrets.env"
+"""The file with those secrets of a node that are in its environment; each other one has a file of its own."""
 PLAIN = re.compile(r"[A-Za-z0-9_./:@%+=,?\[\]-]+")
 """What all readers of an environment file of the stack take for the same text."""
 
@@ -42,9 +44,12 @@ def secret_files(wanted: Json, values: Json) -> dict[str, bytes]:
         lines = []
         for secret in service["secrets"]:
             value = secret_value(secret, values, service["name"])
+            if secret.get("as_file"):
+                files["%s/secrets/%s" % (service["name"], secret["variable"])] = value.encode(errors="surrogateescape")
+                continue
             lines.append('%s="%s"\n' % (secret["variable"], re.sub(special, r"\\\1", value)))
         if lines:
-            files["%s/secrets/secrets.env" % service["name"]] = "".join(lines).encode()
+            files["%s/secrets/%s" % (service["name"], VARIABLES)] = "".join(lines).encode()
     for name in ("host", "turn"):
         lines = []
         for secret in (wanted.get("stack") or {}).get("secrets", []):
@@ -68,16 +73,37 @@ def secrets_at(directory: str) -> dict[str, bytes]:
     """The secret files of a release on the disk, by their path in it."""
     found = {}
     for node in names_in(directory):
-        for name in names_in("%s/%s/secrets" % (directory, node)):
-            path = "%s/secrets/%s" % (node, name)
-            found[path] = read("%s/%s" % (directory, path)) or b""
+        for name, content in secrets_in("%s/%s" % (directory, node)).items():
+            found["%s/secrets/%s" % (node, name)] = content
     return found
 
 
 def secrets_digest(directory: str) -> str:
     """The digest of a node's secrets, "-" without any. It never leaves the host."""
-    content = read(directory + "/secrets/secrets.env")
-    return "-" if content is None else hexdigest(content)
+    return digest_of_secrets(secrets_in(directory))
+
+
+def secrets_in(directory: str) -> dict[str, bytes]:
+    """The secret files of a node, in the directory of its release, by their names."""
+    place = directory + "/secrets"
+    return {name: read("%s/%s" % (place, name)) or b"" for name in names_in(place)}
+
+
+def digest_of_secrets(files: dict[str, bytes]) -> str:
+    """The digest of the secret files of a node by their names. That of variables alone is the digest of their file."""
+    if not files:
+        return "-"
+    if list(files) == [VARIABLES]:
+        return hexdigest(files[VARIABLES])
+    return hexdigest("".join("%s %s\n" % (name, hexdigest(files[name])) for name in sorted(files)).encode())
+
+
+def secrets_of(directory: str, runtime: str) -> dict[str, str]:
+    """The values of a node's secrets by the variables that they are for, in the directory of its release."""
+    files = secrets_in(directory)
+    found = variables_in(files.pop(VARIABLES, b""), runtime)
+    found.update((name, content.decode(errors="surrogateescape")) for name, content in files.items())
+    return found
 
 
 def variables_in(content: bytes, runtime: str) -> dict[str, str]:
@@ -93,8 +119,7 @@ def known_secrets(node: str, runtime: str) -> list[str]:
     """The secrets of a node in all releases that are here: its log may be of an older one."""
     found: dict[str, None] = {}
     for directory in (CURRENT, *("%s/%s" % (RELEASES, name) for name in names_in(RELEASES))):
-        content = read("%s/%s/secrets/secrets.env" % (directory, node)) or b""
-        found.update(dict.fromkeys(variables_in(content, runtime).values()))
+        found.update(dict.fromkeys(secrets_of("%s/%s" % (directory, node), runtime).values()))
     return list(found)
 
 

@@ -22,7 +22,7 @@ from .preflight.chain import registration, rpc_of
 from .preflight.checks import findings_of
 from .processes import facts_of
 from .rpc import Rpcs
-from .secret_files import variables_in
+from .secret_files import secrets_of, variables_in
 from .stack.parts import steering
 from .steps import steps
 from .system import read
@@ -146,8 +146,7 @@ def secrets_here(wanted: Json) -> Json:
     """The values of secrets that nodes of this host run with, by kind and reference, as a rollout would bring them."""
     values: Json = {}
     for service in wanted["services"]:
-        content = read("%s/%s/secrets/secrets.env" % (CURRENT, service["name"])) or b""
-        here = variables_in(content, wanted["runtime"])
+        here = secrets_of("%s/%s" % (CURRENT, service["name"]), wanted["runtime"])
         for secret in service["secrets"]:
             if secret["variable"] in here:
                 values.setdefault(secret["kind"], {})[secret["reference"]] = here[secret["variable"]]

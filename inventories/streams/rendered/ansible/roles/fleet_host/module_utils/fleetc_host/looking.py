@@ -22,7 +22,7 @@ from .releases import (
     service_in,
     unit_of,
 )
-from .secret_files import secrets_at, secrets_digest, variables_in
+from .secret_files import digest_of_secrets, secrets_at, secrets_digest, variables_in
 from .stack.checkout import commit_of, commit_wanted, is_managed
 from .stack.looking import look_at_stack, secrets_it_had
 from .stack.parts import units_of
@@ -170,9 +170,9 @@ def with_other_secrets(now: Json, files: dict[str, bytes]) -> Json:
             process["other_secrets"] = any(there[name] != had for name, had in secrets_it_had(process).items())
             continue
         marker = (read("%s/%s" % (MARKERS, node)) or b"").decode(errors="replace").split()
-        content = files.get("%s/secrets/secrets.env" % node)
-        will = "-" if content is None else hexdigest(content)
-        process["other_secrets"] = bool(process["digest"]) and marker[1:] != [will]
+        inside = node + "/secrets/"
+        own = {path[len(inside) :]: content for path, content in files.items() if path.startswith(inside)}
+        process["other_secrets"] = bool(process["digest"]) and marker[1:] != [digest_of_secrets(own)]
     return now
 
 
