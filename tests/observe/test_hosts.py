@@ -6,6 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,9 @@ def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> N
 def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
 
-    def counted(sources: Sequence[Source]) -> pipeline.Checked:
+    def counted(sources: Sequence[Source], today: date | None = None) -> pipeline.Checked:
         checked.append(sources)
-        return check_spec(sources)
+        return check_spec(sources, today)
 
     monkeypatch.setattr(pipeline, "check_spec", counted)
     (place / "node.log").write_text(CAPPED)
