@@ -27,7 +27,7 @@ from fleetc.toml.document import Source
 from fleetc.upstream import ABILITIES, FLAGS
 from tests.mutating import Mutation, Raw, mutations, spread
 from tests.node import Settings, StartupError, addresses, broken_rules, notes, read, reading
-from tests.support import EXAMPLES, ROOT, shipped
+from tests.support import EXAMPLES, INVENTORIES, example_text, shipped
 from tests.test_releases import RICH
 
 FEW = 32
@@ -66,11 +66,9 @@ class Case(NamedTuple):
 
 
 def _case(name: str, *overlays: str) -> Case:
-    files = ("fleet.toml", *overlays)
-    return Case(
-        "-".join((name, *(file.removesuffix(".toml") for file in overlays))),
-        tuple((file, (ROOT / "inventories" / name / file).read_text(encoding="utf-8")) for file in files),
-    )
+    texts = ((file, (INVENTORIES / name / file).read_text(encoding="utf-8")) for file in overlays)
+    own_name = "-".join((name, *(file.removesuffix(".toml") for file in overlays)))
+    return Case(own_name, (("fleet.toml", example_text(name)), *texts))
 
 
 CASES = (*map(_case, EXAMPLES), _case("two-regions", "staging.toml"), Case("rich", (("fleet.toml", RICH),)))

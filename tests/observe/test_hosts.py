@@ -6,7 +6,6 @@ import base64
 import json
 import zlib
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +117,9 @@ def test_node_of_the_spec_in_the_working_directory(place: Path, host: Host) -> N
 def test_spec_is_checked_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[object] = []
 
-    def counted(sources: Sequence[Source], today: date | None = None) -> pipeline.Checked:
+    def counted(sources: Sequence[Source], *rest: Any) -> pipeline.Checked:
         checked.append(sources)
-        return check_spec(sources, today)
+        return check_spec(sources, *rest)
 
     monkeypatch.setattr(pipeline, "check_spec", counted)
     (place / "node.log").write_text(CAPPED)

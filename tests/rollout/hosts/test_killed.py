@@ -23,9 +23,9 @@ from fleetc.rollout.hosts.owner import this_run
 from fleetc.rollout.plan.data import NewestPlan
 from fleetc.settings import Settings
 from tests.rollout.hosts.standin_hosts import Hosts
-from tests.support import ROOT, compile_text
+from tests.support import compile_text, example_text
 
-SPEC = (ROOT / "inventories/two-regions/fleet.toml").read_text(encoding="utf-8")
+SPEC = example_text("two-regions")
 NEXT = SPEC.replace("max_sessions = 200", "max_sessions = 210").replace("max_sessions = 8", "max_sessions = 7")
 MOVED = NEXT.replace('host = "eu-gpu-2"', 'host = "us-gpu-2"', 1).replace(
     '[orchestrators.us-video-2]\nhost = "us-gpu-2"', '[orchestrators.us-video-2]\nhost = "eu-gpu-2"'
