@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -215,3 +216,12 @@ def test_streams_need_their_secrets_permission_and_a_key_for_tokens(tmp_path: Pa
     (tmp_path / "fleet.toml").write_text(DEMO + STREAM_API, encoding="utf-8")
     assert "STREAM_TOKEN" in fleetc("todo", tmp_path).stdout
     assert "STREAM_TOKEN" not in fleetc("todo", tmp_path, "--limit", "studio").stdout, "it is of no host"
+
+
+@pytest.mark.parametrize(("address", "leads"), [("203.0.113.20", "203.0.113.20"), ("192.168.1.7", "the host")])
+def test_a_record_never_leads_to_a_private_address(address: str, leads: str) -> None:
+    text = (ROOT / "inventories/demo/fleet.toml").read_text(encoding="utf-8")
+    known = re.sub(r'address = "[^"]*"', f'address = "{address}"', text, count=1)
+    blueprint = compile_text(re.sub(r'public = "[^"]*"', 'public = "studio.example.net"', known)).blueprint
+    assert blueprint is not None
+    assert [task.words for task in tasks_of(blueprint) if "record" in task.words] == [f"a record that leads to {leads}"]

@@ -79,9 +79,24 @@ def _names(host: HostBlueprint) -> Iterator[Task]:
     """The name that others reach a host at has to lead there."""
     if not host.public or _is_ip(host.public) or host.public == host.address:
         return
-    there = f"a record that leads to {host.address}" if _is_ip(host.address) else "a record that leads to the host"
+    known = _is_ip(host.address) and not _is_private(host.address)  # behind a router, the record has its address
+    there = f"a record that leads to {host.address}" if known else "a record that leads to the host"
     command = f"getent ahosts {readable_word(host.public)}"
     yield Task(NAMES, host.name, there, host.public, command, (), (given("hosts", host.name, "public"),))
+
+
+_PRIVATE = [
+    ipaddress.ip_network(network)
+    for network in (
+        *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"),
+        *("::1/128", "fc00::/7", "fe80::/10"),
+    )
+]
+
+
+def _is_private(address: str) -> bool:
+    """Whether an address leads nowhere from outside of its own network."""
+    return any(ipaddress.ip_address(address) in network for network in _PRIVATE)
 
 
 def _is_ip(text: str) -> bool:
