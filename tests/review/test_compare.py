@@ -28,7 +28,7 @@ from fleetc.toml.document import Source
 from tests.mutating import mutations, spread
 from tests.review import support
 from tests.review.support import classes, compiled_or_none, example, review, side
-from tests.support import EXAMPLES, shipped
+from tests.support import EXAMPLES, example_sources, shipped
 from tests.test_releases import RICH
 
 COUNT = 25
@@ -711,3 +711,16 @@ def test_connections_are_not_called_new_against_a_tree_without_a_spec() -> None:
     new = side(example("two-regions"))
     old = replace(new, document=None, fleet=None, whole=None, files={**new.files, "FLEET.md": b"other"})
     assert all(edge.state == "" for edge in compare(old, new).edges)
+
+
+def test_a_change_of_a_class_is_counted_by_its_members() -> None:
+    """One card for the class; a change of one member of it is of that member."""
+    (regions,) = (text.text for text in example_sources("two-regions"))
+    one_line = review(regions, regions.replace('block_polling_interval = "20s"', 'block_polling_interval = "10s"'))
+    (change,) = one_line.changes
+    assert wording.where(change) == "same on 3 of 3 members of gateways: eu-live, eu-images, us-live"
+    (cause,) = change.causes
+    assert (cause.path, cause.members) == ("defaults.gateways.block_polling_interval", 3)
+    exception = regions.replace("[gateways.us-live]\n", '[gateways.us-live]\nblock_polling_interval = "10s"\n')
+    (change,) = review(regions, exception).changes
+    assert wording.where(change) == "on us-edge, node us-live"

@@ -28,7 +28,8 @@ A, B, C, D, E = "abcde"
     ],
 )
 def test_where(targets: tuple[tuple[str, str], ...], said: str) -> None:
-    assert wording.where([NodeRef(*target) for target in targets if target]) == said
+    places = tuple(NodeRef(*target) for target in targets if target)
+    assert wording.where(Change("argument", "-x", None, None, places, (), (), ())) == said
 
 
 def test_one_more_name_is_named() -> None:

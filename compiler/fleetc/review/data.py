@@ -23,7 +23,8 @@ class Cause:
     """A place of a spec and why it counts: `side` is new or old, `kind` given, default, derived or constant.
 
     `line` and `column` count from 1; 0 is the file as a whole, and an empty `file` no place at all. `text` is the
-    source line, empty where it may hold a secret, which `hidden` then says. `path` is the key path with dots.
+    source line, empty where it may hold a secret, which `hidden` then says. `path` is the key path with dots. `shared`
+    is the class, the defaults or the table for many that the place is in, and `members` how many tables are like it.
     """
 
     side: str
@@ -35,6 +36,8 @@ class Cause:
     text: str
     reason: str = ""
     hidden: bool = False
+    shared: str = ""
+    members: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ cause of everything.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -219,6 +220,7 @@ class Atlas:
 
     def __init__(self, old: Document | None, new: Document | None) -> None:
         self._documents = {"old": old, "new": new}
+        self._members: dict[str, Counter[Path]] = {}
 
     def spots(self, edits: Iterable[SpecEdit], origin: Origin | None) -> tuple[Cause, ...]:
         """The places of some edits; without edits, the places that the origin names."""
@@ -241,6 +243,18 @@ class Atlas:
         text = document.line_text(span.source, line)
         last = path[-1] if path else ""
         secret = leaks.find(text) or leaks.find(".".join(map(str, path)))
-        name = ".".join(map(leaks.shown, map(str, document.said_at(path) or path)))
+        at = document.said_at(path) or path
+        name = ".".join(map(leaks.shown, map(str, at)))
         hidden = bool(secret or (isinstance(last, str) and leaks.names_secret(last) and "{" not in text))
-        return Cause(side, kind, span.source, line, column, name, "" if hidden else leaks.masked(text), reason, hidden)
+        shared, members = self._shared(side, document, at, path)
+        shown_text = "" if hidden else leaks.masked(text)
+        return Cause(side, kind, span.source, line, column, name, shown_text, reason, hidden, shared, members)
+
+    def _shared(self, side: str, document: Document, at: Path, path: Path) -> tuple[str, int]:
+        """What a value is taken from by several tables, and how many these are."""
+        layer = next((one for one in document.layers.get(path[:2], ()) if at[: len(one)] == one), path[:2])
+        if layer == path[:2]:
+            return "", 0
+        if side not in self._members:
+            self._members[side] = Counter(one for layers in document.layers.values() for one in layers)
+        return leaks.shown(str(layer[1])), self._members[side][layer]

@@ -68,7 +68,7 @@ def _rule(note: RuleNote, spec: str) -> Located:
 
 def _sentence(change: Change) -> str:
     values = wording.values(change, _VALUE, "->", str, lambda text: wording.clip(text, _VALUE))
-    return f"{change.kind} {wording.clip(change.what, _VALUE)}{values}, {wording.where(change.targets)}"
+    return f"{change.kind} {wording.clip(change.what, _VALUE)}{values}, {wording.where(change)}"
 
 
 def _meaning(change: Change) -> str:

@@ -178,7 +178,7 @@ class _Page:
 
     def _brief(self, index: int, change: Change) -> dict[str, object]:
         told = change.effects[0].text if change.effects else ""
-        line = "; ".join(filter(None, (_swap(change), wording.where(change.targets), told)))
+        line = "; ".join(filter(None, (_swap(change), wording.where(change), told)))
         return {**self._head(index, change), "line": self._text(line, NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
@@ -204,7 +204,7 @@ class _Page:
             "old": shortened(self._templates, old or "(empty)"),
             "new": shortened(self._templates, new or "(empty)"),
             "moved": self._text(moved or "", _VALUE),
-            "where": wording.clip(wording.where(change.targets), SENTENCE),
+            "where": wording.clip(wording.where(change), SENTENCE),
             "effects": effects,
             "more_effects": f"and {wording.count(more, 'more effect')}" if more else "",
             "causes": self._causes(change.causes, _CAUSES),

@@ -132,6 +132,8 @@ def _spot(spot: Cause) -> dict[str, Any]:
         "text": spot.text,
         "reason": spot.reason,
         "hidden": spot.hidden,
+        "shared": spot.shared,
+        "members": spot.members,
     }
 
 
@@ -246,6 +248,8 @@ _SPOT = _object(
     text=_text("The source line; empty if it may contain a secret."),
     reason=_text("Why this place counts; may be empty."),
     hidden={"type": "boolean", "description": "The source line may contain a secret, so it is omitted."},
+    shared=_text("The class, defaults or table for many that the place is in; empty for a place of one table."),
+    members=_number("How many tables take it from there; 0 for a place of one table."),
 )
 _EFFECT = _object(
     impact=_IMPACT,

@@ -97,7 +97,7 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
     yield f"{tags}  " + _plain(
         f"{change.kind} {wording.clip(change.what, _VALUE)}{wording.values(change, _VALUE, '->', str, _element)}"
     )
-    yield _plain(f"    {wording.where(change.targets)}")
+    yield _plain(f"    {wording.where(change)}")
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
         yield _plain(f"    {_effect(effect)}")

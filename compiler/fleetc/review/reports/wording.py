@@ -92,9 +92,16 @@ def hosts_of(targets: Iterable[NodeRef]) -> list[str]:
     return list(dict.fromkeys(target.host for target in targets if target.host))
 
 
-def where(targets: Sequence[NodeRef]) -> str:
-    """Where a change happens, in words: one place, or how many and the first few."""
+def where(change: Change) -> str:
+    """Where a change happens, in words: one place, or how many and the first few.
+
+    Where all of it comes from a class or a table for many, they are counted as members of that.
+    """
+    targets = change.targets
     hosts = hosts_of(targets)
+    members = _members(change)
+    if members:
+        return f"same on {members}: {names([target.node or target.host for target in targets])}"
     nodes = [target.node for target in targets if target.node]
     if not hosts:
         return "in the whole fleet"
@@ -104,6 +111,15 @@ def where(targets: Sequence[NodeRef]) -> str:
     if len(nodes) > 1:
         return f"on {hosts[0]}, same on {count(len(nodes), 'node')}: {names(nodes)}"
     return f"on {hosts[0]}, node {nodes[0]}" if nodes else f"on {hosts[0]}"
+
+
+def _members(change: Change) -> str:
+    """ "20 of 20 members of gpu-box", if a change on several places has one shared cause; else ""."""
+    shared = {(cause.shared, cause.members) for cause in change.causes}
+    if len(shared) != 1 or len(change.targets) < 2:
+        return ""
+    ((name, members),) = shared
+    return f"{len(change.targets)} of {members} members of {name}" if name and len(change.targets) <= members else ""
 
 
 class Tally(NamedTuple):
