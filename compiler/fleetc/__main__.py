@@ -21,17 +21,25 @@ class UnwrittenError(Exception):
         self.problem = problem
 
 
+class UnreadError(Exception):
+    """Nobody reads standard output any more."""
+
+
 class _Output(io.FileIO):
     """Standard output, whose failures nobody takes for those of another file."""
 
     def write(self, data: Any) -> int:
-        """Write as a file does. Raises UnwrittenError, and BrokenPipeError where nobody reads on."""
+        """Write as a file does. Raises UnwrittenError, and UnreadError where nobody reads on."""
         try:
             return super().write(data)
         except BrokenPipeError:
-            raise
+            raise UnreadError from None  # click would take the other one for a problem, and end with 1
         except OSError as problem:
             raise UnwrittenError(problem) from problem
+
+
+PIPE_CLOSED = 141
+"""The exit code where nobody reads on, as of a program that SIGPIPE ends: 1 would say that problems were found."""
 
 
 def main() -> None:
@@ -42,9 +50,9 @@ def main() -> None:
             _run()
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, UnreadError):
         _drop(sys.stdout)
-        sys.exit(1)
+        sys.exit(PIPE_CLOSED)
     except KeyboardInterrupt:
         _tell("fleetc: interrupted\n")
         sys.exit(130)

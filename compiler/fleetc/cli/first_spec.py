@@ -6,7 +6,7 @@ In: `Answers`. Out: the text of a short spec that checks clean, with a comment a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -73,6 +73,14 @@ def read_host(text: str) -> HostAnswer:
     if not (name and equals and address) or (slash and not public):
         raise ValueError
     return HostAnswer(name, address, public or address)
+
+
+def read_hosts(texts: Iterable[str]) -> tuple[HostAnswer, ...]:
+    """Several of these. Raises ValueError, also where two have one name."""
+    hosts = tuple(map(read_host, texts))
+    if len({host.name for host in hosts}) < len(hosts):
+        raise ValueError
+    return hosts
 
 
 def first_spec(answers: Answers) -> str:

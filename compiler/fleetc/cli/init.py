@@ -133,7 +133,7 @@ def _specs(
     spec: Path, given: tuple[Kind | None, Where | None, Network | None, list[str] | None], example: str | None
 ) -> Mapping[str, str]:
     """The spec, and an example's overlays and story, by name; exits where the answers make no sound spec."""
-    from fleetc.cli.first_spec import Answers, first_spec, read_host
+    from fleetc.cli.first_spec import Answers, first_spec, read_hosts
     from fleetc.cli.starter import example_files
     from fleetc.disk import files
     from fleetc.text.suggestions import did_you_mean
@@ -161,10 +161,11 @@ def _specs(
                 kind or usual.kind,
                 where or usual.where,
                 network or usual.network,
-                tuple(map(read_host, hosts)) if hosts else usual.hosts,
+                read_hosts(hosts) if hosts else usual.hosts,
             )
         except ValueError:
-            wrong_usage("--host takes NAME=ADDRESS or NAME=ADDRESS/PUBLIC, such as edge=203.0.113.10/gate.example.net")
+            form = "NAME=ADDRESS or NAME=ADDRESS/PUBLIC, such as edge=203.0.113.10/gate.example.net"
+            wrong_usage(f"--host takes {form}, each name once")
     text = first_spec(answers)
     _need_sound(Source(files.SPEC_NAME, text))
     return {files.SPEC_NAME: text}

@@ -14,7 +14,15 @@ import typer
 
 from fleetc.cli.options import HERE, LimitOption, ShardOption, SignerOption, SignersOption, SpecArgument, TodayOption
 from fleetc.cli.output import files_failure, message, wrong_usage
-from fleetc.cli.working import compile_or_exit, load_settings, need_fresh, read_policies, target_of, tell_settings
+from fleetc.cli.working import (
+    STDIN,
+    compile_or_exit,
+    load_settings,
+    need_fresh,
+    read_policies,
+    target_of,
+    tell_settings,
+)
 from fleetc.messages.forms import Format
 
 if TYPE_CHECKING:
@@ -90,6 +98,8 @@ def plan(
         return
     if allowed_signers is not None or signer is not None:
         wrong_usage("--allowed-signers and --signer say who must have signed a plan; name the plan with --verify")
+    if write == STDIN:
+        wrong_usage("-o names a file, and - is none: write -o plan.json")
     if sign is not None and write is None:
         wrong_usage("the signature is written beside the plan's file; name that file with -o")
     if shard and limit:

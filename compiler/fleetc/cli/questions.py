@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import typer
 
-from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where, read_host
+from fleetc.cli.first_spec import MEANINGS, Answers, HostAnswer, Network, Where, read_hosts
 
 _WHERE = {Where.docker: "Docker Compose", Where.systemd: "systemd units"}
 _NETWORK = {
@@ -51,6 +51,6 @@ def _hosts(default: tuple[HostAnswer, ...]) -> tuple[HostAnswer, ...]:
     typer.echo(_HOSTS)
     while True:
         try:
-            return tuple(map(read_host, str(typer.prompt("Hosts", default=example)).split())) or default
+            return read_hosts(str(typer.prompt("Hosts", default=example)).split()) or default
         except ValueError:
-            typer.echo("write for example edge=203.0.113.10/gate.example.net gpu-1=203.0.113.20")
+            typer.echo("write for example edge=203.0.113.10/gate.example.net gpu-1=203.0.113.20, each name once")

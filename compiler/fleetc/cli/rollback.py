@@ -70,5 +70,5 @@ def rollback(
         with progress(sys.stderr) as show:
             outcome = deploy_tree(tree, blueprint, settings, tuple(back_to), check, show, own, goal, stated)
     if outcome.exit_code == 0 and not check:
-        message("note: the spec still says otherwise: revert it too, or the next rollout brings the release back")
+        message("note: if the spec still says otherwise, revert it too, or the next rollout brings that back")
     tell(outcome, About(spec, settings, blueprint, form))

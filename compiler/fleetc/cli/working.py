@@ -44,7 +44,7 @@ def load_settings(spec: Path, **options: Any) -> Settings:
     except ValidationError as failure:
         for fault in failure.errors(include_input=False, include_url=False):
             name = ".".join(map(str, fault["loc"]))
-            message(f"error: setting {plain(name)}: {plain(fault['msg'])}")
+            message(f"error: setting {plain(name)}: {plain(fault['msg'].removeprefix('Value error, '))}")
         raise typer.Exit(USAGE) from None
     except files.FilesError as failure:
         files_failure(failure, Format.text)

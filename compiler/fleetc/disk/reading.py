@@ -225,6 +225,8 @@ def _read_bounded(path: Path, name: str, limit_bytes: int) -> bytes:
         raise failure(OSError(errno.EINVAL, str(error)), name, "read") from error
     except OSError as error:
         advice = "name a TOML file, or a directory that holds a fleet.toml"
+        if error.errno == errno.ENOENT and path.name == SPEC_NAME:
+            advice += "; fleetc init writes a first one"
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
             raise FilesError("spec-missing", f"{shown(name)} does not exist", path=name, advice=advice) from error
         if error.errno in (errno.EINVAL, errno.ENXIO):

@@ -56,6 +56,9 @@ def check_references(fleet: Fleet) -> list[Diagnostic]:
 def _unknown(
     fleet: Fleet, what: str, name: str, path: Path, known: Collection[str], otherwise: str = "", fix: Fix | None = None
 ) -> Diagnostic:
+    if "{" in name:
+        message, advice = f'there is no {what} "{name}"', "a list takes no counters: write each name"
+        return error("unknown-reference", message, Label(path), help=advice, fix=fix)
     lone = _only_unused(fleet, what)
     near = fleet.suggestions.near(name, known)
     if lone in near:

@@ -113,6 +113,8 @@ def parse_secret(value: Any) -> SecretRef:
 
 def _url_or_secret(schemes: tuple[str, ...]) -> Callable[[Any], q.Url | SecretRef]:
     def validate(value: Any) -> q.Url | SecretRef:
+        if isinstance(value, str) and value.startswith("$"):  # it names a variable, so it is no secret itself
+            raise refuse("the spec is no shell: a variable is not filled in here", REFERENCE_FORM, secret=True)
         if isinstance(value, str):
             return parsed(lambda text: q.parse_url(text, schemes))(value)
         return parse_secret(value)

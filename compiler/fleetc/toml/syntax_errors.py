@@ -227,6 +227,8 @@ def _other(message: str, char: str) -> tuple[str, str]:
     if message.startswith("Expected '='"):
         return "a key needs = and a value", "write key = value; table headers are in brackets, [name]"
     if message.startswith("Expected ']"):
+        if char == "{":
+            return "this name has a counter", 'put the name in quotes: [hosts."gpu-{01..20}"]'
         return "this table header is not closed", "end it with ] (or ]] for an array of tables)"
     if message.startswith(("Invalid statement", "Invalid initial character")):
         return "a key belongs here", "keys are A-Z a-z 0-9 - and _; put any other key in quotes"

@@ -48,3 +48,13 @@ def test_nothing_to_go_back_to(to: str, limit: tuple[str, ...], words: str) -> N
     with pytest.raises(DeployError, match=words) as failure:
         releases_before(history({"studio": Change("new", "", A)}), BLUEPRINT, to, limit)
     assert "\x1b" not in str(failure.value)
+
+
+def test_a_rollback_is_not_undone_by_the_next_one() -> None:
+    """The release that was taken away comes back only where somebody names it."""
+    assert BLUEPRINT is not None
+    known = history({"studio": Change("new", A, B)}, {"studio": Change("new", B, A)})
+    known.runs[1].kind = "rollback"
+    with pytest.raises(DeployError, match="was a rollback already"):
+        releases_before(known, BLUEPRINT, "", ())
+    assert releases_before(known, BLUEPRINT, "1" * 12, ()) == {"studio": A}

@@ -42,6 +42,9 @@ def releases_before(history: History, blueprint: Blueprint, to: str, limit: tupl
 def _before_the_last(history: History) -> dict[str, str]:
     for run in reversed(history.runs):
         changed = {host: change.before for host, change in run.changes.items() if change.result in _CHANGED}
+        if changed and run.kind == "rollback":
+            words = "the last rollout was a rollback already, so this would bring back what it took away"
+            raise DeployError(f"{words}: say where to go with --to DIGEST, the start of a manifest or a release", 1)
         if changed:
             return changed
     return {}
