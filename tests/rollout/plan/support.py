@@ -27,7 +27,7 @@ from fleetc.settings import Settings
 from fleetc.toml.document import Source
 from tests.support import ROOT, shipped
 
-SPEC = ROOT / "inventories" / "two-regions" / "fleet.toml"
+SPEC = ROOT / "tests" / "data" / "written_out" / "two-regions.toml"
 OVERLAY = '# The fleet as it is tried out.\n[rollout]\ncanary = 2\nbatch = "34%"\n'
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 DAY = timedelta(hours=24)
