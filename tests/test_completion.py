@@ -88,3 +88,10 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     first, *names = done.stdout.splitlines()
     assert "-F _fleetc_completion fleetc" in first, done.stderr
     assert names == ["us-ai", "us-edge", "us-gpu-1", "us-gpu-2"]
+
+
+def test_members_of_counters_and_patterns_are_offered_by_their_own_names(tmp_path: Path) -> None:
+    text = '[hosts."gpu-{1..3}"]\naddress = "203.0.113.{1..3}"\n[transcoders."t-{}"]\non = "gpu-*"\n'
+    (tmp_path / "fleet.toml").write_text(text, encoding="utf-8")
+    assert offered("deploy --limit gpu-", tmp_path) == ["gpu-1", "gpu-2", "gpu-3"]
+    assert offered("why t-", tmp_path) == ["t-1", "t-2", "t-3"]

@@ -7,7 +7,10 @@ as plain TOML and checks nothing; whatever is wrong with a spec, nothing is offe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fleetc.toml.document import Source
 
 
 def _beginning(incomplete: str, words: Iterator[str]) -> list[str]:
@@ -19,16 +22,32 @@ def _spec() -> dict[str, Any]:
     import tomllib
     from pathlib import Path
 
-    from fleetc.disk.files import FilesError, find_spec, read_source, spec_above
+    from fleetc.disk.files import FilesError, find_spec, read_parts, read_source, spec_above
 
     try:
         place = spec_above(Path.cwd())
         if place is None:
             return {}
         path = find_spec(place)
-        return tomllib.loads(read_source(path, str(path)).text)
+        source = read_source(path, str(path))
+        spec = tomllib.loads(source.text)
+        return _written_out([source, *read_parts(source, path)]) if _shares(spec) else spec
     except (FilesError, OSError, ValueError, RecursionError):
         return {}
+
+
+def _shares(spec: dict[str, Any]) -> bool:
+    """Whether names of the spec come from counters, patterns or other files."""
+    tables = [table for table in spec.values() if isinstance(table, dict)]
+    return "include" in spec or any("{" in name for table in tables for name in table)
+
+
+def _written_out(sources: list[Source]) -> dict[str, Any]:
+    """The spec with those names; it takes the language, which a press of a key does not wait for otherwise."""
+    from fleetc.language.spec import read_spec
+
+    document, _ = read_spec(sources)
+    return {} if document is None else document.raw
 
 
 def _table(spec: dict[str, Any], name: str) -> dict[str, Any]:
