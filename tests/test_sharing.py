@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fleetc.fixes import repair
@@ -373,3 +373,34 @@ def test_counters_never_raise_anything_else(text: str) -> None:
         assert str(problem) and problem.help
     else:
         assert found is None or all(found.at(0, "c") is not None for _ in found.counters[:1])
+
+
+@settings(max_examples=200)
+@given(nested, nested, nested, nested, nested, st.integers(1, 3), st.booleans())
+def test_so_does_one_of_several_files_with_an_overlay(
+    shared: dict[str, Any],
+    many: dict[str, Any],
+    own: dict[str, Any],
+    over_class: dict[str, Any],
+    over_own: dict[str, Any],
+    size: int,
+    apart: bool,
+) -> None:
+    """The class in a file of its own, or the models; the overlay changes the class, and one member."""
+    classes = {"classes": {"one": {"models": _doubled(shared)}}}
+    models = {"models": {f"m-{{1..{size}}}": {"like": "one", **_doubled(many)}, "m-1": own}}
+    first, second = (classes, models) if apart else (models, classes)
+    overlay = {"classes": {"one": {"models": _doubled(over_class)}}, "models": {"m-1": over_own}}
+    sources = [
+        Source("fleet.toml", tomli_w.dumps({"include": ["part.toml"], **first})),
+        Source("part.toml", tomli_w.dumps(second), part="part.toml"),
+        Source("overlay.toml", tomli_w.dumps(overlay)),
+    ]
+    document, found = read_spec(sources)
+    assume(not any(one.code == "overlay-conflict" for one in found))  # a table against a value: refused, as ever
+    assert found == []
+    assert document is not None
+    of_all = _over(shared, over_class)
+    expected = {f"m-{n}": _over(of_all, many) for n in range(1, size + 1)}
+    expected["m-1"] = _over(expected["m-1"], _over(own, over_own))
+    assert document.raw == {"models": expected}
