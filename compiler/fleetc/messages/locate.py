@@ -169,13 +169,16 @@ def members_label(members: Sequence[Path], document: Document) -> Label:
 
 def _once(places: Sequence[Place]) -> list[Place]:
     """The places in their order; notes about one place stand together there."""
-    found: dict[tuple[str, int, int], Place] = {}
+    found: list[Place] = []
+    known: dict[tuple[str, int, int], int] = {}
     for place in places:
-        at = (place.file, place.line, place.column)
-        before = found.get(at) if place.line else None
-        notes = ", ".join(dict.fromkeys(note for note in (before.note, place.note) if note)) if before else ""
-        found[(*at[:2], at[2] if place.line else -len(found) - 1)] = before._replace(note=notes) if before else place
-    return list(found.values())
+        index = known.setdefault((place.file, place.line, place.column), len(found))
+        if index == len(found) or not place.line:
+            found.append(place)
+        else:
+            notes = dict.fromkeys(filter(None, (found[index].note, place.note)))
+            found[index] = found[index]._replace(note=", ".join(notes))
+    return found
 
 
 def places(labels: Sequence[Label], sources: Sequence[Source], document: Document | None) -> tuple[Place, ...]:
