@@ -120,6 +120,23 @@ def test_prices_are_exact(text: str, amount: str, currency: str, pixels: int, pr
 
 
 @pytest.mark.parametrize(
+    ("text", "smaller"),
+    [
+        ("1500 gwei / pixel", ["1500 wei / pixel", "0.0000015 wei / pixel"]),
+        ("2 USD / megapixel", []),
+        ("3 wei / 7 pixels", ["0.000000003 wei / 7 pixels", "0.000000000000000003 wei / 7 pixels"]),
+        (f"0.{'0' * 65}1 wei / 7 pixels", [f"0.{'0' * 74}1 wei / 7 pixels"]),
+    ],
+)
+def test_price_in_smaller_units(text: str, smaller: list[str]) -> None:
+    price = parse_price(text)
+    found = [str(other) for other in price.in_smaller_units() if other.pixels == price.pixels]
+    assert found == smaller
+    larger = [other.pixels for other in price.in_smaller_units() if other.pixels != price.pixels]
+    assert larger == {1: [10**6, 10**9, 10**12], 10**6: [10**9, 10**12]}.get(price.pixels, [])
+
+
+@pytest.mark.parametrize(
     ("text", "advice"),
     [
         ("1200 wei", '"1200 wei / pixel"'),

@@ -7,7 +7,7 @@ Called through the package, by the model for every such field, and by rules and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -62,8 +62,7 @@ class Price:
             raise QuantityError(
                 "the amount of a price must be between 0 and 2^256-1", f'write it like "{_PRICE_EXAMPLE}"'
             )
-        too_small = self.amount.adjusted() < -_MAX_DIGITS
-        if too_small or len(_plain(self.amount).replace(".", "").lstrip("0")) > _MAX_DIGITS:
+        if _too_long(self.amount):
             raise QuantityError(f"a price has at most {_MAX_DIGITS} digits", "round it")
 
     @property
@@ -82,6 +81,17 @@ class Price:
             return None
         left, right = self.per_pixel, other.per_pixel
         return (left > right) - (left < right)
+
+    def in_smaller_units(self) -> Iterator[Price]:
+        """The same number in smaller units of ether, as wei for gwei, and per more pixels, as terapixel for pixel."""
+        if self.currency == "wei":
+            for places in (ETH_UNITS["gwei"], ETH_UNITS["ETH"]):
+                amount = _scaled(self.amount, -places)
+                if not _too_long(amount):
+                    yield Price(amount, self.currency, self.pixels)
+        if self.pixels in PIXEL_UNITS.values():
+            for pixels in (count for count in PIXEL_UNITS.values() if count > self.pixels):
+                yield Price(self.amount, self.currency, pixels)
 
     def __str__(self) -> str:
         per = "pixel" if self.pixels == 1 else f"{self.pixels} pixels"
@@ -174,6 +184,11 @@ def _plain(amount: Decimal) -> str:
     """Decimal digits without exponent or trailing zeros, exactly."""
     text = format(amount, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _too_long(amount: Decimal) -> bool:
+    """Whether an amount has more digits than a price may have."""
+    return amount.adjusted() < -_MAX_DIGITS or len(_plain(amount).replace(".", "").lstrip("0")) > _MAX_DIGITS
 
 
 def _canonical(amount: Decimal) -> Decimal:

@@ -58,8 +58,9 @@ REVIEW_PAGES: dict[str, Page] = {
         _READ,
     ),
     "change-exposure": Page(
-        "A change decides who can reach a host or a port.",
-        "what is open to the world is found within hours, and some ports move funds.",
+        "A change decides who can reach a host or a port, or gives a node root on its host.",
+        "what is open to the world is found within hours, some ports move funds, and whoever controls a container with "
+        "the Docker socket is root on the host.",
         _READ,
     ),
     "change-funds": Page(

@@ -25,6 +25,7 @@ from fleetc.review.impact.facts import (
     exposure,
     live_sessions,
     node_of,
+    root_of_host,
     warm_models,
 )
 from fleetc.review.impact.meanings import flag_of, meaning, opens, which_way
@@ -74,6 +75,7 @@ class Impact:
         homes = _Homes(deltas)
         for fact in (
             *exposure(before, self.after, self.moved.left),
+            *root_of_host(before, self.after),
             *stacks(before, self.after, self.moved.left),
             *streams(before, self.after),
             *capacity(self.old, self.new, names),

@@ -1,4 +1,4 @@
-"""What two fleets differ in that people weigh: who can reach what, what nodes can carry, and which models load again.
+"""What two fleets differ in that people weigh: who reaches what or is root, what nodes carry, which models load again.
 
 In: the items of both blueprints, both fleets, and the nodes that changed. Out: `Fact`s. Called by `effects.py`, which
 gives each to the change that brings it. What prices come to is in `money.py` beside this file.
@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fleetc.analysis.demand import DEFAULT_SESSIONS
-from fleetc.blueprint.blueprint import AVATAR_DIRECTORY
+from fleetc.blueprint.blueprint import AVATAR_DIRECTORY, DOCKER_SOCKET
 from fleetc.language import effective
 from fleetc.language.fleet import Fleet, Node
 from fleetc.language.gateway import Gateway
@@ -153,6 +153,44 @@ def _reached(before: tuple[Opening, ...], after: tuple[Opening, ...], was: bool,
 
 def _listed(found: tuple[Opening, ...]) -> str:
     return ", ".join(map(str, found)) or "for the host itself at most"
+
+
+_AI_FLAGS = ("aiModels.json", "-aiModels", "-aiWorker")
+"""What brings the Docker socket, the likeliest first."""
+_ROOT_DIRECTORIES = ("/bin", "/etc", "/lib", "/root", "/run", "/sbin", "/usr", "/var", "/var/lib", "/var/run")
+"""Directories of a host in which whoever writes as root, as a container does, becomes root on the host."""
+
+
+def root_of_host(old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[Fact]:
+    """Mounts that come and give a node root on its host: the Docker socket, and system directories of containers.
+
+    Under systemd the node is a user without rights to these directories, but in the group that may use the socket.
+    """
+    for key, item in new.items():
+        if item.kind != "mount" or not _gives_root(item, new):
+            continue
+        before = old.get(key)
+        if before is not None and before.host == item.host and _gives_root(before, old):
+            continue
+        socket = item.what == DOCKER_SOCKET
+        what = "the Docker socket" if socket else f"{item.what} of the host, to write to"
+        who = "container" if _in_container(item, new) else "process"
+        text = f"its {who} gets {what}: whoever controls it is root on {item.host}"
+        headline = f"The {who} of {item.node} gets {what}: whoever controls it is root on {item.host}"
+        flags = [other.what for other in new.values() if (other.node, other.value) == (item.node, item.what)]
+        hints = (item.what, *_AI_FLAGS) if socket else (item.what, *flags)
+        yield Fact("exposure", item.node, text, Decimal(1), hints, weight="critical", headline=headline)
+
+
+def _gives_root(mount: Item, items: Mapping[Key, Item]) -> bool:
+    writes = mount.value == "read-write" and mount.what in _ROOT_DIRECTORIES and _in_container(mount, items)
+    return mount.what == DOCKER_SOCKET or writes
+
+
+def _in_container(item: Item, items: Mapping[Key, Item]) -> bool:
+    """Whether the processes of the host of an item are containers."""
+    runtime = items.get(("host", item.host, "host", "runtime"))
+    return runtime is not None and runtime.value == "docker"
 
 
 # --- capacity -------------------------------------------------------------------------------------

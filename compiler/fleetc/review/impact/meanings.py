@@ -16,7 +16,7 @@ _FLAG_OF_VARIABLE = {flag.env: flag.name for flag in FLAGS.values()}
 KINDS: dict[str, Meaning] = {
     "file": Meaning(computed=("capacity", "price", "cold-start"), none="what the process reads"),
     "order": Meaning(none="the order of the entries"),
-    "mount": Meaning(none="what a container sees of its host"),
+    "mount": Meaning(computed=("exposure",), none="what a container sees of its host"),
     "image": Meaning(none="the program comes from a different image"),
     "program": Meaning(none="where the program is on the host, and where it comes from"),
     "port": Meaning(computed=("exposure",), none="only the host itself can reach the port"),
