@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleetc.blueprint.tasks import HOSTS, KEYS, PEOPLE, STREAMS, Task, tasks_of
+from fleetc.rollout.findings import Finding, lacking
 from fleetc.text.encoders import readable_word
 from tests.support import EXAMPLES, ROOT, compile_text, compiled_example, fleetc
 
@@ -60,6 +61,37 @@ def test_text_has_each_person_once_and_commands_below_tasks() -> None:
     assert lines[at + 1] == "      /usr/local/bin/livepeer -version"
     assert "      docker exec -it livepeer-gate livepeer_cli -http 5935" in lines
     assert lines.count("  a variable with a secret: ARBITRUM_RPC_URL, for gate, orch") == 1
+
+
+USER = "getent passwd livepeer || sudo useradd --system --no-create-home livepeer"
+
+
+def test_user_of_nodes_comes_before_the_files_that_belong_to_it() -> None:
+    blueprint = compiled_example("dual-onchain").blueprint
+    assert blueprint is not None
+    commands = [task.command for task in tasks_of(blueprint) if task.host == "gpu"]
+    assert commands[0] == USER
+    assert [command for command in commands if " -o " in command] == [
+        "sudo install -d -o livepeer -m 700 /var/lib/livepeer/keystore",
+        "sudo install -D -o livepeer -m 600 /dev/stdin /etc/livepeer/earner-password",
+    ]
+    of_docker = [task.command for task in tasks_of(blueprint) if task.host == "edge"]
+    assert "sudo install -d -m 700 /var/lib/livepeer/keystore" in of_docker and USER not in of_docker
+
+
+def test_what_a_host_lacks_stays_a_task() -> None:
+    blueprint = compiled_example("dual-onchain").blueprint
+    assert blueprint is not None
+    password, keystore = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystore"
+    found = [
+        Finding("gpu", "password-file-not-empty", "not there", "orch", need="password-file", subject=password),
+        Finding("gpu", "node-user-missing", "no user"),
+        Finding("gpu", "keystore-holds-account", "not there", "orch", need="keystore", subject=keystore),
+    ]
+    left = [task for task in tasks_of(blueprint) if task.asked and lacking(task, found, blueprint)]
+    assert [(task.host, task.subject) for task in left] == [("gpu", "livepeer"), ("gpu", keystore), ("gpu", password)]
+    silent = [Finding("edge", "host-unreachable", "no answer")]
+    assert {task.host for task in tasks_of(blueprint) if lacking(task, silent, blueprint)} == {"edge"}
 
 
 def test_limit_leaves_out_what_only_others_need() -> None:

@@ -453,6 +453,10 @@ def tasks_of(spec: Table, hosts: list[Table]) -> list[tuple[str, list[Table]]]:
         task(people[4], name, words, "", f"`ssh -p 22 -l root {host['address']} python3 --version`", [])
         lead = "a record that leads to the host"  # all its addresses are private
         task(people[2], name, lead, host["public"], f"`getent ahosts {host['public']}`", [])
+        if host["runtime"] == "systemd" and any(need["need"] == "keystore" for need in host["needs"]):
+            made = "sudo useradd --system --no-create-home livepeer".replace("-", "&#45;")
+            line = f"<code>getent passwd livepeer &#124;&#124; {made}</code>"
+            task(people[0], name, "the user that nodes run as", "livepeer", line, [])
         for need in host["needs"]:
             inside = (
                 f"docker exec -it livepeer-{need['nodes'][0]} " if need["nodes"] and host["runtime"] == "docker" else ""
@@ -487,7 +491,7 @@ TYPED = {
     "gpus": "nvidia-smi --list-gpus",
     "toolkit": "nvidia-ctk --version",
     "program": "{} -version",
-    "keystore": "sudo install -d -m 700 {}",
+    "keystore": "sudo install -d{owner} -m 700 {}",
     "password-file": "sudo install -D{owner} -m 600 /dev/stdin {}",
 }
 

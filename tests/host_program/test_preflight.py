@@ -178,6 +178,24 @@ def test_file_that_the_user_of_nodes_cannot_read(tmp_path: Path) -> None:
         secret.unlink()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_user_of_nodes_that_does_not_exist_is_the_cause(host: Host, keystore: Json, tmp_path: Path) -> None:
+    host.program = loaded(host.root)  # asks the kernel as the user of nodes, or as nobody
+    for file in (tmp_path / "password", Path(keystore["subject"], "UTC--1")):
+        file.chmod(0o600)
+    needs = [keystore, {"need": "password-file", "subject": keystore["password"]}]
+    found = host.asks(*needs, owner="nobody-of-fleetc")
+    assert [(one["code"], one["need"], one["subject"]) for one in found] == [
+        ("node-user-missing", "", ""), *(("file-unreadable", need["need"], need["subject"]) for need in needs)
+    ]  # fmt: skip
+    assert found[0]["message"].startswith("user nobody-of-fleetc does not exist, ")
+    assert {one["code"] for one in host.asks(*needs, owner="nobody")} == {"file-unreadable"}
+    missing = {"need": "file", "subject": "/nowhere"}
+    assert host.codes(missing, owner="nobody-of-fleetc") == ["node-user-missing", "file-missing"]
+    assert host.codes(missing | {"monitoring": "prometheus", "user": ""}, owner="nobody-of-fleetc") == ["file-missing"]
+    assert host.codes(owner="nobody-of-fleetc") == [], "a rollout makes it"
+
+
 @pytest.fixture
 def keystore(tmp_path: Path) -> Json:
     """The need of a keystore that holds the key of the account, and of its password."""

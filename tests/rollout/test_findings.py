@@ -7,7 +7,7 @@ import pytest
 from fleetc.places.diagnostic import Severity
 from fleetc.rollout.findings import Finding, clock_finding, diagnostics_of
 from fleetc.rollout.hosts.begun import findings_in
-from tests.support import compile_text
+from tests.support import compile_text, compiled_example
 from tests.test_foreign import DEMO
 
 
@@ -22,6 +22,36 @@ def test_finding_is_at_its_node_or_else_at_its_host() -> None:
     assert [one.primary.place for one in found] == [(node.table, node.name), ("hosts", "studio")]
     assert {one.severity for one in found} == {Severity.ERROR}
     assert found[0].message == "studio: taken"
+
+
+PASSWORD, KEYSTORE = "/etc/livepeer/earner-password", "/var/lib/livepeer/keystore"
+
+
+@pytest.mark.parametrize(
+    ("code", "need", "subject", "key", "command"),
+    [
+        ("file-unreadable", "password-file", PASSWORD, "password", f"sudo chown -R livepeer {PASSWORD}"),
+        ("keystore-holds-account", "keystore", KEYSTORE, "keystore", f"sudo install -d -o livepeer -m 700 {KEYSTORE}"),
+        ("password-file-not-empty", "password-file", PASSWORD, "password", f"-m 600 /dev/stdin {PASSWORD}"),
+    ],
+)
+def test_finding_about_a_file_is_at_the_line_that_names_it(
+    code: str, need: str, subject: str, key: str, command: str
+) -> None:
+    blueprint = compiled_example("dual-onchain").blueprint
+    assert blueprint is not None
+    (found,) = diagnostics_of([Finding("gpu", code, "no", "orch", need=need, subject=subject)], blueprint)
+    place = found.primary.place
+    assert isinstance(place, tuple) and place[:3] == ("wallets", "earner", key)
+    assert found.help.endswith(command)
+
+
+def test_user_that_is_missing_is_made_with_one_command() -> None:
+    blueprint = compiled_example("dual-onchain").blueprint
+    assert blueprint is not None
+    (found,) = diagnostics_of([Finding("gpu", "node-user-missing", "no user")], blueprint)
+    assert found.primary.place == ("hosts", "gpu")
+    assert found.help.endswith(": getent passwd livepeer || sudo useradd --system --no-create-home livepeer")
 
 
 @pytest.mark.parametrize(

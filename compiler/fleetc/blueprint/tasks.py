@@ -24,6 +24,8 @@ MONEY = "Who funds accounts"
 PEOPLE = (HOSTS, KEYS, NAMES, MONEY, ROLLOUT, STREAMS)
 """In the order in which their work can be done."""
 
+NODE_USER = "the user that nodes run as"
+
 NAMED = 6
 """How many nodes of a task are named where people read it."""
 
@@ -66,6 +68,7 @@ def _all(blueprint: Blueprint) -> Iterator[Task]:
         command = f"ssh -p {host.ssh_port}{user} {readable_word(host.address)} python3 --version"
         yield Task(ROLLOUT, host.name, words, "", command, (), (table,), asked=True)
         yield from _names(host)
+        yield from _node_user(host)
         for need in host.needs:
             yield from _of_need(host, need)
         yield from _proxies(host)
@@ -83,6 +86,19 @@ def _names(host: HostBlueprint) -> Iterator[Task]:
     there = f"a record that leads to {host.address}" if known else "a record that leads to the host"
     command = f"getent ahosts {readable_word(host.public)}"
     yield Task(NAMES, host.name, there, host.public, command, (), (given("hosts", host.name, "public"),))
+
+
+def _node_user(host: HostBlueprint) -> Iterator[Task]:
+    """The user that files have to belong to before a rollout, which would make it, reads them."""
+    if host.runtime == "systemd" and host.node_user != "root" and any(map(_is_of_node_user, host.needs)):
+        origins = (given("hosts", host.name, "node_user"), given("hosts", host.name))
+        yield Task(HOSTS, host.name, NODE_USER, host.node_user, user_command(host), (), origins, asked=True)
+
+
+def _is_of_node_user(need: Need) -> bool:
+    """Whether people provide something that the user of nodes reads or writes."""
+    kinds = ("keystore", "password-file", "file", "models-directory")
+    return need.words != "" and need.kind in kinds and "user" not in dict(need.facts)
 
 
 _PRIVATE = [
@@ -162,9 +178,7 @@ def _of_need(host: HostBlueprint, need: Need) -> Iterator[Task]:
         yield Task(MONEY, "", need.words, need.subject, command, need.nodes, origins)
     elif need.words:
         who = KEYS if need.kind in _OF_KEYS else HOSTS
-        make = _COMMANDS.get(need.kind)
-        command = make(host, need) if make is not None else ""
-        yield Task(who, host.name, need.words, need.subject, command, need.nodes, origins, asked=True)
+        yield Task(who, host.name, need.words, need.subject, command_of(host, need), need.nodes, origins, asked=True)
 
 
 def _own_commands(host: HostBlueprint, need: Need) -> str:
@@ -181,17 +195,40 @@ def _own_commands(host: HostBlueprint, need: Need) -> str:
 _OF_KEYS = ("keystore", "password-file", "file", "secret")
 
 
+def user_command(host: HostBlueprint) -> str:
+    """Makes the user of nodes as a rollout does, and leaves one that is there as it is."""
+    user = readable_word(host.node_user)
+    return f"getent passwd {user} || sudo useradd --system --no-create-home {user}"
+
+
+def command_of(host: HostBlueprint, need: Need) -> str:
+    """What provides a need, or shows that it is there; "" where nobody types anything."""
+    make = _COMMANDS.get(need.kind)
+    return make(host, need) if make is not None else ""
+
+
+def owner_of(host: HostBlueprint, need: Need) -> str:
+    """Whom something on a host has to belong to: the user of nodes or of a container; "" for root."""
+    user = dict(need.facts).get("user", "").partition(":")[0]
+    return host.node_user if not user and host.runtime == "systemd" and _is_of_node_user(need) else user
+
+
+def _owner(host: HostBlueprint, need: Need) -> str:
+    user = owner_of(host, need)
+    return f" -o {readable_word(user)}" if user else ""
+
+
 def _secret_file(host: HostBlueprint, need: Need) -> str:
     """A file that its reader alone can read: the user of nodes or of a container, or the program on the host."""
-    user = dict(need.facts).get("user", "").partition(":")[0]
-    if need.kind in ("file", "password-file") and not user and host.runtime == "systemd":
-        user = host.node_user
-    owner = f" -o {readable_word(user)}" if user else ""
-    return f"sudo install -D{owner} -m 600 /dev/stdin {readable_word(need.subject)}"
+    return f"sudo install -D{_owner(host, need)} -m 600 /dev/stdin {readable_word(need.subject)}"
+
+
+def _keystore(host: HostBlueprint, need: Need) -> str:
+    return f"sudo install -d{_owner(host, need)} -m 700 {readable_word(need.subject)}"
 
 
 def _writable(host: HostBlueprint, need: Need) -> str:
-    return f"sudo install -d -o {readable_word(host.node_user)} {readable_word(need.subject)}"
+    return f"sudo install -d{_owner(host, need)} {readable_word(need.subject)}"
 
 
 _COMMANDS: Mapping[str, Callable[[HostBlueprint, Need], str]] = {
@@ -201,7 +238,7 @@ _COMMANDS: Mapping[str, Callable[[HostBlueprint, Need], str]] = {
     "gpus": lambda _host, _need: "nvidia-smi --list-gpus",
     "toolkit": lambda _host, _need: "nvidia-ctk --version",
     "program": lambda _host, need: f"{readable_word(need.subject)} -version",
-    "keystore": lambda _host, need: f"sudo install -d -m 700 {readable_word(need.subject)}",
+    "keystore": _keystore,
     "password-file": _secret_file,
     "file": _secret_file,
     "secret": _secret_file,

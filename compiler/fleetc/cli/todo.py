@@ -48,8 +48,8 @@ def todo(
 ) -> None:
     """List what people provide before the first rollout, each with a command.
 
-    With --observe, hosts say what they lack; exits 1 if that keeps a release from running. What nobody there can look
-    at stays in the list: names, accounts and logins.
+    With --observe, hosts say what they lack; exits 1 if that keeps a release from running. That stays in the list, and
+    what nobody there can look at: names, accounts and logins.
     """
     from fleetc.blueprint.tasks import tasks_of
 
@@ -72,14 +72,13 @@ def todo(
     ]
     missing = False
     if observe:
-        from fleetc.rollout.findings import UNREACHABLE
+        from fleetc.rollout.findings import lacking
         from fleetc.rollout.hosts.preflight import preflight
         from fleetc.rollout.hosts.progress import progress
 
         with failures(), progress(sys.stderr) as show:
             findings = preflight(tree, blueprint, settings, hosts, show, Stated())
-        silent = {one.host for one in findings if one.code == UNREACHABLE}
-        tasks = [task for task in tasks if task.host in silent or not _is_known(task)]
+        tasks = [task for task in tasks if not _is_known(task) or lacking(task, findings, blueprint)]
         if findings:
             missing = tell_findings(findings, spec, settings, blueprint, Format.text)
     if told is Format.json:

@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from fleetc.blueprint.blueprint import Blueprint
+from fleetc.blueprint.blueprint import Blueprint, HostBlueprint
+from fleetc.blueprint.rollout import Need
+from fleetc.blueprint.tasks import NODE_USER, Task, command_of, owner_of, user_command
 from fleetc.places.diagnostic import Diagnostic, Label, Path, error, warning
+from fleetc.text.encoders import readable_word
 
+USER_MISSING = "node-user-missing"
 UNREACHABLE = "host-unreachable"
 CLOCK = "clock-differs"
 _CLOCK_SECONDS = 60
@@ -20,7 +24,8 @@ _MANY = 1000
 class Finding(NamedTuple):
     """One thing on one host; `node` is "" where it concerns the host or several nodes.
 
-    `severity` is warning where it keeps no release from running, else error.
+    `severity` is warning where it keeps no release from running, else error. `need` and `subject` are those of the
+    `Need` that it is about, "" without one.
     """
 
     host: str
@@ -28,6 +33,8 @@ class Finding(NamedTuple):
     message: str
     node: str = ""
     severity: str = "error"
+    need: str = ""
+    subject: str = ""
 
 
 def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -44,11 +51,61 @@ def clock_finding(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
 
 
 def diagnostics_of(findings: Iterable[Finding], blueprint: Blueprint) -> list[Diagnostic]:
-    """Each finding at the table of its node, or of its host."""
+    """Each finding at the line that names the file, else at the table of its node, or of its host."""
+    hosts = {host.name: host for host in blueprint.hosts}
     tables = {service.name: service.table for host in blueprint.hosts for service in host.services}
     found = []
     for one in list(findings)[:_MANY]:
         path: Path = (tables[one.node], one.node) if one.node in tables else ("hosts", one.host)
+        host, need, advice = hosts.get(one.host), _need_of(one, hosts), ""
+        if host is not None and one.code == USER_MISSING:
+            advice = f"make it there: {user_command(host)}"
+        elif host is not None and need is not None and need.kind in _FILES:
+            path = need.origin.paths[0] if need.origin.kind == "given" else path
+            advice = _help(one, host, need)
         make = warning if one.severity == "warning" else error
-        found.append(make(one.code, f"{one.host}: {one.message}", Label(path)))
+        found.append(make(one.code, f"{one.host}: {one.message}", Label(path), help=advice))
     return found
+
+
+_FILES = ("keystore", "password-file", "file", "secret", "models-directory")
+"""Needs that people put on a host themselves."""
+
+
+def _need_of(finding: Finding, hosts: Mapping[str, HostBlueprint]) -> Need | None:
+    """What a finding is about."""
+    needs = hosts[finding.host].needs if finding.host in hosts else ()
+    same = [need for need in needs if (need.kind, need.subject) == (finding.need, finding.subject)]
+    return next((need for need in same if finding.node in need.nodes), same[0] if same else None)
+
+
+def _help(finding: Finding, host: HostBlueprint, need: Need) -> str:
+    """What to type on the host."""
+    owner, command = owner_of(host, need), command_of(host, need)
+    if finding.code == "file-unreadable" and owner:
+        return f"give it to its reader there: sudo chown -R {readable_word(owner)} {readable_word(need.subject)}"
+    if finding.code == "keystore-holds-account":
+        return f"make the directory there, and copy the key file into it{_for(owner)}: {command}"
+    if finding.code == "models-dir-writable":
+        return f"make it there: {command}"
+    if finding.code in ("file-missing", "password-file-not-empty"):
+        return f"write it there, with the content on standard input: {command}"
+    return ""
+
+
+def _for(owner: str) -> str:
+    return f" as a file of {owner}" if owner else ""
+
+
+def lacking(task: Task, findings: Iterable[Finding], blueprint: Blueprint) -> bool:
+    """Whether a host says that it lacks what a task is to provide, or cannot be asked."""
+    hosts = {host.name: host for host in blueprint.hosts}
+    for one in findings:
+        if one.host != task.host:
+            continue
+        need = _need_of(one, hosts)
+        wanted = (NODE_USER, hosts[one.host].node_user) if one.code == USER_MISSING else ("", "")
+        provided = (need.words, need.subject) if need is not None else ("", "")
+        if one.code == UNREACHABLE or (task.words, task.subject) in (wanted, provided):
+            return True
+    return False

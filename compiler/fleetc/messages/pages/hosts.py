@@ -101,6 +101,11 @@ HOST_PAGES: dict[str, Page] = {
         "runners cannot load their models.",
         "Make the directory, and give it to the user that nodes run as.",
     ),
+    "node-user-missing": Page(
+        "The user that nodes run as does not exist on a host, and files there must be readable to it.",
+        "a rollout makes that user, but no file can belong to it before.",
+        "Make the user, then give it the files; fleetc todo has the commands in that order.",
+    ),
     "object-store-answers": Page(
         "The object store of a node does not answer.",
         "the node checks it when it starts and ends with exit status 0.",

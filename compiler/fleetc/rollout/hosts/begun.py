@@ -98,7 +98,8 @@ def findings_in(host: str, answer: Mapping[str, Any]) -> tuple[Finding, ...]:
     """What a host finds that it lacks, and a clock that differs."""
     told = [as_mapping(one) for one in as_list(answer.get("findings"))]
     clocks = {key: as_number(answer.get(key)) for key in ("clock", "received")}
-    lacks = (Finding(host, *(as_text(one.get(key)) for key in ("code", "message", "node", "severity"))) for one in told)
+    keys = ("code", "message", "node", "severity", "need", "subject")
+    lacks = (Finding(host, *(as_text(one.get(key)) for key in keys)) for one in told)
     return (*(one for one in lacks if one.code and one.message), *clock_finding(host, clocks))
 
 

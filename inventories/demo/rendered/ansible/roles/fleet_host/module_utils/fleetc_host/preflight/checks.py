@@ -5,6 +5,7 @@ In: a request with needs. Out: findings, all at once.
 
 from __future__ import annotations
 
+import pwd
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from ..rpc import Rpcs
 from .asked import AFTER_ROLLOUTS, WARNINGS, Asked, Check, Finding
 from .chain import check_price_feed, check_rpc, check_wallet
 from .disk import check_disk
-from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory
+from .files import check_data_directory, check_file, check_live_runner_config, check_models_directory, owner_of
 from .keystores import check_keystore, check_password_file
 from .ports import check_port
 from .programs import (
@@ -35,9 +36,9 @@ from .reach import check_reach, check_secret, check_service_address
 def do_preflight(request: Json) -> Json:
     """All that would keep a release from running here, not the first alone. Changes nothing.
 
-    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message, node and
-    severity; node is "" where a finding is of the host or of several nodes. Warnings keep no release from running: what
-    only programs of the fleet's monitoring need is one.
+    In: wanted, needs, and values of secrets as for a rollout. Out: findings, each with code, message, node, severity,
+    and the kind and subject of its need; node is "" where a finding is of the host or of several nodes. Warnings keep
+    no release from running: what only programs of the fleet's monitoring need is one.
     """
     wanted = request["wanted"]
     reader = None if wanted["runtime"] == "docker" else runner_of(wanted["owner"])
@@ -45,6 +46,8 @@ def do_preflight(request: Json) -> Json:
     of_host: list[tuple[Json, Check]] = [({"nodes": []}, check_host), ({"nodes": []}, check_disk)]
     needs = [need for need in request["needs"] if need["need"] not in AFTER_ROLLOUTS]
     found = carried_out([*of_host, *((need, CHECKS[need["need"]]) for need in needs)], asked)
+    if any(one["code"] in OF_FILES and one["need"] in OWNED and one["severity"] == "error" for one in found):
+        found = carried_out([({"nodes": []}, check_user)], asked) + found
     return {"findings": found, "changed": False, "clock": time.time()}
 
 
@@ -57,13 +60,15 @@ def carried_out(checks: list[tuple[Json, Check]], asked: Asked) -> list[Json]:
     """What checks find, all at once, each thing one time."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         jobs = [(need, pool.submit(found_by, check, need, asked)) for need, check in checks]
-    findings: list[Json] = []
+    findings: dict[tuple[str, str, str, str], Json] = {}
     for need, job in jobs:
         node = need["nodes"][0] if len(need["nodes"]) == 1 else ""
         for code, message in job.result():
             severity = "warning" if code in WARNINGS or "monitoring" in need else "error"
-            findings.append({"code": code, "message": message, "node": node, "severity": severity})
-    return [one for at, one in enumerate(findings) if one not in findings[:at]]
+            one = {"code": code, "message": message, "node": node, "severity": severity}
+            about = {"need": need.get("need", ""), "subject": need.get("subject", "")}
+            findings.setdefault((code, message, node, severity), {**one, **about})
+    return list(findings.values())
 
 
 def need_nothing(request: Json) -> list[Json]:
@@ -90,6 +95,26 @@ def found_by(check: Check, need: Json, asked: Asked) -> list[Finding]:
         message = "%s cannot be looked at: %s" % (failure.filename or need.get("subject", "the host"), failure.strerror)
         found.append(("check-failed", message))
     return found
+
+
+OWNED = ("keystore", "password-file", "file", "models-directory")
+"""Needs that belong to the user of nodes. A rollout makes that user, but too late for these."""
+
+OF_FILES = (
+    *("file-missing", "file-unreadable", "keystore-holds-account"),
+    *("models-dir-writable", "password-file-not-empty"),
+)
+"""Codes of findings that nobody can mend before that user exists."""
+
+
+def check_user(_need: Json, asked: Asked) -> Iterator[Finding]:
+    """Whether there is the user of nodes, to whom files can belong."""
+    owner = owner_of(asked)
+    try:
+        if asked.reader is not None:
+            pwd.getpwnam(owner)
+    except KeyError:
+        yield "node-user-missing", "user %s does not exist, and what nodes read here must belong to it" % owner
 
 
 def check_host(_need: Json, asked: Asked) -> Iterator[Finding]:
