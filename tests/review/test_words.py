@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from fleetc.review.data import IMPACTS, Change, Effect, FileChange, Line, NodeRef
-from fleetc.review.reports import wording
+from fleetc.review.reports import paired, wording
 from tests.review.samples import EMPTY, mixed, price_on
 
 A, B, C, D, E = "abcde"
@@ -39,13 +39,13 @@ def test_one_more_name_is_named() -> None:
 
 def test_cut_values_show_where_they_differ() -> None:
     base = "x" * 50_000
-    old, new = wording.clip_pair(base + "1" + base, base + "2" + base, 90)
+    old, new = paired.clip_pair(base + "1" + base, base + "2" + base, 90)
     assert old is not None and new is not None
     assert old != new
     assert old.startswith("...") and "1" in old and "2" in new
     assert len(old) < 200
-    assert wording.clip_pair("a", "b", 90) == ("a", "b")
-    assert wording.clip_pair(None, "b" * 300, 90) == (None, "b" * 90 + "... (210 more characters)")
+    assert paired.clip_pair("a", "b", 90) == ("a", "b")
+    assert paired.clip_pair(None, "b" * 300, 90) == (None, "b" * 90 + "... (210 more characters)")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_cut_values_show_where_they_differ() -> None:
     ],
 )
 def test_what_differs(old: str, new: str, before: tuple[str, str, str], after: tuple[str, str, str]) -> None:
-    assert wording.differing(old, new) == (before, after)
+    assert paired.differing(old, new) == (before, after)
 
 
 def test_restarts_and_sessions() -> None:

@@ -13,7 +13,7 @@ from fleetc.messages.locate import Located, Place
 from fleetc.places.diagnostic import Diagnostic, Label, Severity
 from fleetc.review.data import Cause, Change, Review, RuleNote
 from fleetc.review.limits import Breach
-from fleetc.review.reports import wording
+from fleetc.review.reports import paired, wording
 
 CODES = {
     "exposure": "change-exposure",
@@ -67,7 +67,7 @@ def _rule(note: RuleNote, spec: str) -> Located:
 
 
 def _sentence(change: Change) -> str:
-    values = wording.values(change, _VALUE, "->", str, lambda text: wording.clip(text, _VALUE))
+    values = paired.values(change, _VALUE, "->", str, lambda text: wording.clip(text, _VALUE))
     return f"{change.kind} {wording.clip(change.what, _VALUE)}{values}, {wording.where(change)}"
 
 

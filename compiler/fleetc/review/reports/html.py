@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fleetc.emit.templates import Encoded, Templates
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review
 from fleetc.review.gravity import TONES, tone
-from fleetc.review.reports import picture, wording
+from fleetc.review.reports import paired, picture, wording
 from fleetc.review.reports.page import NAME, SENTENCE, HostList, first, framed, sentence, shortened
 
 _WHOLE = 800
@@ -182,8 +182,8 @@ class _Page:
         return {**self._head(index, change), "line": self._text(line, NAME)}
 
     def _change(self, index: int, change: Change) -> dict[str, object]:
-        old, new = wording.clip_pair(*_pair(change), _VALUE)
-        moved = (wording.elements(change) or _NO_ELEMENTS).moved
+        old, new = paired.clip_pair(*_pair(change), _VALUE)
+        moved = (paired.elements(change) or _NO_ELEMENTS).moved
         places = [f"{target.host} / {target.node}" if target.node else target.host for target in change.targets]
         shown = [wording.clip(place, NAME) for place in places[:_PLACES]] if len(places) > 1 else []
         told, more = wording.effects(change, _EFFECTS)
@@ -340,12 +340,12 @@ def _tones(review: Review) -> list[dict[str, object]]:
     return [{"tone": name, "title": sentence(name), "classes": found[name]} for name in TONES if name in found]
 
 
-_NO_ELEMENTS = wording.Elements(None, None, None)
+_NO_ELEMENTS = paired.Elements(None, None, None)
 
 
 def _pair(change: Change) -> tuple[str | None, str | None]:
     """Both values; of lists what they lose and gain."""
-    listed = wording.elements(change)
+    listed = paired.elements(change)
     return (change.old, change.new) if listed is None else (listed.gone, listed.come)
 
 
@@ -359,8 +359,8 @@ def _deed(change: Change) -> str:
 
 def _swap(change: Change) -> str:
     """Old and new value in a few words."""
-    old, new = (text or "(empty)" for text in wording.clip_pair(*_pair(change), NAME // 3))
-    moved = (wording.elements(change) or _NO_ELEMENTS).moved
+    old, new = (text or "(empty)" for text in paired.clip_pair(*_pair(change), NAME // 3))
+    moved = (paired.elements(change) or _NO_ELEMENTS).moved
     said = {"becomes": f"{old} \N{RIGHTWARDS ARROW} {new}", "added": f"{new} added", "removed": f"{old} removed"}
     return "; ".join(filter(None, (said.get(_deed(change), ""), f"moved {moved}" if moved else "")))
 
@@ -393,9 +393,9 @@ def _host_of(path: str) -> str:
 
 def _sides(line: Line) -> tuple[_Side | None, _Side | None]:
     """Both sides, cut to a length, with what differs set apart."""
-    old, new = wording.clip_pair(line.old, line.new, _VALUE)
+    old, new = paired.clip_pair(line.old, line.new, _VALUE)
     if old is not None and new is not None:
-        before, after = wording.differing(old, new)
+        before, after = paired.differing(old, new)
         return _Side(line.old_line, *before), _Side(line.new_line, *after)
     return (
         None if old is None else _Side(line.old_line, old, "", ""),

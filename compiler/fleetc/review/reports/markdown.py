@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from fleetc.review.data import IMPACTS, Cause, Change, Line, Review, RuleNote
-from fleetc.review.reports import wording
+from fleetc.review.reports import paired, wording
 from fleetc.text.encoders import markdown_code, markdown_text, plain_output
 
 LIMIT_BYTES = 60_000
@@ -154,7 +154,7 @@ def _change(change: Change) -> Iterator[str]:
     tags = ", ".join(f"**{impact}**" for impact in wording.impacts(change))
     place = _text(wording.where(change), _SENTENCE)
     what = f"{_text(change.kind, _NAME)} {_code(change.what, _NAME)}"
-    values = wording.values(change, _VALUE, "&rarr;", _value, _value)
+    values = paired.values(change, _VALUE, "&rarr;", _value, _value)
     yield f"- {tags}: {what}{values}, {place}"
     effects, more = wording.effects(change, _EFFECTS)
     for effect in effects:
@@ -210,7 +210,7 @@ def _diff(group: wording.Alike) -> Iterator[str]:
 
 
 def _line(line: Line) -> Iterator[str]:
-    old, new = wording.clip_pair(line.old, line.new, 2 * _VALUE)
+    old, new = paired.clip_pair(line.old, line.new, 2 * _VALUE)
     if old is not None:
         yield plain_output(f"- {old}")
     if new is not None:

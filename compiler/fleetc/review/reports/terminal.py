@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fleetc.review.data import Cause, Change, Effect, Review, RuleNote
-from fleetc.review.reports import wording
+from fleetc.review.reports import paired, wording
 from fleetc.text.encoders import plain_output
 
 _CHANGES = 40
@@ -95,7 +95,7 @@ def _change(change: Change, colour: bool) -> Iterator[str]:
     found = wording.impacts(change)
     tags = ", ".join(_painted(impact, _STYLES[impact], colour) for impact in found)
     yield f"{tags}  " + _plain(
-        f"{change.kind} {wording.clip(change.what, _VALUE)}{wording.values(change, _VALUE, '->', str, _element)}"
+        f"{change.kind} {wording.clip(change.what, _VALUE)}{paired.values(change, _VALUE, '->', str, _element)}"
     )
     yield _plain(f"    {wording.where(change)}")
     effects, more = wording.effects(change, _EFFECTS)
