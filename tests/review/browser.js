@@ -109,7 +109,8 @@ async function pointed(browser) {
   await page.focus('svg [data-box="6"]');
   result.focused = await told();
   await page.emulateMedia({ media: "print" });
-  result.printed = await page.evaluate(() => document.getElementById("boxes").checkVisibility({ contentVisibilityAuto: true }) && document.getElementById("boxes").getBoundingClientRect().height > 0);
+  const listed = () => document.getElementById("boxes").checkVisibility({ contentVisibilityAuto: true }) && document.getElementById("boxes").getBoundingClientRect().height > 0;
+  result.printed = await page.waitForFunction(listed, null, { timeout: 5000 }).then(() => true, () => false);  // the style of print comes a moment later
   await context.close();
   return { ...result, ...seen };
 }
