@@ -35,7 +35,7 @@ SPEC = INVENTORIES / "two-regions"
             "--resume goes on as the rollout that broke off, so it takes no --limit, --shard",
         ),
         (("--forks", "0"), "error: setting forks: Input should be greater than or equal to 1"),
-        (("--worker", "ssh 'node-1"), "error: setting worker: Value error, it is no command: no closing quotation"),
+        (("--worker", "ssh 'node-1"), "error: setting worker: it is no command: no closing quotation"),
     ],
 )
 def test_what_is_refused(options: tuple[str, ...], said: str) -> None:
