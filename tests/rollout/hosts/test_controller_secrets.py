@@ -54,33 +54,41 @@ def is_secret_file(path: Path) -> bool:
 def processes_with_values(world: Loopback, rollout: int) -> Iterator[str]:
     """Every process but the rollout itself and this test that has a value in its environment or arguments.
 
-    Between fork and exec a child is a copy of the rollout, so those that look like it are looked at once more.
+    The command of a secret reference is the user's own program, so it has the user's environment, as by hand.
     """
     for directory in Path("/proc").glob("[0-9]*"):
         if int(directory.name) in (rollout, os.getpid()):
             continue
-        if is_copy(directory, rollout):
-            time.sleep(0.2)
-        for name in ("environ", "cmdline"):
-            try:
-                data = (directory / name).read_bytes()
-                who = (directory / "cmdline").read_bytes().replace(b"\0", b" ")[:80]
-                if (directory / "exe").readlink().name == "livepeer":  # the node itself
-                    continue
-            except OSError:
+        with suppress(OSError):
+            arguments, environment = settled(directory, rollout)
+            if (directory / "exe").readlink().name == "livepeer":  # the node itself
                 continue
-            found = canaries_in(data)
-            if found:
-                yield f"{name} of {who!r}: {found}"
+            who = arguments.replace(b"\0", b" ")[:80]
+            command_of_a_secret = str(world.directory / "keeper").encode() in arguments
+            for name, data in (("environ", b"" if command_of_a_secret else environment), ("cmdline", arguments)):
+                found = canaries_in(data)
+                if found:
+                    yield f"{name} of {who!r}: {found}"
 
 
-def is_copy(directory: Path, rollout: int) -> bool:
-    """Whether a process was started as the rollout was."""
+def settled(directory: Path, rollout: int) -> tuple[bytes, bytes]:
+    """The arguments and the environment of one process, both of the same program.
+
+    Between fork and exec a child is a copy of the rollout, and what was read then is no finding: it is read again
+    until the child runs its own program, or for ten seconds.
+    """
     try:
         own = Path(f"/proc/{rollout}/cmdline").read_bytes()  # empty when it is dead, as with threads of the kernel
-        return own != b"" and (directory / "cmdline").read_bytes() == own
     except OSError:
-        return False
+        own = b""
+    for _ in range(200):
+        before = (directory / "cmdline").read_bytes()
+        environment = (directory / "environ").read_bytes()
+        arguments = (directory / "cmdline").read_bytes()
+        if before == arguments and (arguments != own or own == b""):
+            break
+        time.sleep(0.05)
+    return arguments, environment
 
 
 def open_to_others(place: Path) -> Iterator[str]:
