@@ -12,7 +12,7 @@ from functools import cache
 from fleetc.language.quantities import parse_eth_address
 
 HEAD = """\
-spec = 1
+spec = 2
 [fleet]
 name = "large"
 network = "arbitrum-one-mainnet"
@@ -159,7 +159,7 @@ def _stream(number: int) -> str:
 def _silence(number: int) -> str:
     """A warning, and the entry that silences it: a ladder whose bit rates look like kilobits."""
     return (
-        f"{_ladder(number).replace('800000', '8000')}[[silence]]\n"
+        f"{_ladder(number).replace('800000', '8000')}[silences.s{number}]\n"
         f'code = "bitrate-looks-like-kilobits"\nreason = "known"\nat = "ladders.l{number}"\n'
     )
 
@@ -211,7 +211,7 @@ ENTRIES: dict[str, Callable[[int], str]] = {
     "avatars": _stack,
     "ladders": _ladder,
     "streams": _stream,
-    "silence": _silence,
+    "silences": _silence,
     "rates": _rate,
     "market": _market,
     "remote_work": _remote_work,
@@ -288,7 +288,7 @@ _REFERENCES = {  # an entry's reference that each kind has, as written by the fu
     "reward_callers": ('wallet = "money"', 'wallet = "monei{}"'),
     "avatars": ('host = "h', 'host = "g'),
     "streams": ('ladder = "steps"', 'ladder = "stepps{}"'),
-    "silence": ('code = "bitrate-looks', 'code = "bitrate-lokks{}'),
+    "silences": ('code = "bitrate-looks', 'code = "bitrate-lokks{}'),
 }
 
 

@@ -114,7 +114,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "redeemer": ("redeem.example.net:8935", "redeem.example.net", "spare"),
     "orchestrator": ("orch.example.org:8935", "https://orch.example.org:8935", "orch.example.org", "none"),
     "orchestrators": ("https://orch.example.org:8935", "orch.example.org:8935", "orch.example.org", "a b"),
-    "transcoding": ("P144p30fps16x9", "P720p60fps16x9", "P1080p30fps16x9", "h264"),
+    "renditions": ("P144p30fps16x9", "P720p60fps16x9", "P1080p30fps16x9", "h264"),
     "public": ("edge.example.net:8935", "edge.example.net"),
     "reward_by": ("none", "nobody"),
     "gop": ("2.0", "intra", "0", "-1"),

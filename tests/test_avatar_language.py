@@ -151,7 +151,7 @@ GOOD: dict[str, Settings] = {
     "turn": {"turn": f'{{ {TURN}, port = 3479, relay_ports = "49201-49240", realm = "stage.example" }}'},
     "registration": {
         "registration": f'{{ {ACCOUNT}, capability = "avatar", contact_email = "ops@example.net", '
-        'health_timeout = "0.1 s", min_service_uptime = 0 }'
+        'health_timeout = "0.1 s", min_service_uptime = "0%" }'
     },
     "arguments": {"game_args": '["-ResX=1920", "-ForceRes"]', "signaling_args": '["--log_level=info"]'},
     "signature-for-a-day": {"ops": '{ secret = { vault = "ops" }, ttl = "24 h" }'},

@@ -41,8 +41,8 @@ def test_an_unresolved_merge_is_called_one_at_all_its_places(base: str) -> None:
 
 def test_every_conflict_is_shown_and_the_many_ones_are_bounded() -> None:
     conflict = "<<<<<<< a\nx = 1\n=======\nx = 2\n>>>>>>> b\n"
-    assert check_text(f"spec = 1\n{conflict}{conflict}").endswith("2 errors\n")
-    assert check_text(f"spec = 1\n{conflict * 500}").endswith("20 errors\n")
+    assert check_text(f"spec = 2\n{conflict}{conflict}").endswith("2 errors\n")
+    assert check_text(f"spec = 2\n{conflict * 500}").endswith("20 errors\n")
 
 
 def test_the_marks_may_stand_in_a_text_and_halves_of_them_are_no_merge() -> None:
@@ -78,10 +78,10 @@ def test_a_quantity_with_typographic_quotes_is_repaired() -> None:
 
 
 def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else() -> None:
-    shown = check_text(SPEC.replace("spec = 1", "spec = 2").replace("[rollout]", "[rollouts]"))
+    shown = check_text(SPEC.replace("spec = 2", "spec = 2").replace("[rollout]", "[rollouts]"))
     assert "upgrade fleetc" in shown
     assert shown.endswith("\n1 error\n")
-    assert "write spec = 1" in check_text(SPEC.replace("spec = 1", "spec = 0"))
+    assert "write spec = 2" in check_text(SPEC.replace("spec = 2", "spec = 0"))
 
 
 # ---- names

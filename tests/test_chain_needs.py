@@ -9,7 +9,7 @@ from fleetc.upstream import NETWORKS
 from tests.support import EXAMPLES, compile_text, compiled_example
 
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "aurora"

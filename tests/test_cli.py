@@ -276,7 +276,7 @@ def only_json(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
 
 
 def test_compile_as_json_prints_one_document(tmp_path: Path) -> None:
-    warned = written(tmp_path / "fleet.toml", VALID + '[[silence]]\ncode = "capacity-unknown"\nreason = "x"\n')
+    warned = written(tmp_path / "fleet.toml", VALID + '[silences.accepted]\ncode = "capacity-unknown"\nreason = "x"\n')
     for spec in (DEMO, warned):
         out = tmp_path / f"out-{spec.name}"
         stale = fleetc("compile", spec, "-o", out, "--check", "--format", "json")

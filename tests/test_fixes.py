@@ -22,7 +22,7 @@ from tests.support import check_text, fleetc
 BASE = """\
 #:schema ../spec.schema.json
 # A fleet with every layout: comments, inline tables, dotted keys, quotes of both kinds.
-spec = 1
+spec = 2
 
 [fleet]
 name = "aurora"
@@ -82,7 +82,7 @@ http_ingest = true
 max_price = "1500 wei / pixel"
 max_model_prices = { text-to-image = "5000000 wei / pixel" }
 orchestrators = ["orch"]
-transcoding = ["P720p30fps16x9", "P240p30fps16x9"]
+renditions = ["P720p30fps16x9", "P240p30fps16x9"]
 selection.timeout = "5 s" # patience
 selection.random = "0.3"
 selection.stake = "0.7"
@@ -113,7 +113,7 @@ record = true
 """
 
 DAMAGES: dict[str, list[tuple[str, str]]] = {
-    "missing-key": [("spec = 1\n\n", "")],
+    "missing-key": [("spec = 2\n\n", "")],
     "wrong-type": [
         ("canary = 2", 'canary = "2"'),
         ("ssh_port = 2222", "ssh_port = 2222.0"),
@@ -157,7 +157,7 @@ DAMAGES: dict[str, list[tuple[str, str]]] = {
     "wallet-without-reward-caller": [],  # the key comes back without its comment: tested by itself
     "stream-recording-spec-without-record": [("recordingSpec = {}\nrecord = true", "recordingSpec = {}")],
     "silence-expired": [],  # it needs a day: see test_silences.py
-    "unused-silence": [("[fleet]\nname", '[[silence]]\ncode = "zero-price"\nreason = "x"\n\n[fleet]\nname')],
+    "unused-silence": [("[fleet]\nname", '[silences.accepted]\ncode = "zero-price"\nreason = "x"\n\n[fleet]\nname')],
 }
 """What a person may write instead, by the code that repairs it. Every repair gives the text back as it was."""
 
@@ -235,8 +235,8 @@ def test_reward_caller_is_not_chosen_among_two() -> None:
         ('"0x1111111111111111111111111111111111111111"', '"0x52908400098527886e0F7030069857D2E4169EE7"'),
         ("http_ingest", "http_ingset"),
         ('runtime = "systemd"', 'runtime = "sytemd"'),
-        ('orchestrators = ["orch"]\ntranscoding', 'orchestrators = "orch, second"\ntranscoding'),
-        ('orchestrators = ["orch"]\ntranscoding', 'orchestrators = ["https://orch.example.org"]\ntranscoding'),
+        ('orchestrators = ["orch"]\nrenditions', 'orchestrators = "orch, second"\nrenditions'),
+        ('orchestrators = ["orch"]\nrenditions', 'orchestrators = ["https://orch.example.org"]\nrenditions'),
         ('password = { env = "EARNER" }', "password = 12345678"),
         ("http_ingest = true\n", "http_ingest = true\nhttp-ingest = true\n"),
         ('0.0.0.0:8935"', '0.0.0.0"'),
@@ -274,8 +274,8 @@ def test_message_tells_what_the_fix_writes() -> None:
     assert " = fix: fleetc check --fix writes http_ingest for http-ingest\n" in shown
     rendition = check_text(BASE + OVERLAY.replace('"P720p30', '"p720p30'))
     assert ' = fix: fleetc check --fix writes "P720p30fps16x9"\n' in rendition
-    silence = check_text(BASE + OVERLAY + '[[silence]]\ncode = "zero-price"\nreason = "x"\n')
-    assert " = fix: fleetc check --fix removes this entry of silence\n" in silence
+    silence = check_text(BASE + OVERLAY + '[silences.accepted]\ncode = "zero-price"\nreason = "x"\n')
+    assert " = fix: fleetc check --fix removes silences.accepted\n" in silence
 
 
 def test_text_that_looks_like_a_secret_is_repaired_without_being_shown(tmp_path: Path) -> None:

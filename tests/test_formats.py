@@ -53,7 +53,7 @@ RULED = (
     SPEC.replace('max_price = "1500 wei / pixel"', 'max_price = "1000 wei / pixel"')
     .replace('discovery = "ai-registry"', 'orchestrators = ["orch"]')
     .replace("ai_registry = true\n", "")
-) + '\n[[silence]]\ncode = "capacity-unknown"\nreason = "x"\n'
+) + '\n[silences.accepted]\ncode = "capacity-unknown"\nreason = "x"\n'
 """Sound values, an error of a rule with a related place, and a warning."""
 
 TEXTS = {
@@ -61,7 +61,7 @@ TEXTS = {
     "flawed": FLAWED,
     "ruled": RULED,
     "syntax": DEMO.replace("[gateways.gate]", "[gateways.gate"),
-    "astral": 'spec = 1\n[hosts]\nstudio = { "\U0001f4f9" = 1, runtime = "Docker", address = "192.0.2.1" }\n',
+    "astral": 'spec = 2\n[hosts]\nstudio = { "\U0001f4f9" = 1, runtime = "Docker", address = "192.0.2.1" }\n',
     "several-lines": DEMO.replace('orchestrators = ["orch"]', 'orchestrators = [\n  "orch",\n  "orhc",\n]'),
     **{f"code-{code}": flawed for code, (flawed, _) in CASES.items()},
     **{
@@ -170,7 +170,7 @@ def test_regions_hold_exactly_what_is_meant() -> None:
 
 
 def test_place_over_several_lines_ends_where_it_ends() -> None:
-    text = 'spec = 1\n[fleet]\nname = [\n  "a",\n]\n'
+    text = 'spec = 2\n[fleet]\nname = [\n  "a",\n]\n'
     source = (Source("fleet.toml", text),)
     found = check_spec(source)
     log = json.loads(as_sarif(locate(found.diagnostics, source, found.document), source, found.document, {}))
@@ -432,7 +432,7 @@ def problems(form: Format, output: str) -> int:
 
 WORLDS: dict[str, bytes | None] = {
     "silent": DEMO.encode(),
-    "warned": (DEMO + '[[silence]]\ncode = "capacity-unknown"\nreason = "x"\n').encode(),
+    "warned": (DEMO + '[silences.accepted]\ncode = "capacity-unknown"\nreason = "x"\n').encode(),
     "flawed": FLAWED.encode(),
     "missing": None,
     **{name: NOT_SPECS[name] for name in ("utf-16", "nul", "duplicate-key", "empty")},

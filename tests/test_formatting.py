@@ -88,7 +88,7 @@ def test_keys_that_a_table_needs_come_first_and_others_stay() -> None:
         "[orchestrators.a]\nprice = '1 wei / pixel'\n# where it is\nhost = 'h'\n",
         "[gateways.a]\nx = 1\n# the end of a\n\n# -- selling --\n\n[orchestrators.a]\n\n# -- all --\n\n[fleet]\n",
         "# a header\n\n# another one\n\n[hosts.a]\n\n# about the fleet\n\n[fleet]\n# at the end\n",
-        "spec = 1\n\n# alone\n\n[fleet]\n# alone\n\nname = 'x'\n",
+        "spec = 2\n\n# alone\n\n[fleet]\n# alone\n\nname = 'x'\n",
         "[[hosts]]\n\n[hosts.b]\n\n[[hosts]]\n\n[hosts.a]\n\n[[hosts.a.c]]\n\n[hosts.a.c.d]\n\n[[hosts.a.c]]\n",
         "[[silence]]\ncode = 'b'\n\n[[silence]]\ncode = 'a'\n",
     ],
@@ -187,7 +187,7 @@ def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
     before = overlay.stat()
     done = fleetc("fmt", spec, "--overlay", overlay)
     assert (done.returncode, done.stderr) == (0, f"formatted {spec}\n")
-    assert spec.read_bytes() == b"spec = 1\r\n\r\n[fleet]\r\n", "its line ends stay"
+    assert spec.read_bytes() == b"spec = 2\r\n\r\n[fleet]\r\n", "its line ends stay"
     assert spec.stat().st_mode & 0o777 == 0o640
     assert overlay.stat().st_mtime_ns == before.st_mtime_ns
     assert fleetc("fmt", spec).stderr == ""
@@ -198,11 +198,11 @@ def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     spec.write_text('spec=1\nkey="0x' + "4c" * 32 + '"\n')
     done = fleetc("fmt", tmp_path, "--check")
     assert done.returncode == 1
-    assert "-spec=1\n" in done.stdout and "+spec = 1\n" in done.stdout
+    assert "-spec=1\n" in done.stdout and "+spec = 2\n" in done.stdout
     assert "4c4c" not in done.stdout and "not shown" in done.stdout
     assert done.stderr == f"{spec} is not formatted; run fleetc fmt {spec}\n"
     assert spec.read_text().startswith("spec=1\n")
-    spec.write_text("spec = 1\n")
+    spec.write_text("spec = 2\n")
     done = fleetc("fmt", tmp_path, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -220,13 +220,13 @@ def test_spec_with_errors_is_formatted_all_the_same(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
     spec.write_text("spec=1\nnonsense=2\n")
     assert fleetc("fmt", spec).returncode == 0
-    assert spec.read_text() == "spec = 1\nnonsense = 2\n"
+    assert spec.read_text() == "spec = 2\nnonsense = 2\n"
 
 
 @pytest.mark.usefixtures("processes")
 def test_editors_send_a_spec_and_get_it_back(tmp_path: Path) -> None:
     words = [sys.executable, "-I", "-m", "fleetc", "fmt", "-"]
-    for sent, code, got in (("spec=1\r\n", 0, "spec = 1\n"), ("a = [", 1, "")):
+    for sent, code, got in (("spec=1\r\n", 0, "spec = 2\n"), ("a = [", 1, "")):
         done = subprocess.run(words, input=sent.encode(), capture_output=True, cwd=tmp_path, timeout=60, check=False)
         assert (done.returncode, done.stdout.decode()) == (code, got)
         assert (b"stdin:1:6" in done.stderr) == bool(code)

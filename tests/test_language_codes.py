@@ -27,9 +27,9 @@ CASES: dict[str, tuple[str, str]] = {
         DEMO.replace("[orchestrators.orch]", '[orchestrators.orch]\ngateway_prices = { gate = "1 wei / pixel" }'),
         DEMO,
     ),
-    "unknown-silence": (DEMO + '\n[[silence]]\ncode = "no-such-code"\nreason = "none"\n', DEMO),
+    "unknown-silence": (DEMO + '\n[silences.accepted]\ncode = "no-such-code"\nreason = "none"\n', DEMO),
     "silenced-error": (
-        DEMO + '\n[[silence]]\ncode = "port-used-twice"\nreason = "none"\n'
+        DEMO + '\n[silences.accepted]\ncode = "port-used-twice"\nreason = "none"\n'
         "[transcoders.twin]\n"
         'host = "studio"\norchestrator = "orch"\nsecret = { env = "S" }\ncli = "127.0.0.1:7935"\n',
         DEMO,

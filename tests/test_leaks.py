@@ -204,7 +204,7 @@ def test_private_key_in_the_place_of_an_address_is_called_one(text: str) -> None
 
 
 def _silenced(spec: str, at: str, reason: str = "an id of ours, public") -> str:
-    return f'{spec}\n[[silence]]\ncode = "{CODE}"\nat = "{at}"\nreason = "{reason}"\n'
+    return f'{spec}\n[silences.accepted]\ncode = "{CODE}"\nat = "{at}"\nreason = "{reason}"\n'
 
 
 PLACE = "gateways.gate.environment.SETTING"

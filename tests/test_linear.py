@@ -114,7 +114,7 @@ def test_work_grows_with_the_length_of_a_list(name: str) -> None:
 
 
 REPAIRS = {
-    "silences of nothing": ("silence", 'at = "', 'at = "nowhere.'),
+    "silences of nothing": ("silences", 'at = "', 'at = "nowhere.'),
     "keys in another spelling": ("hosts", "runtime = ", "ssh-port = 22\nruntime = "),
     "numbers as texts": ("hosts", "runtime = ", 'ssh_port = "22"\nruntime = '),
     "units in another spelling": ("orchestrators", "1200 wei / pixel", "1200wei/Pixel"),

@@ -159,8 +159,8 @@ def test_signer_passes_on_its_caps_and_where_it_looks() -> None:
             max_model_prices='{ realvis = "9000 wei / pixel" }',
             selection='{ extra_nodes = 2, timeout = "700 ms" }',
             tickets='{ max_ev = "3000 gwei" }',
-            webhook='{ env = "HOOK" }',
-            webhook_headers='{ env = "HEADERS" }',
+            auth_webhook='{ env = "HOOK" }',
+            auth_webhook_headers='{ env = "HEADERS" }',
         ),
     )
     found = service(text, "signer")

@@ -51,7 +51,7 @@ def test_newer_release_is_accepted_with_one_warning(release: str) -> None:
 
 
 def test_warning_can_be_silenced() -> None:
-    silent(newer("v0.9.2", f'[[silence]]\ncode = "{CODE}"\nreason = "we read its changelog"\n'))
+    silent(newer("v0.9.2", f'[silences.accepted]\ncode = "{CODE}"\nreason = "we read its changelog"\n'))
 
 
 def test_release_of_one_node_is_told_at_that_node() -> None:

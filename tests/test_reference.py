@@ -92,7 +92,7 @@ def test_the_part_of_a_table_has_all_of_it_and_nothing_else() -> None:
     whole = tomllib.loads(example.text())
     assert part == {"gateways": {"gw-eu": whole["gateways"]["gw-eu"]}}
     assert tomllib.loads(example.part_of("gateways.<name>.tickets"))["gateways"]["gw-eu"].keys() == {"tickets"}
-    assert tomllib.loads(example.part_of("silence")) == {"silence": whole["silence"]}
+    assert tomllib.loads(example.part_of("monitoring")) == {"monitoring": whole["monitoring"]}
     assert example.part_of("ladders.<name>.profiles") == "", "it stands in a line of its ladder"
     assert example.part_of("nothing") == ""
 
@@ -154,7 +154,7 @@ def _below(place: Any, path: tuple[Any, ...]) -> bool:
         ("hosts.gpus.model", "hosts.<name>.gpus.model"),
         ("hosts.gpu-1.gpus.0.model", "hosts.<name>.gpus.model"),
         ("orchestrators.a.environment.TZ", "orchestrators.<name>.environment"),
-        ("silence.code", "silence.code"),
+        ("silences.<name>.code", "silences.<name>.code"),
         ("spec", "spec"),
         ("hosts", "hosts.<name>"),
     ],

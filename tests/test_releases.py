@@ -46,7 +46,7 @@ from tests.rules.support import (
 )
 
 RICH = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "rich"
@@ -190,8 +190,8 @@ hevc_decoding = true
 host = "edge"
 wallet = "payer"
 http = "0.0.0.0:8936"
-webhook = "https://hook.example.net/sign"
-webhook_headers = { env = "SIGN_HEADERS" }
+auth_webhook = "https://hook.example.net/sign"
+auth_webhook_headers = { env = "SIGN_HEADERS" }
 allow_no_auth = true
 remote_discovery = true
 max_price = "9000 wei / pixel"

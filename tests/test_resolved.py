@@ -114,7 +114,7 @@ def test_overlay_is_in_it() -> None:
 
 def test_text_is_in_one_order_and_one_spelling() -> None:
     text = """
-        spec = 1
+        spec = 2
         [hosts.b]
         runtime = "docker"
         address = "b.example.net"
@@ -138,7 +138,7 @@ def test_text_is_in_one_order_and_one_spelling() -> None:
     assert (
         _resolved(compile_text(text), False)
         == """\
-spec = 1
+spec = 2
 
 [fleet]
 name = "one"
@@ -180,7 +180,7 @@ def test_secrets_stay_references_and_numbers_exact() -> None:
 
 def test_spec_with_errors_is_not_shown(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
-    spec.write_text("spec = 1\n", encoding="utf-8")
+    spec.write_text("spec = 2\n", encoding="utf-8")
     done = fleetc("show", spec, "--resolved")
     assert done.returncode == 1
     assert done.stdout == ""

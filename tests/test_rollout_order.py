@@ -130,7 +130,7 @@ def test_a_host_is_told_its_nodes_in_this_order() -> None:
 def test_another_order_of_hosts_belongs_to_the_edit_that_makes_it() -> None:
     """The second encoder gets a gateway, so it goes last; the review has no line without a reason."""
     gateway = '[gateways.b]\nhost = "encoder-1"\nmode = "video"\nhttp = "0.0.0.0:9935"\nhttp_ingest = true\n'
-    gateway += 'rtmp = "127.0.0.1:1936"\norchestrators = ["orch"]\ntranscoding = ["P240p30fps16x9"]\nmonitor = true\n\n'
+    gateway += 'rtmp = "127.0.0.1:1936"\norchestrators = ["orch"]\nrenditions = ["P240p30fps16x9"]\nmonitor = true\n\n'
     found = compare(side(SPLIT), side(SPLIT.replace("[transcoders.t-1]", gateway + "[transcoders.t-1]", 1)))
     assert [(change.kind, change.what) for change in found.changes] == [("service", "b")]
 

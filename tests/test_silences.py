@@ -31,7 +31,7 @@ CODE = "rtmp-on-ai-gateway"
 
 def silenced(spec: str = FAULTY, *lines: str, until: str = "2027-01-31") -> str:
     given = [f"until = {until}", 'owner = "edge team"', *lines] if until else list(lines)
-    return "\n".join([spec, "[[silence]]", f'code = "{CODE}"', 'reason = "the firewall closes it"', *given, ""])
+    return "\n".join([spec, "[silences.accepted]", f'code = "{CODE}"', 'reason = "the firewall closes it"', *given, ""])
 
 
 def told(spec: str, today: date | None) -> str:

@@ -134,7 +134,7 @@ runtime = "systemd"
 MONITORING = """
 [monitoring]
 host = "watcher"
-receiver_token_file = "/etc/fleetc-monitoring/token"
+receiver_token = { host_file = "/etc/fleetc-monitoring/token" }
 rule_files = ["/etc/prometheus/rules/own.yml"]
 """
 PROJECT = """

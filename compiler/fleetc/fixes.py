@@ -15,13 +15,13 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
-from fleetc.language.sharing import resolve
+from fleetc.language.spec import read_spec, read_written
 from fleetc.pipeline import Checked, check_spec
 from fleetc.places.diagnostic import Edit, EditKind, Fix
 from fleetc.policy.judging import Policies
 from fleetc.text import leaks
-from fleetc.toml.document import Document, LineMap, Source, read_document, value_at
-from fleetc.toml.edits import Sheet, TextEdit, locate
+from fleetc.toml.document import Document, LineMap, Source, value_at
+from fleetc.toml.edits import Sheet, TextEdit, locate, written
 from fleetc.toml.scan import Layout
 
 ROUNDS = 10
@@ -95,9 +95,9 @@ def apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) -
         one = _apply(current, here, [fix])
         if one is None or not one.changes:
             continue
-        after, _ = read_document(one.sources)
+        after, _ = read_spec(one.sources)
         if after is not None:
-            current, here = one.sources, resolve(after)[0]
+            current, here = one.sources, after
             changes += one.changes
     return Applied(current, tuple(changes))
 
@@ -109,7 +109,7 @@ def replacements(
     sheets = _sheets(sources)
     found: dict[Fix, tuple[TextEdit, ...]] = {}
     for fix in dict.fromkeys(fixes):
-        located = [locate(sheets, edit) for edit in _as_said(document, fix)]
+        located = [locate(sheets, _in_text(document, edit)) for edit in _as_said(document, fix)]
         pieces = tuple(piece for pieces in located for piece in pieces)
         if all(located) and not all(map(partial(_idle, sheets), pieces)):
             found[fix] = pieces
@@ -134,8 +134,8 @@ def _makes(sources: Sequence[Source], document: Document, pieces: Mapping[Fix, I
     chosen = [piece for group in pieces.values() for piece in group]
     if not _take(taken, chosen):
         return False
-    written = [replace(source, text=_written(source.text, index, chosen)) for index, source in enumerate(sources)]
-    after, _ = read_document(written)
+    texts = [replace(source, text=written(source.text, index, chosen)) for index, source in enumerate(sources)]
+    after, _ = read_written(texts)
     edits = dict.fromkeys(edit for fix in pieces for edit in _as_said(document, fix))
     return after is not None and _means(document.written, edits, after.raw)
 
@@ -158,6 +158,13 @@ def _as_said(document: Document, fix: Fix) -> tuple[Edit, ...]:
     return tuple(found)
 
 
+def _in_text(document: Document, edit: Edit) -> Edit:
+    """An edit of what is written, as the text of an older version calls its place."""
+    inserts = edit.action is EditKind.INSERT
+    path = (*document.in_text(edit.path[:-1]), edit.path[-1]) if inserts else document.in_text(edit.path)
+    return replace(edit, path=path)
+
+
 def _sheets(sources: Sequence[Source]) -> list[Sheet]:
     return [Sheet(index, source.text, Layout(source.text)) for index, source in enumerate(sources)]
 
@@ -172,7 +179,7 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
     changes: list[FileRepair] = []
     for fix in fixes:
         edits = _as_said(document, fix)
-        located = [locate(sheets, edit) for edit in edits]
+        located = [locate(sheets, _in_text(document, edit)) for edit in edits]
         found = [piece for pieces in located for piece in pieces]
         said = not edits or made.keys() >= {*edits}  # members of a class share its line
         if said or not all(located) or not _take(taken, found) or all(map(partial(_idle, sheets), found)):
@@ -183,9 +190,9 @@ def _apply(sources: Sequence[Source], document: Document, fixes: Iterable[Fix]) 
             line, column = maps[piece.source].position(piece.start)
             hidden = not (leaks.may_show(maps[piece.source].text(line)) and leaks.may_show(piece.after))
             changes.append(FileRepair(fix, sources[piece.source].name, line, column, piece.before, piece.after, hidden))
-    written = tuple(replace(source, text=_written(source.text, index, chosen)) for index, source in enumerate(sources))
-    after, _ = read_document(written)
-    return Applied(written, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
+    texts = tuple(replace(source, text=written(source.text, index, chosen)) for index, source in enumerate(sources))
+    after, _ = read_written(texts)
+    return Applied(texts, tuple(changes)) if after is not None and _means(document.written, made, after.raw) else None
 
 
 def _take(taken: list[tuple[int, int, int]], pieces: Iterable[TextEdit]) -> bool:
@@ -206,16 +213,6 @@ def _idle(sheets: Sequence[Sheet], piece: TextEdit) -> bool:
     return sheets[piece.source].text[piece.start : piece.end] == piece.text
 
 
-def _written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
-    """The text with its pieces replaced; those at one place in their order."""
-    parts: list[str] = []
-    end = 0
-    for piece in sorted((p for p in pieces if p.source == index), key=lambda p: (p.start, p.end)):
-        parts += [text[end : piece.start], piece.text]
-        end = piece.end
-    return "".join([*parts, text[end:]])
-
-
 # ------------------------------------------------------------------------------------------------ what edits mean
 
 
@@ -223,7 +220,7 @@ _ORDER = {EditKind.SET: 0, EditKind.INSERT: 0, EditKind.RENAME: 1, EditKind.REMO
 
 
 def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) -> bool:
-    """Whether `after` is what the edits make of `raw`. A list whose last item went may be gone itself."""
+    """Whether `after` is what the edits make of `raw`. A list or a table whose last item went may be gone itself."""
     wanted: dict[str, Any] = copy.deepcopy(raw)
     emptied: list[tuple[dict[str, Any], str]] = []
     for edit in sorted(edits, key=_order):
@@ -235,7 +232,7 @@ def _means(raw: dict[str, Any], edits: Iterable[Edit], after: dict[str, Any]) ->
             _change(table, edit)
         except (KeyError, IndexError, TypeError):
             return False
-        if table == [] and isinstance(owner, dict):
+        if table in ([], {}) and isinstance(owner, dict):
             emptied.append((owner, str(edit.path[-2])))
     if wanted == after:
         return True

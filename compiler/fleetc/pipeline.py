@@ -12,6 +12,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from fleetc import rules
+from fleetc.language import versions
 from fleetc.language.fleet import Fleet
 from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
@@ -60,7 +61,8 @@ def check_spec(sources: Sequence[Source], policies: Policies | None = None, toda
         fleet, found = read_fleet(document)
         diagnostics += found
         if fleet is not None:
-            more = [*comments.check(document.sources), *(policies.check(Judged(fleet, document)) if policies else ())]
+            judged = policies.check(Judged(fleet, document)) if policies else ()
+            more = [*versions.check(document), *comments.check(document.sources), *judged]
             diagnostics += rules.check(fleet, more, policies.codes if policies else None, today)
     sound = None if has_errors(diagnostics) else fleet
     return Checked(document, sound, tuple(diagnostics), tuple(sources), policies)

@@ -40,7 +40,7 @@ def spec_text(nodes: int) -> str:
     if nodes < SITE_NODES or nodes % SITE_NODES:
         raise ValueError(f"the number of nodes is a positive multiple of {SITE_NODES}")
     spec: Table = {
-        "spec": 1,
+        "spec": 2,
         "fleet": {
             "name": "bench",
             "network": "arbitrum-one-mainnet",
@@ -122,7 +122,7 @@ def _add_gateways(gateways: Table, site: int) -> None:
         "rtmp": "0.0.0.0:1935",
         "orchestrators": [f"{kind}-{site:05}" for kind in ("video-a", "video-b", "video-c", "split")],
         "max_price": "1500 wei / pixel",
-        "transcoding": RENDITIONS,
+        "renditions": RENDITIONS,
         "max_sessions": 200,
         "environment": {"GOMEMLIMIT": "6GiB", "OTEL_RESOURCE_ATTRIBUTES": f"site=s{site:05},tier=edge"},
     }

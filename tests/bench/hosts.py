@@ -19,7 +19,7 @@ from tests.sshd_host import PROGRAMS, SshdHost, free_ports, needed, write_keys
 
 _ACCOUNT = "0x" + "1" * 40
 _PASSWORD = b"hunter2"
-_HEAD = """spec = 1
+_HEAD = """spec = 2
 
 [fleet]
 name = "bench"
@@ -64,7 +64,7 @@ http_ingest = true
 discovery = "registry"
 max_price = "1500 wei / pixel"
 max_sessions = 200
-transcoding = ["P240p30fps16x9", "P360p30fps16x9", "P720p30fps16x9"]
+renditions = ["P240p30fps16x9", "P360p30fps16x9", "P720p30fps16x9"]
 environment = {{ GOMEMLIMIT = "6GiB", RELEASE = "{mark}" }}
 """
 

@@ -333,8 +333,8 @@ def gateway_flags(spec: Table, node: Table, flags: dict[str, str]) -> None:
     """Flags of a gateway."""
     flags["httpAddr"], flags["rtmpAddr"], flags["httpIngest"] = node["http"], node["rtmp"], "true"
     flags["blockPollingInterval"] = node["block_polling_interval"].removesuffix("s")
-    if "transcoding" in node:
-        flags["transcodingOptions"] = ",".join(node["transcoding"])
+    if "renditions" in node:
+        flags["transcodingOptions"] = ",".join(node["renditions"])
     if node["max_price"] == "any":
         flags["maxPricePerUnit"] = "0"
         node["base_price"] = ("pays", "any price")

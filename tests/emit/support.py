@@ -152,7 +152,9 @@ def plan(*hosts: HostBlueprint, **changes: Any) -> Blueprint:
         canary=1,
         batch="25%",
         silenced=(
-            Silenced("cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*", "2027-01-31", "edge | *team*"),
+            Silenced(
+                "cli", "cli-port-exposed", "gateways.gw-eu", "behind | a *firewall*", "2027-01-31", "edge | *team*"
+            ),
         ),
         market=MarketTables(),
     )

@@ -125,7 +125,7 @@ def test_slot_without_command_port_publishes_none(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("processes")
 def test_slot_beyond_the_public_design_takes_no_network_of_another(tmp_path: Path) -> None:
     spec = SPEC.replace("slot = 3,", "slot = 300,")
-    spec += '\n[[silence]]\ncode = "slot-beyond-public-design"\nreason = "our own design"\n'
+    spec += '\n[silences.accepted]\ncode = "slot-beyond-public-design"\nreason = "our own design"\n'
     found = model(tmp_path, spec, "slot-300")
     assert published(found["services"]["unreal-signaling"]) == [("8380", 80)]
     assert "config" not in (found["networks"]["default"].get("ipam") or {})

@@ -163,7 +163,7 @@ def test_picture_tells_prices_wallets_and_streams() -> None:
 def test_no_odd_text_is_markup() -> None:
     secrets = tuple(SecretVariable("S", "vault", value, support.HERE) for value in support.ODD_VALUES)
     service = support.service("gw-eu", secrets=secrets)
-    silenced = tuple(Silenced("code", "", value, "", value) for value in support.ODD_VALUES if value)
+    silenced = tuple(Silenced("name", "code", "", value, "", value) for value in support.ODD_VALUES if value)
     edges = tuple(Connection("gw-eu", value, "outside") for value in support.ODD_VALUES)
     page = page_of(support.plan(support.host("edge-1", service), silenced=silenced, edges=edges))
     shown = sorted(visible(value) for value in support.ODD_VALUES)

@@ -37,7 +37,7 @@ pytestmark = [
 
 PAYER, OTHER = "0x" + "1" * 40, "0x" + "2" * 40
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "aurora"

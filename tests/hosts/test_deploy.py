@@ -44,7 +44,7 @@ LACKING = {
 SKIPPED = tuple(word for code, why in LACKING.items() for word in ("--skip", f"{code}={why}"))
 
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "farm"

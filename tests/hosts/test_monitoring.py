@@ -27,7 +27,7 @@ from tests.support import fleetc
 pytestmark = pytest.mark.usefixtures("processes")
 
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "seen"

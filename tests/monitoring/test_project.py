@@ -39,7 +39,7 @@ DEBIAN = {
 PASSWORD = 'grafana_password = { host_file = "/etc/fleetc-monitoring/grafana" }\n'
 
 LOOP = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "loop"
@@ -149,7 +149,7 @@ def test_everything_listens_on_loopback_unless_the_spec_opens_it() -> None:
 
 
 def test_files_of_the_host_have_one_path_inside_and_outside() -> None:
-    more = 'receiver_token_file = "/etc/token"\nrule_files = ["/etc/rules/own.yml"]\n[monitoring.project]'
+    more = 'receiver_token = { host_file = "/etc/token" }\nrule_files = ["/etc/rules/own.yml"]\n[monitoring.project]'
     text = SPEC.replace("[monitoring.project]", more) + PASSWORD
     found = {name: binds(service) for name, service in project(text).items()}
     assert found == {

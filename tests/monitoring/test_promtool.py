@@ -109,7 +109,7 @@ def test_own_rule_files_and_a_token_pass(tmp_path: Path) -> None:
     own = tmp_path / "own.yml"
     own.write_text("groups: []\n", encoding="utf-8")
     more = f'[monitoring]\nrule_files = ["{own}"]\nreceiver = "https://p.example.net/write"\nscrape_interval = "15s"\n'
-    text = SPEC.replace("[monitoring]\n", more + f'receiver_token_file = "{own}"\n')
+    text = SPEC.replace("[monitoring]\n", more + f'receiver_token = {{ host_file = "{own}" }}\n')
     folder = lay_out(compile_text(text), tmp_path / "tree")
     assert "2 rule files found" in promtool("check", "config", folder / "prometheus.yml")
     promtool("check", "config", "--agent", folder / "agents/gpu.yml")

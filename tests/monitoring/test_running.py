@@ -23,7 +23,7 @@ from tests.support import compile_text
 pytestmark = pytest.mark.usefixtures("processes")
 
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "loop"
@@ -70,7 +70,7 @@ labels = {{ team = "ops {{{{ .Value }}}} $HOME" }}
 verify_every = "15m"
 verify_exporter = "127.0.0.1:{verified}"
 
-[[silence]]
+[silences.accepted]
 code = "alerts-reach-nobody"
 reason = "the test reads the alerts of Prometheus itself"
 """

@@ -25,7 +25,7 @@ def check(fleet):
         if p.pays and not p.work
     ]
 '''
-SILENCE = '\n[[silence]]\ncode = "policy/cap"\nreason = "agreed"\n'
+SILENCE = '\n[silences.accepted]\ncode = "policy/cap"\nreason = "agreed"\n'
 
 
 def test_finding_has_its_place_in_the_spec_and_the_code_of_its_file() -> None:

@@ -29,7 +29,7 @@ STEADY = """def change(base, head):
     ]
 """
 DEAR = FLEET.replace('max_price = "1500 wei', 'max_price = "2500 wei')
-SILENCE = '\n[[silence]]\ncode = "policy/cap"\nreason = "agreed with the bank"\n'
+SILENCE = '\n[silences.accepted]\ncode = "policy/cap"\nreason = "agreed with the bank"\n'
 
 
 @pytest.fixture

@@ -297,7 +297,7 @@ cli = "127.0.0.1:5940"
 http_ingest = true
 orchestrators = ["us-video-1"]
 max_price = "1400 wei / pixel"
-transcoding = ["P240p30fps16x9"]"""
+renditions = ["P240p30fps16x9"]"""
 
 TWO_REGIONS: tuple[Row, ...] = (
     ("gateways.eu-live", '"1500 wei / pixel"', '"1450 wei / pixel"', "price restart"),

@@ -151,7 +151,7 @@ rtmp = "127.0.0.1:1936"
 cli = "127.0.0.1:5936"
 http_ingest = true
 orchestrators = ["orch"]
-transcoding = ["P240p30fps16x9"]
+renditions = ["P240p30fps16x9"]
 
 """
 HOST_B = """[hosts.studio-b]
@@ -341,7 +341,7 @@ def test_stream_whose_gateway_goes_is_told_what_becomes_of_it() -> None:
 
 
 def test_blank_line_is_no_hidden_one() -> None:
-    text = as_text(edited(DUAL, ("spec = 1\n", "spec = 1\n\n")))
+    text = as_text(edited(DUAL, ("spec = 2\n", "spec = 2\n\n")))
     assert "   5 | [blank line]" in text
     assert "(empty) -> (blank line)" in text
     assert "secret" not in text
@@ -350,7 +350,8 @@ def test_blank_line_is_no_hidden_one() -> None:
 def test_line_that_may_hold_a_secret_is_still_hidden() -> None:
     leak = 'password = { env = "X" } # build 16c7e42f292c6912e7710c838347ae17'
     silence = (
-        '[[silence]]\ncode = "inline-secret"\nat = "wallets.payer.password"\nreason = "a build"\n\n[wallets.payer]'
+        '[silences.accepted]\ncode = "inline-secret"\n'
+        'at = "wallets.payer.password"\nreason = "a build"\n\n[wallets.payer]'
     )
     password = 'password = { host_file = "/etc/livepeer/payer-password" }'
     found = edited(DUAL, ("[wallets.payer]", silence), (password, leak))

@@ -151,13 +151,13 @@ def test_review_of_a_fleet_against_itself_is_empty(name: str) -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_comment_or_order_alone_is_of_class_none(name: str) -> None:
     text = example(name)
-    for new in (text + "# the end\n", text.replace("spec = 1", "# one\nspec = 1"), text.replace("\n\n", "\n\n\n")):
+    for new in (text + "# the end\n", text.replace("spec = 2", "# one\nspec = 1"), text.replace("\n\n", "\n\n\n")):
         found = review(text, new)
         assert classes(found) == {"none"}
         assert [(c.kind, c.what) for c in found.changes] == [("text", "spec/base.toml")]
         assert found.changes[0].causes
         assert found.restarts == ()
-    reordered = "spec = 1\n" + text.replace("spec = 1\n", "")
+    reordered = "spec = 2\n" + text.replace("spec = 2\n", "")
     assert classes(review(text, reordered)) <= {"none"}
 
 
@@ -195,7 +195,7 @@ def test_list_of_addresses_is_shown() -> None:
 def test_node_that_comes_or_goes_is_one_change() -> None:
     node = (
         '[gateways.second]\nhost = "studio"\nmode = "video"\nhttp = "0.0.0.0:9940"\nrtmp = "127.0.0.1:1940"\n'
-        'cli = "127.0.0.1:5940"\norchestrators = ["orch"]\ntranscoding = ["P240p30fps16x9"]\n'
+        'cli = "127.0.0.1:5940"\norchestrators = ["orch"]\nrenditions = ["P240p30fps16x9"]\n'
     )
     come, gone = review(DEMO, DEMO + node), review(DEMO + node, DEMO)
     for found in (come, gone):

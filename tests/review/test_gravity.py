@@ -30,7 +30,7 @@ cli = "127.0.0.1:5936"
 rtmp = "127.0.0.1:1936"
 orchestrators = ["us-video-2"]
 max_price = "1500 wei / pixel"
-transcoding = ["P240p30fps16x9"]
+renditions = ["P240p30fps16x9"]
 block_polling_interval = "20s"
 
 [gateways.us-live]

@@ -98,6 +98,7 @@ class PriceLine(NamedTuple):
 class Silenced(NamedTuple):
     """A warning that the spec silences, everywhere without `at`; `until` is its last day as text, or ""."""
 
+    name: str
     code: str
     at: str
     reason: str

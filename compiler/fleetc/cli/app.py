@@ -23,6 +23,7 @@ from fleetc.cli import (
     fmt,
     init,
     merge_file,
+    migrate,
     plan,
     policy,
     preflight,
@@ -69,6 +70,7 @@ def _root(
 app.command()(init.init)
 app.command()(check.check)
 app.command()(fmt.fmt)
+app.command()(migrate.migrate)
 app.command("compile")(compile.compile_)
 app.command()(diff.diff)
 app.command(cls=TakesFlags)(why.why)

@@ -149,8 +149,8 @@ def compile_or_exit(
 
 def day_used(checked: Checked, today: date | None) -> dict[str, str]:
     """The day, for the output of a command as JSON, if a silence of the spec ends on some day."""
-    silences = checked.document.raw.get("silence") if checked.document else None
-    dated = isinstance(silences, list) and any(isinstance(one, dict) and "until" in one for one in silences)
+    silences = checked.document.raw.get("silences") if checked.document else None
+    dated = isinstance(silences, dict) and any(isinstance(one, dict) and "until" in one for one in silences.values())
     return {"today": today.isoformat()} if dated and today is not None else {}
 
 

@@ -22,7 +22,7 @@ from fleetc.places.diagnostic import Path
 from fleetc.places.origin import Origin, derived
 from fleetc.text.encoders import HIDDEN
 
-_SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "silence", "stream_api"})
+_SINGLE_TABLES = frozenset({"fleet", "monitoring", "rollout", "stream_api"})
 _compact = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(", ", ": ")).encode
 
 

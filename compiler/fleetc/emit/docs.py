@@ -70,7 +70,7 @@ def _view(blueprint: Blueprint, templates: Templates, mark: Mark) -> View:
         **monitoring_view(blueprint, mark),
         "secrets": [found for host in blueprint.hosts for found in secret_rows(host, mark)],
         "silenced": [
-            mark(tuple(cell(text) if text else "" for text in one), given("silence", index))
-            for index, one in enumerate(blueprint.silenced)
+            mark(tuple(cell(text) if text else "" for text in one[1:]), given("silences", one.name))
+            for one in blueprint.silenced
         ],
     }

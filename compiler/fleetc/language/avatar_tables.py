@@ -24,17 +24,18 @@ from fleetc.language.fields import (
     Name,
     WholeSeconds,
     matching,
+    percentage,
     refuse,
 )
 from fleetc.language.images import split_image
 from fleetc.language.secret_fields import Secret
-from fleetc.language.units import UNIT
 from fleetc.upstream.avatar import LIMITS
 
 _SERVICE = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _REGISTERED_ID = re.compile("[A-Za-z0-9._-]{1,64}")
 _EMAIL = re.compile(r"[^@\s]{1,64}@[A-Za-z0-9.-]{1,190}")
 _GAME_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.ini")
+Uptime = Annotated[str, percentage(0), WithJsonSchema({"type": "string", "pattern": "^([0-9]|[1-9][0-9]|100)%$"})]
 _DIGEST = re.compile("sha256:[0-9a-f]{64}")
 
 
@@ -212,13 +213,8 @@ class Registration(Base):
     health_timeout: Annotated[Duration, AfterValidator(_health_timeout)] | None = Field(
         None, description="How long a health check of the host may take, from 0.1 s to 60 s."
     )
-    min_service_uptime: Integer | None = Field(
-        None,
-        ge=0,
-        le=100,
-        description="Percent of time that monitored services must run.",
-        examples=[95],
-        json_schema_extra={UNIT: "%"},
+    min_service_uptime: Uptime | None = Field(
+        None, description="Share of the time that monitored services must run.", examples=["95%"]
     )
     monitored_services: tuple[ServiceName, ...] | None = Field(
         None,

@@ -63,6 +63,7 @@ _IMAGE = re.compile(
     r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::[0-9]{1,5})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*"
     r"(?::[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
+_PERCENTAGE = re.compile("(0|[1-9][0-9]?|100)%")
 _WEIGHT = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9})?")
 _USER = re.compile("[a-z_][a-z0-9_-]{0,31}")
 
@@ -111,6 +112,20 @@ def matching(pattern: re.Pattern[str], message: str, help: str) -> AfterValidato
         return text
 
     return AfterValidator(check)
+
+
+def percentage(lowest: int) -> Parsed:
+    """The check of a whole percentage from `lowest` to 100, such as "85%"; the value stays text."""
+
+    def parse(value: Any) -> str:
+        number = _PERCENTAGE.fullmatch(value) if isinstance(value, str) else None
+        if number is None or int(number[1]) < lowest:
+            repair = f"{value}%" if type(value) is int and 1 < value <= 100 else None  # 1 may mean all
+            form = f'write a whole percentage from {lowest} to 100, such as "85%"'
+            raise refuse("this is not a percentage", form, repair=repair)
+        return str(value)
+
+    return Parsed(parse)
 
 
 def refuse_quantity(problem: q.QuantityError, parse: Callable[[Any], object], value: object) -> PydanticCustomError:
@@ -328,6 +343,7 @@ GasPrice = Annotated[q.Wei, Parsed(parsed(_gas_price)), _text_schema("5 gwei", u
 Listener = Annotated[q.Listener, Parsed(parsed(q.parse_listener)), _text_schema("127.0.0.1:7935")]
 Address = Annotated[q.EthAddress, Parsed(parsed(q.parse_eth_address)), _text_schema("0x" + "1" * 40)]
 HostAddress = Annotated[str, Parsed(parsed(q.parse_host)), _text_schema("203.0.113.10")]
+Share = Annotated[str, percentage(1), WithJsonSchema({"type": "string", "pattern": "^([1-9][0-9]?|100)%$"})]
 Weight = Annotated[Decimal, Parsed(_weight), _text_schema("0.3")]
 HttpUrl = Annotated[q.Url, Parsed(_url(("http", "https"))), _text_schema("https://example.net/hook")]
 WebSocketUrl = Annotated[q.Url, Parsed(_url(("ws", "wss"))), _text_schema("ws://192.0.2.1:80")]

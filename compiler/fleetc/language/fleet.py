@@ -40,6 +40,10 @@ NODE_TABLES = (
 AnyNode = Gateway | Orchestrator | Transcoder | AiWorker | Signer | Redeemer | RewardCaller
 
 
+NEWEST = 2
+"""The newest version of the spec language, which the types are; `versions.py` reads older ones."""
+
+
 class Node(NamedTuple):
     """A node and its place in the spec: its table, its name and its settings."""
 
@@ -66,8 +70,8 @@ class Stack(NamedTuple):
 
 
 def _version(value: int) -> int:
-    if value != 1:
-        raise refuse("this version of fleetc only reads version 1 of the spec language", "write spec = 1")
+    if value != NEWEST:
+        raise refuse(f"there is no version {value} of the spec language", f"write spec = {NEWEST}", repair=NEWEST)
     return value
 
 
@@ -75,7 +79,7 @@ class Fleet(Base):
     """A whole fleet, as one spec and its overlays describe it."""
 
     spec: Annotated[int, Field(strict=True), AfterValidator(_version)] = Field(
-        description="Version of the spec language; the only one is 1."
+        description="Version of the spec language; the newest one is 2."
     )
     fleet: FleetSettings = Field(description="The fleet as a whole.")
     rates: dict[Currency, Rate] = Field(
@@ -111,7 +115,9 @@ class Fleet(Base):
         None,
         description="How the fleet is monitored; without this table, monitoring is on if any node has monitor = true.",
     )
-    silence: tuple[Silence, ...] = Field((), description="Warnings that you have decided to accept.")
+    silences: dict[Name, Silence] = Field(
+        default_factory=dict, description="Warnings that you have decided to accept, by a name of your choice."
+    )
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:

@@ -290,7 +290,7 @@ class Gateway(Buyer):
     max_attempts: Integer | None = sets(
         "maxAttempts", None, "How many times a segment is tried.", ge=1, le=100, examples=[5]
     )
-    transcoding: tuple[Text, ...] = sets(
+    renditions: tuple[Text, ...] = sets(
         "transcodingOptions",
         (),
         "Names of the node's built-in renditions for streams.",

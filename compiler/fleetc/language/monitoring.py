@@ -20,6 +20,7 @@ from fleetc.language.fields import (
     Listener,
     Name,
     Parsed,
+    Share,
     Text,
     WholeSeconds,
     refuse,
@@ -37,7 +38,6 @@ OWN_LABELS = (
 
 _TAKEN_LABELS = frozenset({*OWN_LABELS, "job", "instance", "le", "quantile", "alertname", "alertstate"})
 _LABEL = re.compile("[a-zA-Z_][a-zA-Z0-9_]*")
-_SHARE = "([1-9][0-9]?|100)%"
 
 
 def _target(value: Any) -> Address:
@@ -63,13 +63,6 @@ def _label_name(text: str) -> str:
     if text.startswith("__") or text in _TAKEN_LABELS:
         raise refuse("Prometheus or fleetc sets this label", "choose another name")
     return text
-
-
-def _share(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(_SHARE, value):
-        repair = f"{value}%" if type(value) is int and 1 < value <= 100 else None  # 1 may mean all
-        raise refuse("this is not a percentage", 'write a whole percentage from 1 to 100, such as "85%"', repair=repair)
-    return value
 
 
 def _interval(value: Duration) -> Duration:
@@ -101,12 +94,11 @@ def _host_file(value: Any) -> SecretRef:
         raise refuse("secrets do not belong in the spec", form, secret=True)
     found = parse_secret(value)
     if found.kind != "host_file":
-        message = "a program of the monitoring project reads this secret itself, from a file of its host"
+        message = "the program that needs this secret reads it itself, from a file of its host"
         raise refuse(message, form)
     return found
 
 
-Share = Annotated[str, Parsed(_share), WithJsonSchema({"type": "string", "pattern": f"^{_SHARE}$"})]
 TargetAddress = Annotated[
     Address, Parsed(_target), WithJsonSchema({"type": "string", "examples": ["203.0.113.10:9093"]})
 ]
@@ -183,10 +175,10 @@ class Monitoring(Base):
         None,
         description="Where agents send the metrics they read; by default port 9090 of `host`, path /api/v1/write.",
     )
-    receiver_token_file: AbsolutePath | None = Field(
+    receiver_token: HostFile | None = Field(
         None,
-        description="File on the hosts with the bearer token for the receiver; none by default.",
-        examples=["/etc/prometheus/receiver-token"],
+        description="Bearer token for the receiver, in a file of the hosts; none by default.",
+        examples=[{"host_file": "/etc/prometheus/receiver-token"}],
     )
     scrape_interval: Annotated[WholeSeconds, AfterValidator(_interval)] | None = Field(
         None, description='How often metrics are read; "30s" by default.', examples=["30s"]

@@ -194,11 +194,11 @@ def _gateway(fleet: Fleet, node: Node, settings: Gateway) -> Iterator[Diagnostic
         )
     if settings.ladder is not None and settings.ladder not in fleet.ladders:
         yield _unknown(fleet, "ladder", settings.ladder, (*node.path, "ladder"), fleet.ladders)
-    if settings.ladder is not None and settings.transcoding:
+    if settings.ladder is not None and settings.renditions:
         yield error(
             "two-lists-of-renditions",
             f"gateway {node.name} has a ladder and a list of built-in renditions",
-            Label((*node.path, "transcoding")),
+            Label((*node.path, "renditions")),
             [Label((*node.path, "ladder"), "the ladder")],
             "the node uses only one of them: keep one",
         )

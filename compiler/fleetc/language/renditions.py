@@ -179,7 +179,7 @@ def gateway_rungs(fleet: Fleet, name: str) -> Chosen[tuple[Rung, ...]] | None:
         rungs = rungs_of(("ladders", gateway.ladder, "profiles"), fleet.ladders[gateway.ladder].profiles)
         return Chosen(rungs, derived("the ladder", (*path, "ladder"), ("ladders", gateway.ladder)))
     streams = fleet.streams_by_gateway.get(name, ())
-    if gateway.transcoding or not streams:
+    if gateway.renditions or not streams:
         return None
     first, *others = (stream_rungs(fleet, stream) for stream in streams)
     if not first.value or any(entries(other.value) != entries(first.value) for other in others):

@@ -93,7 +93,7 @@ DECISIONS = (
     Decision("aiMinRunnerVersion", ("min_runner_versions",)),
     Decision("transcodingOptions", ("ladder",), "", ("ladders.profiles",)),
     Decision("orchestrator", ("mode",), "a table under orchestrators", ("orchestrators",)),
-    Decision("serviceAddr", ("service",)),
+    Decision("serviceAddr", ("service", "runner_label")),
     Decision("pricePerUnit", ("price",)),
     Decision("pricePerGateway", ("gateway_prices",)),
     Decision("redeemerAddr", ("redeemer",)),

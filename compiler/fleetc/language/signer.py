@@ -26,10 +26,10 @@ class Signer(Buyer):
     http: Listener | None = Field(
         None, description="Listener for gateways, plain HTTP; loopback by default. Anyone who can reach it can spend."
     )
-    webhook: HttpUrlOrSecret | None = sets(
+    auth_webhook: HttpUrlOrSecret | None = sets(
         "remoteSignerWebhookUrl", None, "Webhook that admits the requests of gateways."
     )
-    webhook_headers: Secret | None = sets(
+    auth_webhook_headers: Secret | None = sets(
         "remoteSignerWebhookHeaders", None, "Headers sent to that webhook, as name:value,name:value."
     )
     allow_no_auth: Flag | None = sets(

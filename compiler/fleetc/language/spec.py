@@ -12,28 +12,38 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fleetc.language.fleet import NODE_TABLES, Fleet
+from fleetc.language import versions
+from fleetc.language.fleet import NEWEST, NODE_TABLES, Fleet
 from fleetc.language.problems import problems_of
 from fleetc.language.references import check_references, too_many_nodes
 from fleetc.language.sharing import resolve
-from fleetc.places.diagnostic import Diagnostic, Label, error, has_errors
+from fleetc.places.diagnostic import Diagnostic, has_errors
 from fleetc.toml.document import Document, Source, read_document
 
 NODE_LIMIT = 100_000
 
 
 def read_spec(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
-    """Read sources into one document, with all that they say once written out. No document where no source is TOML."""
-    document, diagnostics = read_document(sources)
+    """Read sources into one document of the newest version, with all that they say once written out.
+
+    No document where no source is TOML.
+    """
+    document, diagnostics = read_written(sources)
     if document is None:
         return None, diagnostics
     resolved, found = resolve(document)
     return resolved, diagnostics + found
 
 
+def read_written(sources: Sequence[Source]) -> tuple[Document | None, list[Diagnostic]]:
+    """Read sources into one document of the newest version, in which classes and counters are as they are written."""
+    document, diagnostics = read_document(sources)
+    return (None if document is None else versions.in_newest_version(document)), diagnostics
+
+
 def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
     """Check the document against the language and then its references. Returns no fleet when there are errors."""
-    newer = _newer_language(document.raw.get("spec"))
+    newer = versions.refuse_newer(document.raw.get("spec"))
     if newer:
         return None, newer
     crowded = too_many_nodes(document.raw, NODE_TABLES, NODE_LIMIT)
@@ -47,19 +57,10 @@ def read_fleet(document: Document) -> tuple[Fleet | None, list[Diagnostic]]:
     return (None if has_errors(diagnostics) else fleet), diagnostics
 
 
-def _newer_language(version: object) -> list[Diagnostic]:
-    """Refuse a spec of a future language version, with no other message: anything may mean something else there."""
-    if type(version) is not int or version <= 1:
-        return []
-    message = f"this version of fleetc only reads version 1 of the spec language, but this spec has version {version}"
-    advice = "upgrade fleetc; if the spec never had a newer version, write spec = 1"
-    return [error("invalid-value", message, Label(("spec",)), help=advice)]
-
-
 @cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a spec file, with a description for every key. It is built once and never changed."""
     schema = Fleet.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "fleetc spec, version 1"
+    schema["title"] = f"fleetc spec, version {NEWEST}"
     return schema

@@ -34,7 +34,7 @@ class AiWorker(Worker, AiSettings):
         description='GPU ids of the host that it uses, or "all"; by default one CPU slot.',
         examples=[[0, 1], "all"],
     )
-    service: Text | None = Field(
+    runner_label: Text | None = Field(
         None,
         description="Name that marks its runner containers; by default its own, so that two workers never collide.",
         examples=["worker.example.net:8935"],

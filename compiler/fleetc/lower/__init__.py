@@ -52,7 +52,8 @@ def lower(fleet: Fleet, hosts: Collection[str] | None = None) -> Blueprint:
         canary=fleet.rollout.canary,
         batch=fleet.rollout.batch,
         silenced=tuple(
-            Silenced(s.code, s.at or "", s.reason, str(s.until or ""), s.owner or "") for s in fleet.silence
+            Silenced(name, s.code, s.at or "", s.reason, str(s.until or ""), s.owner or "")
+            for name, s in sorted(fleet.silences.items())
         ),
         market=lower_market(fleet),
         streams=lower_streams(fleet),

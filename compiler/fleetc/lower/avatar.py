@@ -241,7 +241,7 @@ def _registration(fleet: Fleet, stack: Stack) -> Iterator[Variable]:
         timeout = _seconds(registration.health_timeout)
         yield Variable("ORCHESTRATOR_HEALTH_TIMEOUT", timeout, given(*path, "health_timeout"))
     if registration.min_service_uptime is not None:
-        uptime = str(registration.min_service_uptime)
+        uptime = registration.min_service_uptime.removesuffix("%")
         yield Variable("ORCHESTRATOR_MIN_SERVICE_UPTIME", uptime, given(*path, "min_service_uptime"))
 
 

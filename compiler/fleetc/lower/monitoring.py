@@ -51,7 +51,7 @@ def lower_monitoring(fleet: Fleet) -> MonitoringBlueprint | None:
         if interval is None
         else Chosen(interval.whole_seconds, given("monitoring", "scrape_interval")),
         receiver=receiver(fleet),
-        token_file=_given(settings.receiver_token_file, "receiver_token_file"),
+        token_file=_given(settings.receiver_token.name if settings.receiver_token else None, "receiver_token"),
         alertmanagers=tuple(_alertmanagers(settings, bool(home))),
         rule_files=tuple(
             Chosen(path, given("monitoring", "rule_files", index)) for index, path in enumerate(settings.rule_files)

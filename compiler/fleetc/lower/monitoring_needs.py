@@ -20,7 +20,7 @@ _WORDS = {
     "grafana_password": "file with the password of Grafana's admin",
     "webhook": "file with the URL that Alertmanager sends alerts to",
     "slack": "file with the URL of the webhook that Alertmanager tells in the form of Slack",
-    "receiver_token_file": "file with the bearer token for the receiver of metrics",
+    "receiver_token": "file with the bearer token for the receiver of metrics",
     "rule_files": "file with your own rules for Prometheus",
 }
 """By the field of the spec that names the file."""

@@ -74,8 +74,8 @@ def _agent(settings: Monitoring, project: MonitoringProject, host: str) -> Conta
         Chosen("--storage.agent.path=/prometheus", _WHY),
         _listens(listener),
     )
-    token = settings.receiver_token_file
-    files = () if token is None else (Chosen(token, given("monitoring", "receiver_token_file")),)
+    token = settings.receiver_token
+    files = () if token is None else (Chosen(token.name, given("monitoring", "receiver_token")),)
     return _container(in_force.PROMETHEUS, arguments, listener, "/-/ready")._replace(files=files, data="/prometheus")
 
 

@@ -58,8 +58,8 @@ def _orchestrator(fleet: Fleet, node: Node, worker: Transcoder | AiWorker) -> It
 
 def _creator(node: Node, worker: AiWorker) -> Iterator[Planned]:
     """The label of runner containers: when a worker starts, it removes those with its own label."""
-    if worker.service is not None:
-        yield Argument("serviceAddr", worker.service, given(*node.path, "service"))
+    if worker.runner_label is not None:
+        yield Argument("serviceAddr", worker.runner_label, given(*node.path, "runner_label"))
     else:
         reason = "a label of its own, so that it never removes another worker's containers"
         yield Argument("serviceAddr", node.name, default(reason, node.path))

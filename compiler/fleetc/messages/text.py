@@ -74,7 +74,8 @@ def _deed(edit: Edit) -> str:
     """What an edit does, as the end of a sentence."""
     key = edit.path[-1]
     if edit.action is EditKind.REMOVE:
-        return f"removes {key}" if isinstance(key, str) else f"removes this entry of {edit.path[-2]}"
+        named = ".".join(map(str, edit.path[-2:]))
+        return f"removes {named}" if isinstance(key, str) else f"removes this entry of {edit.path[-2]}"
     if edit.action is EditKind.RENAME:
         return f"writes {toml_key(str(edit.value))} for {toml_key(str(key))}"
     value = toml_value(edit.value)

@@ -65,7 +65,7 @@ _OF_TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "monitoring": {
         "Where metrics go": (
-            *("host", "receiver", "receiver_token_file", "scrape_interval", "labels", "alertmanagers", "rule_files"),
+            *("host", "receiver", "receiver_token", "scrape_interval", "labels", "alertmanagers", "rule_files"),
             *("runbook", "verify_every", "verify_exporter"),
         ),
         "Programs that watch the fleet": ("project",),

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from fleetc.language.spec import read_fleet
+from fleetc.language.spec import read_fleet, read_spec
 from fleetc.places.diagnostic import Diagnostic, Span
 from fleetc.policy.judging import Asked, Judged, run
 from fleetc.policy.source import CHANGE, CHECK, FOLDER, Policy
-from fleetc.toml.document import Document, Source, read_document
+from fleetc.toml.document import Document, Source
 
 EXAMPLES = "examples"
 """The folder in the folder of rules."""
@@ -67,7 +67,7 @@ def _tried(rule: Policy, source: Source, base: Source | None, today: str, file: 
 
 
 def _judged(source: Source) -> Judged | str:
-    document, wrong = read_document([source])
+    document, wrong = read_spec([source])
     fleet, more = read_fleet(document) if document is not None else (None, [])
     if fleet is None or document is None:
         return f"the example {source.name} is no spec: {[*wrong, *more][0].message}"

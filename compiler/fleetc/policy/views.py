@@ -38,7 +38,7 @@ Columns = dict[str, Any]
 
 def view_of(raw: Mapping[str, Any], fleet: Fleet, words: Collection[str]) -> str:
     """The views of a fleet that some words name, as JSON text."""
-    tables = {name: raw.get(name, [] if name == "silence" else {}) for name in TABLES if {name, WHOLE} & set(words)}
+    tables = {name: raw.get(name, {}) for name in TABLES if {name, WHOLE} & set(words)}
     listed = {name: make(fleet) for name, make in _LISTED.items() if name in words}
     found: dict[str, Any] = {"tables": tables, "lists": listed}
     if "counts" in words:

@@ -160,13 +160,13 @@ def _covered(found: Diagnostic, now: Iterable[Diagnostic]) -> bool:
 
 def _silenced(silences: _Silences, base: Mapping[str, Policy], answers: Found) -> Iterator[Told]:
     """The silences that the base does not have, of rules that it has."""
-    for index, code, reason in silences.fresh:
+    for silence, code, reason in silences.fresh:
         name = code.removeprefix(PREFIX)
         if name not in base:
             continue
-        hidden = silences.hidden_by(index, answers.get(("head", name), answers.get(("base", name), [])))
+        hidden = silences.hidden_by(silence, answers.get(("head", name), answers.get(("base", name), [])))
         text = f"{code} is newly silenced ({reason}); this hides {count(len(hidden), 'place')}"
-        yield "silenced", Diagnostic(code, Severity.WARNING, text, Label(("silence", index, "code")))
+        yield "silenced", Diagnostic(code, Severity.WARNING, text, Label(("silences", silence, "code")))
         yield from (("finding", replace(each, message=f"newly silenced: {each.message}")) for each in hidden)
 
 
@@ -189,11 +189,11 @@ class _Silences:
 
     def __init__(self, old: Side, new: Side) -> None:
         self._old, self._new = old.fleet, new.fleet
-        known = {(each.code, each.at) for each in old.fleet.silence} if old.fleet else None
-        listed = enumerate(new.fleet.silence) if new.fleet is not None and known is not None else ()
+        known = {(each.code, each.at) for each in old.fleet.silences.values()} if old.fleet else None
+        listed = sorted(new.fleet.silences.items()) if new.fleet is not None and known is not None else []
         self.fresh = [
-            (index, each.code, each.reason)
-            for index, each in listed
+            (name, each.code, each.reason)
+            for name, each in listed
             if each.code.startswith(PREFIX) and (each.code, each.at) not in (known or ())
         ]
         self.codes = {code for _, code, _ in self.fresh}
@@ -203,11 +203,11 @@ class _Silences:
         fleet = self._old or self._new
         return list(rules.heard(fleet, found)) if fleet is not None else list(found)
 
-    def hidden_by(self, index: int, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    def hidden_by(self, name: str, found: Sequence[Diagnostic]) -> list[Diagnostic]:
         """What one silence of the head takes away that the base does not."""
         if self._new is None:
             return []
-        alone = self._new.model_copy(update={"silence": (self._new.silence[index],)})
+        alone = self._new.model_copy(update={"silences": {name: self._new.silences[name]}})
         left = list(rules.heard(alone, found))
         return self.heard(each for each in found if each not in left)
 

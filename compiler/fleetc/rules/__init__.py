@@ -78,7 +78,7 @@ def _ended(silence: Silence, today: date | None) -> bool:
 
 def heard(fleet: Fleet, found: Iterable[Diagnostic], today: date | None = None) -> Iterator[Diagnostic]:
     """What the spec does not silence."""
-    silenced = {(s.code, s.at) for s in fleet.silence if not _ended(s, today)}
+    silenced = {(s.code, s.at) for s in fleet.silences.values() if not _ended(s, today)}
     for diagnostic in found:
         if not any(key in silenced for key in _keys(diagnostic)):
             yield diagnostic
@@ -116,8 +116,8 @@ def _silences(
     errors = {d.code for d in found if d.severity is Severity.ERROR}
     doubted = {d.code for d in found if d.doubted is not None}
     covered = {key for diagnostic in found for key in _keys(diagnostic)}
-    for index, silence in enumerate(fleet.silence):
-        place = Label(("silence", index, "code"))
+    for name, silence in sorted(fleet.silences.items()):
+        place = Label(("silences", name, "code"))
         if silence.code.startswith(_POLICY) and (policies is None or policies.get(silence.code) is False):
             continue  # nobody asked that rule
         if silence.code not in codes:
@@ -127,10 +127,10 @@ def _silences(
             continue
         covers = (silence.code, silence.at) in covered
         if _ended(silence, today):
-            yield _expired(index, silence, today, covers)
+            yield _expired(name, silence, today, covers)
             continue
         if covers:
-            yield from _ending(index, silence, today)
+            yield from _ending(name, silence, today)
             continue
         if silence.code in errors:
             advice = "repair its cause"
@@ -143,27 +143,27 @@ def _silences(
                 f'nothing here gives the warning "{silence.code}" any more',
                 place,
                 help="remove it",
-                fix=fix_remove(("silence", index)),
+                fix=fix_remove(("silences", name)),
             )
 
 
-def _expired(index: int, silence: Silence, today: date | None, covers: bool) -> Diagnostic:
+def _expired(name: str, silence: Silence, today: date | None, covers: bool) -> Diagnostic:
     """A silence after its last day; where it would take nothing away any more, it only has to go."""
     message = f'the silence of "{silence.code}" held until {silence.until}, and today is {today}'
-    place = Label(("silence", index, "until"), f"{silence.owner} answers for it")
+    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
     if not covers:
-        remove = fix_remove(("silence", index))
+        remove = fix_remove(("silences", name))
         return error("silence-expired", message, place, help="nothing here gives this warning: remove it", fix=remove)
     advice = "repair the cause and remove the silence, or agree on another day with its owner"
     return error("silence-expired", message, place, help=advice)
 
 
-def _ending(index: int, silence: Silence, today: date | None) -> Iterator[Diagnostic]:
+def _ending(name: str, silence: Silence, today: date | None) -> Iterator[Diagnostic]:
     """A silence whose last day is near."""
     if silence.until is None or today is None or (silence.until - today).days > SOON:
         return
     days = (silence.until - today).days
     when = "which is today" if days == 0 else f"{days} day{'' if days == 1 else 's'} from today ({today})"
     message = f'the silence of "{silence.code}" holds until {silence.until}, {when}'
-    place = Label(("silence", index, "until"), f"{silence.owner} answers for it")
+    place = Label(("silences", name, "until"), f"{silence.owner} answers for it")
     yield note("silence-ends-soon", message, place, help="it is an error from the next day on")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from operator import attrgetter
@@ -92,6 +92,16 @@ def locate(sheets: Sequence[Sheet], edit: Edit) -> list[TextEdit]:
         if found is not None:
             return [found]
     return []
+
+
+def written(text: str, index: int, pieces: Iterable[TextEdit]) -> str:
+    """The text with its pieces replaced; those at one place in their order."""
+    parts: list[str] = []
+    end = 0
+    for piece in sorted((p for p in pieces if p.source == index), key=lambda p: (p.start, p.end)):
+        parts += [text[end : piece.start], piece.text]
+        end = piece.end
+    return "".join([*parts, text[end:]])
 
 
 def _set(sheet: Sheet, edit: Edit) -> TextEdit | None:

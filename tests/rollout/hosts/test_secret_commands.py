@@ -161,7 +161,7 @@ def test_streams_read_commands_too(keeper: Keeper) -> None:
 
 
 SPEC = """
-spec = 1
+spec = 2
 
 [fleet]
 name = "kept"

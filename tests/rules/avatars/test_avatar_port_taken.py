@@ -26,7 +26,7 @@ TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, ad
 
 def _slot(number: int, *tables: str, **settings: str) -> str:
     slots = f'[{{ avatar = "mira", slot = {number} }}]'
-    silence = '[[silence]]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
+    silence = '[silences.accepted]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
     return staged(avatars(slots=slots, **settings), *tables, *([silence] if number > 19 else []))
 
 
@@ -55,7 +55,7 @@ _MOVED = {"host": '"gpu"', "http": '"127.0.0.1:9936"', "cli": '"127.0.0.1:5936"'
 
 def test_usual_port_is_a_warning_where_the_spec_describes_no_node(snapshot: SnapshotAssertion) -> None:
     assert flagged(_slot(46), CODE, Severity.WARNING) == snapshot
-    silence = '[[silence]]\ncode = "avatar-port-taken"\nreason = "no node runs here"\n'
+    silence = '[silences.accepted]\ncode = "avatar-port-taken"\nreason = "no node runs here"\n'
     silent(_slot(46, silence))
 
 
@@ -152,4 +152,4 @@ def test_ports_of_other_hosts_do_not_count() -> None:
     silent(_slot(46, free_orchestrator(host='"other"', service='"o.example.net:8935"'), host("other"), *_NOT_HERE))
 
 
-_NOT_HERE = ('[[silence]]\ncode = "avatar-port-taken"\nreason = "no node runs here"\n',)
+_NOT_HERE = ('[silences.accepted]\ncode = "avatar-port-taken"\nreason = "no node runs here"\n',)

@@ -29,7 +29,7 @@ def test_85_percent_is_fine() -> None:
 
 
 def test_silenced_with_a_reason() -> None:
-    silent(_worker("12 GiB") + '[[silence]]\ncode = "gpu-memory-tight"\nreason = "measured for a month"\n')
+    silent(_worker("12 GiB") + '[silences.accepted]\ncode = "gpu-memory-tight"\nreason = "measured for a month"\n')
 
 
 def test_slots_leave_less_than_the_guidance() -> None:

@@ -31,5 +31,5 @@ def test_model_at_zero_without_a_base_price_is_free() -> None:
 
 
 def test_silence_with_a_reason_is_heard() -> None:
-    silence = '[[silence]]\ncode = "zero-price"\nreason = "a test network of ours"\n'
+    silence = '[silences.accepted]\ncode = "zero-price"\nreason = "a test network of ours"\n'
     silent(onchain(orchestrator(price='"0 wei / pixel"'), silence))

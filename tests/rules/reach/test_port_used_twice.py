@@ -85,7 +85,7 @@ def test_port_22_of_a_node_is_an_error() -> None:
 def test_other_ssh_port_may_be_forwarded_so_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
     node = free_gateway(http='"0.0.0.0:2222"', http_ingest="true")
     assert flagged(forwarded(offchain(free_orchestrator(), node)), CODE, Severity.WARNING) == snapshot
-    silence = '[[silence]]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards it"\n'
+    silence = '[silences.accepted]\ncode = "port-used-twice"\nat = "gateways.gate"\nreason = "the router forwards it"\n'
     silent(forwarded(offchain(free_orchestrator(), node, silence)))
 
 

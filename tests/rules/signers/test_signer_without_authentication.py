@@ -16,7 +16,7 @@ def test_open_signer(snapshot: SnapshotAssertion) -> None:
 
 def test_loopback_or_a_webhook_is_fine() -> None:
     silent(onchain(signer()))
-    silent(onchain(signer(http='"0.0.0.0:8935"', webhook='"https://auth.example.net/signer"')))
+    silent(onchain(signer(http='"0.0.0.0:8935"', auth_webhook='"https://auth.example.net/signer"')))
 
 
 def test_said_aloud_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
@@ -26,7 +26,7 @@ def test_said_aloud_it_is_a_warning(snapshot: SnapshotAssertion) -> None:
 def test_older_release_starts_all_the_same_and_is_offered_only_what_it_has() -> None:
     open_signer = signer(http='"0.0.0.0:8935"')
     found = flagged(onchain(open_signer, node_release='"v0.8.11"'), CODE, Severity.WARNING)
-    assert "webhook = " in found
+    assert "auth_webhook = " in found
     assert "allow_no_auth" not in found
     found = flagged(onchain(open_signer, node_release='"v0.8.10"'), CODE, Severity.WARNING)
     assert "webhook" not in found

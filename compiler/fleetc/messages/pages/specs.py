@@ -125,6 +125,11 @@ SPEC_PAGES: dict[str, Page] = {
         "git could not tell which side is right, so it kept both, with its own lines between them.",
         "Keep what is right, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
     ),
+    "migration-uncertain": Page(
+        "fleetc migrate would change what a spec means.",
+        "two overlays that each replace the list of silences, for example, cannot both become tables with names.",
+        "Migrate with one overlay, then with the other, and look at the difference.",
+    ),
     "missing-key": Page(
         "A table lacks a required key.",
         "no default would be right for everybody.",
@@ -283,6 +288,16 @@ SPEC_PAGES: dict[str, Page] = {
         "The spec file is UTF-32.",
         "TOML files are UTF-8, and guessing another encoding changes names.",
         "Save the file as UTF-8 without a byte order mark.",
+    ),
+    "spec-version-new": Page(
+        "A spec is of a newer version of the language than this fleetc reads.",
+        "keys of a newer version may mean something else here.",
+        "Upgrade fleetc.",
+    ),
+    "spec-version-old": Page(
+        "A spec is of an older version of the language.",
+        "fleetc reads it until a stated day only, and the reference has the keys of the newest version.",
+        "Run fleetc migrate, with all overlays of the spec, and review the difference.",
     ),
     "system-refused": Page(
         "The system refused an operation for a reason that fleetc does not know.",

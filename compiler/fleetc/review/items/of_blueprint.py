@@ -298,7 +298,7 @@ def _silenced(place: ItemPlace, _plan: Blueprint, found: Any) -> Iterator[Item]:
     for one in found:
         words = [one.reason, one.until and f"until {one.until}", one.owner and f"owner {one.owner}"]
         what = f"{one.code} below {one.at}" if one.at else one.code
-        yield place.item("silence", what, ", ".join(filter(None, words)), given("silence"))
+        yield place.item("silence", what, ", ".join(filter(None, words)), given("silences", one.name))
 
 
 def _market(place: ItemPlace, blueprint: Blueprint, market: Any) -> Iterator[Item]:

@@ -12,7 +12,7 @@ Instead:
 
     [remote_signers.signer]
     http = "0.0.0.0:8935"
-    webhook = "https://auth.example.net/signer"
+    auth_webhook = "https://auth.example.net/signer"
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
     for name, signer in sorted(fleet.remote_signers.items()):
         node = Node("remote_signers", name, signer)
         listener = effective.helper_http(node, signer).value
-        if listener.is_loopback or signer.webhook is not None:
+        if listener.is_loopback or signer.auth_webhook is not None:
             continue
         aloud = signer.allow_no_auth is True
         refuses = effective.knows(fleet, node, "remoteSignerAllowNoAuth")
         if aloud:
             advice = "keep that port behind a firewall"
         elif effective.knows(fleet, node, "remoteSignerWebhookUrl"):
-            advice = 'write webhook = "https://auth.example.net/signer"'
+            advice = 'write auth_webhook = "https://auth.example.net/signer"'
             advice += ", or allow_no_auth = true if a firewall protects the port" if refuses else ""
         else:
             advice = (

@@ -44,11 +44,11 @@ def check(fleet: Fleet) -> Iterator[Diagnostic]:
         if settings.auth_webhook is not None:
             continue
         chosen = gateway_rungs(fleet, gateway)
-        if chosen is None and not settings.transcoding:
+        if chosen is None and not settings.renditions:
             yield from _different(fleet, gateway, streams)
             continue
         given = entries(chosen.value) if chosen else None
-        key = "ladder" if settings.ladder else "transcoding"
+        key = "ladder" if settings.ladder else "renditions"
         for stream in streams:
             if entries(stream_rungs(fleet, stream).value) != given:
                 yield error(

@@ -7,12 +7,12 @@ Fix: `fleetc check --fix` repairs the spelling if only the case is wrong.
 Example:
 
     [gateways.gate]
-    transcoding = ["P1080p30fps16x9", "P360p30fps16x9"]
+    renditions = ["P1080p30fps16x9", "P360p30fps16x9"]
 
 Instead:
 
     [gateways.gate]
-    transcoding = ["P720p30fps16x9", "P360p30fps16x9"]
+    renditions = ["P720p30fps16x9", "P360p30fps16x9"]
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from fleetc.upstream import RENDITIONS
 def check(fleet: Fleet) -> Iterator[Diagnostic]:
     """Look at each name in each list."""
     for name, gateway in sorted(fleet.gateways.items()):
-        for index, rendition in enumerate(gateway.transcoding):
+        for index, rendition in enumerate(gateway.renditions):
             if rendition not in RENDITIONS:
-                place = ("gateways", name, "transcoding", index)
+                place = ("gateways", name, "renditions", index)
                 meant = same_but_for_spelling(rendition, RENDITIONS)
                 yield error(
                     "unknown-rendition",
