@@ -227,7 +227,7 @@ def test_renditions_are_what_the_node_can_make(change: tuple[str, str], message:
 
 
 def test_gateway_has_a_ladder_or_a_list_of_renditions() -> None:
-    both = free_gateway(ladder='"small"', transcoding='["P360p30fps16x9"]')
+    both = free_gateway(ladder='"small"', renditions='["P360p30fps16x9"]')
     assert "two-lists-of-renditions" in refused(offchain(LADDER, both, free_orchestrator()))
     assert "unknown-reference" in refused(offchain(LADDER, free_gateway(ladder='"big"'), free_orchestrator()))
 

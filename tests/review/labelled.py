@@ -117,7 +117,7 @@ AI_SPLIT: tuple[Row, ...] = (
     ("ai_workers.w-1", "", 'models_dir = "/srv/models"', "cold-start restart"),
     ("ai_workers.w-1", "", 'runner_image = "livepeer/ai-runner:v0.14.1"', "cold-start restart"),
     ("ai_workers.w-1", "", "runner_logs = true", "cold-start restart"),
-    ("ai_workers.w-1", "", 'service = "worker-a"', "cold-start restart"),
+    ("ai_workers.w-1", "", 'runner_label = "worker-a"', "cold-start restart"),
     ("ai_workers.w-1", "", "verbosity = 6", "cold-start restart"),
     ("ai_workers.w-2", "", 'environment = { GOMEMLIMIT = "4GiB" }', "cold-start restart"),
     ("ai_workers.w-2", '"segment"', '"realvis"', "capacity cold-start restart"),

@@ -132,6 +132,7 @@ def avatars(name: str = "stage", /, **settings: str | None) -> str:
     """An avatar stack with two slots, on GPU 1 of host gpu, that the payments service may call."""
     base = {"host": '"gpu"', "gpu": "1", "slots": '[{ avatar = "mira" }, { avatar = "noor" }]'}
     base |= {"allow": '["payments"]', "payments": '{ addresses = ["203.0.113.90"], url = "http://203.0.113.90:8081" }'}
+    base["game_command"] = "true"
     return _table(f"avatars.{name}", {**base, **settings})
 
 

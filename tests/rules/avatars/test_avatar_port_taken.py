@@ -26,7 +26,7 @@ TURN = '{ user = { env = "TURN_USER" }, password = { env = "TURN_PASSWORD" }, ad
 
 def _slot(number: int, *tables: str, **settings: str) -> str:
     slots = f'[{{ avatar = "mira", slot = {number} }}]'
-    silence = '[silences.accepted]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
+    silence = '[silences.design]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n'
     return staged(avatars(slots=slots, **settings), *tables, *([silence] if number > 19 else []))
 
 

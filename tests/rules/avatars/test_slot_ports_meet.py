@@ -14,7 +14,7 @@ def _two(first: int, second: int, **settings: str) -> str:
     return staged(avatars(slots=slots, gpu='"all"', **settings), *_SILENCE)
 
 
-_SILENCE = ('[silences.accepted]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n',)
+_SILENCE = ('[silences.design]\ncode = "slot-beyond-public-design"\nreason = "networks of our own"\n',)
 
 
 def test_signaling_of_one_slot_is_the_recorder_of_another(snapshot: SnapshotAssertion) -> None:

@@ -32,6 +32,6 @@ def test_one_host_is_fine() -> None:
 
 
 def test_listener_that_others_reach_is_fine() -> None:
-    silent(onchain(GATE, signer(host='"gpu"', http='"0.0.0.0:8935"', webhook=HOOK)))
-    silent(onchain(GATE, signer(host='"gpu"', http='"203.0.113.20:8935"', webhook=HOOK)))
+    silent(onchain(GATE, signer(host='"gpu"', http='"0.0.0.0:8935"', auth_webhook=HOOK)))
+    silent(onchain(GATE, signer(host='"gpu"', http='"203.0.113.20:8935"', auth_webhook=HOOK)))
     silent(onchain(orchestrator(redeemer='"redeemer"'), redeemer(wallet='"payer"', http='"0.0.0.0:8935"')))

@@ -31,7 +31,7 @@ def test_gateway_with_another_ladder(snapshot: SnapshotAssertion) -> None:
 
 
 def test_gateway_with_built_in_renditions() -> None:
-    text = broadcast(*TWO, _main(ladder='"large"'), transcoding='["P360p30fps16x9"]')
+    text = broadcast(*TWO, _main(ladder='"large"'), renditions='["P360p30fps16x9"]')
     assert "those of the gateway" in flagged(text, CODE)
 
 

@@ -12,7 +12,7 @@ CODE = "unknown-rendition"
 
 def _gate(*names: str) -> str:
     listed = ", ".join(f'"{name}"' for name in names)
-    return offchain(free_orchestrator(), free_gateway(transcoding=f"[{listed}]"))
+    return offchain(free_orchestrator(), free_gateway(renditions=f"[{listed}]"))
 
 
 def test_rendition_that_does_not_exist(snapshot: SnapshotAssertion) -> None:
