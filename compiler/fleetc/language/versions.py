@@ -22,6 +22,7 @@ from fleetc.toml.document import Document
 from fleetc.toml.edits import toml_key
 from fleetc.toml.scan import parse_key
 
+OLD = "spec-version-old"
 READ_UNTIL = date(2027, 12, 31)
 """Every release of fleetc until this day reads version 1."""
 SILENCE, SILENCES = "silence", "silences"
@@ -202,7 +203,7 @@ def check(document: Document) -> Iterator[Diagnostic]:
     if document.is_older:
         message = f"this spec is of version 1 of the language; fleetc reads that until {READ_UNTIL}"
         advice = f"fleetc migrate writes it in version {NEWEST}; what it means stays the same"
-        yield warning("spec-version-old", message, Label(("spec",)), help=advice)
+        yield warning(OLD, message, Label(("spec",)), help=advice)
 
 
 def refuse_newer(version: object) -> list[Diagnostic]:

@@ -207,7 +207,7 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
         sources = document.sources if document is not None else ()
         source = dict(zip(copies(sources), sources, strict=True)).get(path)
         if source is not None:
-            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, or the order of keys")
+            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, the order of keys, or how they are written")
 
 
 def _rank(change: Change) -> tuple[object, ...]:
