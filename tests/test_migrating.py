@@ -288,3 +288,11 @@ def test_a_spec_with_errors_migrates_too() -> None:
     done = migrate([Source("fleet.toml", BROKEN)])
     assert done.sources[0].text == BROKEN.replace("spec = 1", "spec = 2")
     assert {each.code for each in check_spec(done.sources).diagnostics if each.severity is Severity.ERROR}
+
+
+def test_the_page_tells_every_change() -> None:
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    for change in CHANGES:
+        assert f"{change.path[-1]}" in page
+        assert f"`{change.name}" in page
+    assert f"until {READ_UNTIL}" in page

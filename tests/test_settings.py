@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check --fix": ("check", "--fix"),
     "fmt": ("fmt",),
     "fmt --check": ("fmt", "--check"),
+    "migrate --check": ("migrate", "--check"),
     "compile": ("compile",),
     "compile --check": ("compile", "--check"),
     "diff": ("diff",),

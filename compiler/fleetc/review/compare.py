@@ -197,7 +197,7 @@ def _change(group: Sequence[Delta], old: Side, new: Side, evidence: Evidence, im
 
 
 def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterator[Cause]:
-    """The lines of the spec itself that differ in nothing but comments, spaces or order."""
+    """The lines of the spec itself that differ in nothing but comments, spaces, order or spelling."""
     path = delta.item.key[-1]
     if not path.startswith(SPEC_FOLDER):
         return
@@ -207,7 +207,8 @@ def _comments(delta: Delta, old: Side, new: Side, evidence: Evidence) -> Iterato
         sources = document.sources if document is not None else ()
         source = dict(zip(copies(sources), sources, strict=True)).get(path)
         if source is not None:
-            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), "a comment, the order of keys, or how they are written")
+            why = "a comment, the order of keys, or how they are written"
+            yield Cause(side, "given", source.name, line, 1, "", shown(text or ""), why)
 
 
 def _rank(change: Change) -> tuple[object, ...]:

@@ -4,8 +4,8 @@ Why: the spec ends up in a repository, its history, reviews and logs, and its te
 the tree. Anybody who can read one of them has the key, and removing it later does not help: you must replace it. Text
 that can only be a secret (tokens by their prefix, private keys, recovery phrases with their checksum, keys in the
 addresses of known providers) is an error that nothing silences. Text that is only long and random may be an id: the
-error then says so, and you can silence it with `[[silence]]`: code = "inline-secret", exactly its place as `at`, and a
-reason.
+error then says so, and you can silence it with `[silences.<name>]`: code = "inline-secret", exactly its place as `at`,
+and a reason.
 
 Example:
 
