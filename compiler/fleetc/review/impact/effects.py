@@ -35,7 +35,7 @@ from fleetc.review.impact.streams import streams
 from fleetc.review.items.deltas import Delta
 from fleetc.review.items.edits import shown
 from fleetc.review.items.item import Item, Key
-from fleetc.review.items.of_stacks import TURN_UNIT
+from fleetc.review.items.of_stacks import HOST_UNIT, TURN_UNIT
 from fleetc.review.reports import wording
 from fleetc.upstream.impacts import passing
 
@@ -306,7 +306,8 @@ class Impact:
             return item.node == target.node and item.kind != "funds"
         stack, _, unit = target.node.partition("/")
         if unit and item.key[2:3] == (stack,):
-            shared = item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
+            of_all = item.kind == "avatar" and item.key[3:4] == (HOST_UNIT,)  # such as the arguments of its games
+            shared = of_all or item.key[3:4] == (TURN_UNIT,) or item.kind == "secret"
             return len(item.key) == 3 or item.key[3] == unit or (shared and unit.startswith("slot-"))
         return item.kind == "host" and (item.presence or item.what in ("runtime", "node_user"))
 
