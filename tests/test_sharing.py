@@ -282,7 +282,7 @@ def test_what_cannot_be_written_out_is_an_error_at_its_line(code: str) -> None:
         ('[hosts."a-{1..1000000}"]\n', f"at most {MEMBERS_LIMIT} values"),
         ('[hosts."a-{1,,2}"]\n', "is empty"),
         ('[hosts."a-{"]\n', "a brace here has no partner"),
-        ('[hosts."a-{1,1}"]\n', "hosts.a-1 comes out of two tables"),
+        ('[hosts."a-{1,1}"]\n', "hosts.a-1 comes out of this name twice"),
         ('[hosts.a]\n[gateways."g-{}"]\non = "a*"\nhost = "a"\n', "host has no place here"),
         ('[hosts.a-1]\n[gateways."g-{}"]\non = "a-*"\nx = "{1..2}"\n', "only {} has a place in a table with on"),
         ('[hosts.a-1]\n[gateways.g]\non = "a-*"\n', "needs {} and no other counter"),

@@ -78,7 +78,7 @@ def _values(inside: str) -> tuple[str, ...]:
         item = item.strip()
         found, repeated = _RANGE.fullmatch(item), _REPEATED.fullmatch(item)
         if ".." in item and not found:
-            raise CounterError("a range goes from one whole number to another", _HOW)
+            raise CounterError("a range goes from one whole number of at most 9 digits to another", _HOW)
         if found:
             values += _range(found[1], found[2])
         else:

@@ -193,11 +193,16 @@ class _Work:
 
     def _twice(self, member: _Member) -> None:
         first = next(layer for layer in self.layers[member.path] if layer != member.path)
+        if first == (member.table, member.of):
+            message = f"{member.table}.{member.name} comes out of this name twice"
+            self._error("member-twice", message, first, "write each value of a counter once", on_key=True)
+            return
         here = Label((member.table, member.of), "the second", on_key=True)
         there = (Label(first, "the first", on_key=True),)
         message = f"{member.table}.{member.name} comes out of two tables"
-        advice = "give one of them other names or another range"
-        self.found.append(error("member-twice", message, here, () if first == here.place else there, advice))
+        self.found.append(
+            error("member-twice", message, here, there, "give one of them other names or another range")
+        )
 
     # --------------------------------------------------------------------------------------------- their values
 
