@@ -178,6 +178,7 @@ def ticket(terms: Terms, backing: Backing, chain: Chain) -> Ticket:
     return Ticket(face, 1 + Fraction(cost(terms, chain), face) if terms.adjusts else Fraction(1), refusal)
 
 
+@lru_cache(maxsize=4096)  # orchestrators repeat their prices
 def sent(base: Amount, overhead: Fraction, adjusts: bool) -> Amount | None:
     """The price in wei that reaches the payer, or None if the orchestrator cannot represent it as two numbers.
 
