@@ -283,6 +283,7 @@ def test_what_cannot_be_written_out_is_an_error_at_its_line(code: str) -> None:
         ('[hosts."a-{1,,2}"]\n', "is empty"),
         ('[hosts."a-{"]\n', "a brace here has no partner"),
         ('[hosts."a-{1,1}"]\n', "hosts.a-1 comes out of this name twice"),
+        ('[hosts."a-{1..2}"]\nx = { "k{1,2}" = 1, "k{}" = 2 }\n', '"k{}" becomes "k1" in hosts.a-1'),
         ('[hosts.a]\n[gateways."g-{}"]\non = "a*"\nhost = "a"\n', "host has no place here"),
         ('[hosts.a-1]\n[gateways."g-{}"]\non = "a-*"\nx = "{1..2}"\n', "only {} has a place in a table with on"),
         ('[hosts.a-1]\n[gateways.g]\non = "a-*"\n', "needs {} and no other counter"),

@@ -273,7 +273,14 @@ class _Work:
         if self._is_plain(path, value):
             return value
         if isinstance(value, dict):
-            return dict(self._filled_item(key, inner, path, of, member) for key, inner in value.items())
+            filled: _Table = {}
+            for key, inner in value.items():
+                name, content = self._filled_item(key, inner, path, of, member)
+                if name in filled:
+                    message = f'"{key}" becomes "{name}" in {member.table}.{member.name}, and that key is here already'
+                    self._error("member-twice", message, (*path, key), "give each key another counter", on_key=True)
+                filled[name] = content
+            return filled
         if isinstance(value, list):
             return [self._filled(inner, (*path, place), (*of, place), member) for place, inner in enumerate(value)]
         return self._text(value, path, member)
