@@ -200,9 +200,7 @@ class _Work:
         here = Label((member.table, member.of), "the second", on_key=True)
         there = (Label(first, "the first", on_key=True),)
         message = f"{member.table}.{member.name} comes out of two tables"
-        self.found.append(
-            error("member-twice", message, here, there, "give one of them other names or another range")
-        )
+        self.found.append(error("member-twice", message, here, there, "give one of them other names or another range"))
 
     # --------------------------------------------------------------------------------------------- their values
 
