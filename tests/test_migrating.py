@@ -296,3 +296,18 @@ def test_the_page_tells_every_change() -> None:
         assert f"{change.path[-1]}" in page
         assert f"`{change.name}" in page
     assert f"until {READ_UNTIL}" in page
+
+
+@pytest.mark.parametrize(
+    ("word", "field"),
+    [
+        ("gateways.gw.transcoding", "gateways.<name>.renditions"),
+        ("remote_signers.webhook", "remote_signers.<name>.auth_webhook"),
+        ("receiver_token_file", "monitoring.receiver_token"),
+        ("silence.code", "fleetc explain silences"),
+    ],
+)
+def test_explain_leads_from_a_former_key_to_its_field(word: str, field: str) -> None:
+    found = fleetc("explain", word).stdout
+    assert found.startswith("Since version 2 of the language, ")
+    assert field in found
