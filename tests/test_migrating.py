@@ -16,6 +16,7 @@ from fleetc.language.versions import CHANGES, READ_UNTIL, silence_names
 from fleetc.migrating import Migrated, migrate
 from fleetc.pipeline import check_spec, compile_spec
 from fleetc.places.diagnostic import Severity
+from fleetc.review.affects import places
 from fleetc.toml.comments import comments_of
 from fleetc.toml.document import Source
 from tests.rules.support import free_gateway, free_orchestrator, offchain
@@ -282,6 +283,77 @@ def test_two_overlays_that_replace_the_same_list_need_a_person() -> None:
     assert done.sources == (sources[0], sources[2], sources[1])
     alone = migrate(sources[:2])
     assert alone.diagnostics == ()
+    assert "copy the spec" in str(done.diagnostics[0].help)
+
+
+LISTED = '[[silence]]\ncode = "zero-price"\nreason = "agreed"\n'
+OTHER = '[[silence]]\ncode = "policy/other"\nreason = "agreed"\n'
+
+
+@pytest.mark.parametrize("empty", ["silence = []", "silence = [ # none\n  # yet\n] # end"])
+def test_an_empty_list_of_silences_goes(empty: str) -> None:
+    done = migrated([Source("fleet.toml", offchain(free_orchestrator()).replace("spec = 2", f"spec = 1\n{empty}"))])
+    assert "silence" not in done.sources[0].text
+
+
+@pytest.mark.parametrize(
+    "removes",
+    ["", "remove = []\n", "remove = [ # later\n  # nothing\n] # end\n", "remove = ['\"silence\"'] # all\n"],
+)
+def test_the_list_of_an_overlay_replaces_that_of_the_spec_before_and_after(removes: str) -> None:
+    sources = [Source("fleet.toml", "spec = 1\n" + LISTED), Source("prod.toml", removes + OTHER)]
+    after, found = read_spec(migrated(sources).sources)
+    assert found == []
+    assert after is not None and list(after.raw["silences"]) == ["policy-other"]
+
+
+@pytest.mark.parametrize("said", ['silence = ["x"]\n', "silence = [5]\n", 'silence = "x"\n', "remove = 5\n" + OTHER])
+def test_what_the_language_refuses_is_no_traceback(said: str) -> None:
+    sources = (Source("fleet.toml", "spec = 1\n" + LISTED), Source("prod.toml", said))
+    for one in (sources, (Source("fleet.toml", "spec = 1\n" + said), Source("prod.toml", LISTED))):
+        done = migrate(one)
+        assert done.sources == one or read_spec(done.sources[:1])[1] == []
+        assert [each.code for each in done.diagnostics] in ([], ["migration-uncertain"])
+
+
+@pytest.mark.parametrize(
+    ("sources", "advice"),
+    [
+        (["spec = 2\n" + LISTED], "it is not of version 1"),
+        (["spec = 2\n", "[gateways.a]\ntranscoding = []\n"], "it is not of version 1"),
+        (["spec = 1\n" + LISTED + "[silences.a]\ncode = 'zero-price'\nreason = 'x'\n"], "what fleetc check says"),
+        (["spec = 1\ndefaults = { hosts = {} }\n[avatars.a]\nhost = 'x'\n"], "first write game_command"),
+        (
+            ["spec = 1\n[defaults.avatars]\n[avatars.a]\n", "remove = ['defaults.avatars']\n"],
+            "first write game_command",
+        ),
+    ],
+)
+def test_a_migration_that_is_refused_says_what_to_do(sources: list[str], advice: str) -> None:
+    done = migrate([Source(f"{index}.toml", text) for index, text in enumerate(sources)])
+    (found,) = done.diagnostics
+    assert found.code == "migration-uncertain"
+    assert advice in str(found.help)
+
+
+def test_a_silenced_comment_of_version_1_stays_silenced() -> None:
+    comment = "P240p30fps16x9'] # token q8Zr1Xk9Vw3Lm7Tb2Yn5Hc4Jd6Fs0Gp8"
+    gateway = free_gateway(transcoding=f"['{comment}", orchestrators='["orch"]')
+    old = offchain(free_orchestrator(), gateway).replace("spec = 2", "spec = 1")
+    assert "silence this error at gateways.gate.renditions, with" in check_text(old)
+    for key in ("transcoding", "renditions"):
+        silence = f'\n[[silence]]\ncode = "inline-secret"\nat = "gateways.gate.{key}"\nreason = "no secret"\n'
+        sources = [Source("fleet.toml", old + silence)]
+        assert [each.code for each in check_spec(sources).diagnostics] == ["spec-version-old"]
+        assert check_spec(migrated(sources).sources).diagnostics == ()
+
+
+def test_affects_knows_the_names_of_an_old_spec() -> None:
+    text = offchain(free_orchestrator(), free_gateway(transcoding="['P240p30fps16x9']", orchestrators='["orch"]'))
+    document, _ = read_spec([Source("fleet.toml", text.replace("spec = 2", "spec = 1"))])
+    assert document is not None
+    for name in ("transcoding", "renditions"):
+        assert places(document, f"gateways.gate.{name}") == (("gateways", "gate", "renditions", 0),)
 
 
 def test_a_spec_with_errors_migrates_too() -> None:

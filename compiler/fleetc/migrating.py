@@ -17,15 +17,20 @@ from fleetc.language.fleet import NEWEST
 from fleetc.language.spec import read_spec, read_written
 from fleetc.places.diagnostic import Diagnostic, Edit, EditKind, Label, Path, Span, error
 from fleetc.toml.comments import comments_of
-from fleetc.toml.document import REMOVE, LineMap, Source, value_at
+from fleetc.toml.document import REMOVE, Document, LineMap, Source, value_at
 from fleetc.toml.edits import Sheet, TextEdit, locate, toml_key, toml_value, written
 from fleetc.toml.reader import read
-from fleetc.toml.scan import KeySpans, Layout, Statement
+from fleetc.toml.scan import KeySpans, Layout, Statement, parse_key
 
 _SPEC: Path = ("spec",)
 _NAMED = "silences have names, so that several files can have some and overlays add to them"
 _REPLACED = "the list of an overlay replaced that of the spec, and tables with names do not"
-_UNCERTAIN = "two overlays with lists of silences replace each other: migrate with one of them, then with the other"
+_NOT_OLDER = "it is not of version 1: fleetc check says what to write instead of the older keys"
+_TOGETHER = (
+    "one overlay replaces silences of the other: copy the spec, and migrate it with one, the copy with the other"
+)
+_DEFAULT = f"first write {versions.DEFAULT.key} in each table of {versions.DEFAULT.table}: its default changed"
+_WRONG = "first correct what fleetc check says about it"
 
 
 class Step(NamedTuple):
@@ -65,12 +70,23 @@ def migrate(sources: Sequence[Source]) -> Migrated:
     silences = _silences_of(whole) if document.is_older else {}
     texts = [_Text(index, source, {} if source in whole else silences) for index, source in enumerate(before)]
     pieces = [piece for text in texts for piece in text.pieces()]
-    if any(_goes_by_the_default(chosen) for chosen in _together(before)):
+    by_default = any(_goes_by_the_default(chosen) for chosen in _together(before))
+    if by_default:
         pieces += _default([text.sheet for text in texts[: len(whole)]])
     edits = [piece.edit for piece in pieces]
     after = tuple(replace(source, text=written(source.text, index, edits)) for index, source in enumerate(before))
-    differing = _differing(before, after)
-    return Migrated(before, (), differing) if differing else Migrated(after, tuple(_steps(before, pieces)))
+    differing = _first_differing(before, after)
+    if differing is None:
+        return Migrated(after, tuple(_steps(before, pieces)))
+    if not document.is_older:
+        advice = _NOT_OLDER
+    elif len(differing) - len(whole) > 1:
+        advice = _TOGETHER
+    else:
+        advice = _DEFAULT if by_default else _WRONG
+    message = "this spec cannot be migrated without changing what it means"
+    place = Label(Span(differing[-1].name, 0, 0))
+    return Migrated(before, (), (error("migration-uncertain", message, place, help=advice),))
 
 
 def _together(sources: Sequence[Source]) -> list[list[Source]]:
@@ -91,7 +107,7 @@ def _silences_of(sources: Sequence[Source]) -> dict[str, Any]:
     """The silences of a spec of version 1 by the names that they get."""
     for source in sources:
         said = read(source.name, source.text)[0].get(versions.SILENCE)
-        if isinstance(said, list):
+        if isinstance(said, list) and _is_list_of_tables(said):
             return dict(zip(versions.silence_names(said), said, strict=True))
     return {}
 
@@ -115,18 +131,29 @@ def _default(sheets: Sequence[Sheet]) -> Iterator[_Piece]:
     yield from (_Piece(edit, default.why) for edit in found)
 
 
-def _differing(before: Sequence[Source], after: Sequence[Source]) -> tuple[Diagnostic, ...]:
-    """Why the texts must not be handed out: they mean something else than before."""
+def _first_differing(before: Sequence[Source], after: Sequence[Source]) -> list[Source] | None:
+    """The first of the sources that are read together whose texts mean something else than before."""
+    for source, new_source in zip(before, after, strict=True):
+        if read(new_source.name, new_source.text)[1]:
+            return [source]
     for old_sources, new_sources in zip(_together(before), _together(after), strict=True):
         old, _ = read_spec(old_sources)
         if old is None:
             continue  # these sources never were together
         new, _ = read_spec(new_sources)
-        if new is None or new.raw != old.raw:
-            message = "this spec cannot be migrated without changing what it means"
-            place = Label(Span(old_sources[-1].name, 0, 0))
-            return (error("migration-uncertain", message, place, help=_UNCERTAIN),)
-    return ()
+        if new is None or _meaning(new) != _meaning(old):
+            return old_sources
+    return None
+
+
+def _meaning(document: Document) -> dict[str, Any]:
+    """What a spec says; an empty list of silences is no table in the newest version."""
+    return {key: value for key, value in document.raw.items() if key != versions.SILENCES or value != {}}
+
+
+def _is_list_of_tables(said: object) -> bool:
+    """Whether silences are a list of tables; anything else is left for the language to refuse."""
+    return isinstance(said, list) and all(isinstance(one, dict) for one in said)
 
 
 def _comment_lines(text: str) -> list[str]:
@@ -149,7 +176,7 @@ class _Text:
             change = versions.change_at(path)
             if change is not None:
                 yield from self._key(path, change, marks)
-        if isinstance(self._raw.get(versions.SILENCE), list):
+        if _is_list_of_tables(self._raw.get(versions.SILENCE)):
             yield from self._silences(self._raw[versions.SILENCE])
         yield from self._removals()
 
@@ -195,7 +222,7 @@ class _Text:
             yield from self._from_brackets(whole, dict(zip(names, said, strict=True)))
         own = dict(zip(names, said, strict=True))
         gone = [name for name, base in self._base.items() if name not in own or not base.keys() <= own[name].keys()]
-        if gone and versions.SILENCE not in self._raw.get(REMOVE, []):
+        if gone and not self._removes_silences():
             yield from self._also_removes([f"{versions.SILENCES}.{name}" for name in gone])
 
     def _from_brackets(self, whole: Statement, said: Mapping[str, Any]) -> Iterator[_Piece]:
@@ -217,15 +244,23 @@ class _Text:
             gap = "\n" if text.endswith("\n") else "\n\n"
             yield self._piece(len(text), len(text), gap + "\n".join(lines).strip() + "\n", _NAMED)
 
+    def _removes_silences(self) -> bool:
+        listed = self._raw.get(REMOVE)
+        said = listed if isinstance(listed, list) else []
+        return any(isinstance(one, str) and parse_key(one) == (versions.SILENCE,) for one in said)
+
     def _also_removes(self, paths: Sequence[str]) -> Iterator[_Piece]:
         listed = self._raw.get(REMOVE)
-        if not listed:
-            action = EditKind.SET if listed == [] else EditKind.INSERT
-            found = locate([self.sheet], Edit((REMOVE,), action, tuple(paths)))
+        said = ", ".join(map(toml_value, paths))
+        if listed is None:
+            found = locate([self.sheet], Edit((REMOVE,), EditKind.INSERT, tuple(paths)))
             yield from (_Piece(edit, _REPLACED) for edit in found)
+        elif listed == []:
+            inside = self.sheet.layout.marks[(REMOVE,)].start + 1
+            yield self._piece(inside, inside, said, _REPLACED)
         elif isinstance(listed, list):
             end = self.sheet.layout.marks[(REMOVE, len(listed) - 1)].end
-            yield self._piece(end, end, "".join(f", {toml_value(path)}" for path in paths), _REPLACED)
+            yield self._piece(end, end, f", {said}", _REPLACED)
 
     def _removals(self) -> Iterator[_Piece]:
         """The key paths that an overlay removes, by their names of the newest version."""

@@ -19,6 +19,7 @@ from fleetc.emit.tree import Tree
 from fleetc.fixes import apply
 from fleetc.language.sharing import in_the_language
 from fleetc.language.spec import json_schema
+from fleetc.language.versions import respelled_text
 from fleetc.pipeline import Compiled, check_spec
 from fleetc.places.diagnostic import Path, Value, fix_set
 from fleetc.review.data import Line
@@ -75,7 +76,7 @@ def places(document: Document, question: str) -> tuple[Path, ...]:
         if not found:
             raise UnknownPlaceError(f"no value stands on line {number} of {name}")
         return found
-    parsed = parse_key(question)
+    parsed = parse_key(respelled_text(question) if document.is_older else question)
     path = (_typed(document.raw, parsed) or _typed(document.written, parsed)) if parsed else None
     if path is None:
         known = {".".join(map(str, leaf[:end])) for leaf in leaves(document.raw) for end in range(1, len(leaf) + 1)}

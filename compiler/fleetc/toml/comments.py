@@ -1,6 +1,6 @@
 """Finds secrets in the comments of a spec, which are copied into the tree with the spec.
 
-In: sources that were read. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
+In: a document with its sources. Out: diagnostics. Called by `pipeline.py`, because rules see no comments. Consecutive
 comment lines are read as one text, because a key or a phrase may span several.
 """
 
@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fleetc.places.diagnostic import Diagnostic, Label, Path, Span, error
 from fleetc.text import leaks
-from fleetc.toml.document import Source
+from fleetc.toml.document import Document
 from fleetc.toml.scan import STRINGS, Scan
 
 _TOKEN = re.compile(rf"{STRINGS}|(?P<comment>#[^\n]*+(?:\n[ \t]*+#[^\n]*+)*+)", re.DOTALL)
 _LINE_START = re.compile(r"^[ \t]*#+!?", re.MULTILINE)
 
 
-def check(sources: Sequence[Source]) -> Iterator[Diagnostic]:
+def check(document: Document) -> Iterator[Diagnostic]:
     """One error for each comment that seems to contain a secret."""
-    for source in sources:
+    for source in document.sources:
         found = [(place, seems) for place, text in _comments(source.text) if (seems := leaks.find(text)) is not None]
         if not found:
             continue
         beside = _Beside(source.text)
         for (start, end), seems in found:
-            yield _problem(Span(source.name, start, end), seems, beside.path(start, end))
+            yield _problem(Span(source.name, start, end), seems, document.in_newest(beside.path(start, end)))
 
 
 def comments_of(text: str) -> list[str]:

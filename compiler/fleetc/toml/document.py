@@ -132,6 +132,14 @@ class Document:
                 return (*self.older[path[:length]], *path[length:])
         return path
 
+    def in_newest(self, path: Path) -> Path:
+        """What `written` calls a path of the text."""
+        for length in range(len(path), 0, -1) if self.older else ():
+            for newer, said in self.older.items():
+                if said == path[:length]:
+                    return (*newer, *path[length:])
+        return path
+
     @property
     def is_older(self) -> bool:
         """Whether the spec is of an older version of the language."""

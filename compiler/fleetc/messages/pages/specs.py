@@ -128,13 +128,13 @@ SPEC_PAGES: dict[str, Page] = {
     "migration-uncertain": Page(
         "fleetc migrate would change what a spec means.",
         "two overlays that each replace the list of silences, for example, cannot both become tables with names.",
-        "Migrate with one overlay, then with the other, and look at the difference.",
+        "Do what the help line says. For such overlays: copy the spec, migrate it with one, the copy with the other.",
     ),
     "missing-key": Page(
         "A table lacks a required key.",
         "no default would be right for everybody.",
         "Write the key; the help line says what it is for.",
-        fix="when the key is `spec`, because the language has only one version.",
+        fix="when the key is `spec`, with the newest version of the language.",
     ),
     "name-used-twice": Page(
         "Two hosts, nodes or avatar stacks have the same name.",
