@@ -25,10 +25,7 @@ from fleetc.toml.scan import KeySpans, Layout, Statement, parse_key
 _SPEC: Path = ("spec",)
 _NAMED = "silences have names, so that several files can have some and overlays add to them"
 _REPLACED = "the list of an overlay replaced that of the spec, and tables with names do not"
-_NOT_OLDER = "it is not of version 1: fleetc check says what to write instead of the older keys"
-_TOGETHER = (
-    "one overlay replaces silences of the other: copy the spec, and migrate it with one, the copy with the other"
-)
+_TOGETHER = "one overlay replaces silences of the other: migrate with one of them, and then with the other"
 _DEFAULT = f"first write {versions.DEFAULT.key} in each table of {versions.DEFAULT.table}: its default changed"
 _WRONG = "first correct what fleetc check says about it"
 
@@ -67,7 +64,8 @@ def migrate(sources: Sequence[Source]) -> Migrated:
         diagnostics += read(overlay.name, overlay.text)[1]
     if document is None or diagnostics:
         return Migrated(before, (), tuple(diagnostics))
-    silences = _silences_of(whole) if document.is_older else {}
+    silences = document.raw.get(versions.SILENCES)
+    silences = silences if isinstance(silences, dict) else {}
     texts = [_Text(index, source, {} if source in whole else silences) for index, source in enumerate(before)]
     pieces = [piece for text in texts for piece in text.pieces()]
     by_default = any(_goes_by_the_default(chosen) for chosen in _together(before))
@@ -75,15 +73,12 @@ def migrate(sources: Sequence[Source]) -> Migrated:
         pieces += _default([text.sheet for text in texts[: len(whole)]])
     edits = [piece.edit for piece in pieces]
     after = tuple(replace(source, text=written(source.text, index, edits)) for index, source in enumerate(before))
-    differing = _first_differing(before, after)
+    differing = _first_unreadable(before, after) or (_first_differing(before, after) if document.is_older else None)
     if differing is None:
         return Migrated(after, tuple(_steps(before, pieces)))
-    if not document.is_older:
-        advice = _NOT_OLDER
-    elif len(differing) - len(whole) > 1:
+    advice = _DEFAULT if by_default else _WRONG
+    if len(differing) - len(whole) > 1:
         advice = _TOGETHER
-    else:
-        advice = _DEFAULT if by_default else _WRONG
     message = "this spec cannot be migrated without changing what it means"
     place = Label(Span(differing[-1].name, 0, 0))
     return Migrated(before, (), (error("migration-uncertain", message, place, help=advice),))
@@ -101,15 +96,6 @@ def _steps(sources: Sequence[Source], pieces: Sequence[_Piece]) -> Iterator[Step
     for edit, why in sorted(pieces, key=lambda piece: piece.edit[:3]):
         line, _ = lines[edit.source].position(edit.start)
         yield Step(sources[edit.source].name, line, edit.before, edit.after, why)
-
-
-def _silences_of(sources: Sequence[Source]) -> dict[str, Any]:
-    """The silences of a spec of version 1 by the names that they get."""
-    for source in sources:
-        said = read(source.name, source.text)[0].get(versions.SILENCE)
-        if isinstance(said, list) and _is_list_of_tables(said):
-            return dict(zip(versions.silence_names(said), said, strict=True))
-    return {}
 
 
 def _goes_by_the_default(sources: Sequence[Source]) -> bool:
@@ -131,11 +117,17 @@ def _default(sheets: Sequence[Sheet]) -> Iterator[_Piece]:
     yield from (_Piece(edit, default.why) for edit in found)
 
 
+def _first_unreadable(before: Sequence[Source], after: Sequence[Source]) -> list[Source] | None:
+    """The first source whose new text is no TOML."""
+    found = (old for old, new in zip(before, after, strict=True) if read(new.name, new.text)[1])
+    return next(([source] for source in found), None)
+
+
 def _first_differing(before: Sequence[Source], after: Sequence[Source]) -> list[Source] | None:
-    """The first of the sources that are read together whose texts mean something else than before."""
-    for source, new_source in zip(before, after, strict=True):
-        if read(new_source.name, new_source.text)[1]:
-            return [source]
+    """The first of the sources that are read together whose texts mean something else than before.
+
+    Older keys in a spec of the newest version, or in its overlays, meant nothing before: they were refused.
+    """
     for old_sources, new_sources in zip(_together(before), _together(after), strict=True):
         old, _ = read_spec(old_sources)
         if old is None:
@@ -234,7 +226,7 @@ class _Text:
         at = whole.start
         for index, (name, one) in enumerate(said.items()):
             line_end = text.find("\n", self.sheet.layout.marks[(versions.SILENCE, index)].end)
-            behind = min(line_end % (len(text) + 1), *starts[index + 1 : index + 2], end)
+            behind = min(end if line_end < 0 else line_end, *starts[index + 1 : index + 2], end)
             lines += ["", *_comment_lines(text[at:behind]), f"[{versions.SILENCES}.{name}]"]
             lines += [f"{toml_key(key)} = {toml_value(value)}" for key, value in versions.renewed_silence(one).items()]
             at = behind

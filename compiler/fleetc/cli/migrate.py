@@ -45,14 +45,15 @@ def migrate(
     if done.diagnostics:
         typer.echo(written(Format.text, locate(done.diagnostics, sources, None), sources, None), err=True, nl=False)
         raise typer.Exit(PROBLEMS)
-    _tell(done.steps)
+    names: tuple[str, ...] = ()
     if not check:
         try:
             names = files.write_sources(sources, done.sources, settings.max_spec_mib * 1024 * 1024)
         except files.FilesError as failure:
             files_failure(failure, Format.text)
-        for name in names:
-            message(f"migrated {name}")
+    _tell(done.steps)
+    for name in names:
+        message(f"migrated {name}")
     if not done.steps:
         message("nothing to migrate")
     elif any((Path(sources[0].name).parent / FOLDER).glob(f"*{SUFFIX}")):

@@ -30,8 +30,8 @@ class _Staged(NamedTuple):
 def write_sources(before: Sequence[Source], after: Sequence[Source], limit_bytes: int) -> tuple[str, ...]:
     """Write the sources that differ over the files they are named for; return those names.
 
-    Raises `FilesError`: spec-is-a-link, spec-not-a-file, spec-changed, and what the system refuses. All
-    files are prepared before the first one is replaced.
+    Raises `FilesError`: spec-is-a-link, spec-not-a-file, spec-changed, spec-named-twice, and what the system
+    refuses. All files are prepared before the first one is replaced.
     """
     staged: list[_Staged] = []
     name = ""
@@ -39,6 +39,9 @@ def write_sources(before: Sequence[Source], after: Sequence[Source], limit_bytes
         for old, new in zip(before, after, strict=True):
             if old != new:
                 name = old.name
+                if Path(name).absolute() in [item.path.absolute() for item in staged]:
+                    advice = "name it once; nothing was written"
+                    raise FilesError("spec-named-twice", f"{shown(name)} is named twice", path=name, advice=advice)
                 staged.append(_stage(old, new, limit_bytes))
         for item in staged:
             name = item.name
@@ -91,6 +94,8 @@ def with_line_ends(before: str, after: str) -> str:
     """
     if "\r\n" not in before:
         return after
+    if before.count("\n") == before.count("\r\n"):
+        return after.replace("\n", "\r\n")
     pieces = before.split("\n")  # those before a CRLF end in CR, as no spec has a CR elsewhere
     old = [piece.removesuffix("\r") for piece in pieces]
     new = after.split("\n")
@@ -115,7 +120,7 @@ def _sync_directory(path: Path) -> None:
 
 
 def _explained(error: OSError, name: str) -> FilesError:
-    advice = "name the file itself, or make the fixes by hand"
+    advice = "name the file itself, or change it by hand"
     if error.errno == errno.ELOOP:
         return FilesError("spec-is-a-link", f"{shown(name)} is a link", path=name, advice=advice)
     if error.errno in (errno.EINVAL, errno.ENXIO):

@@ -128,7 +128,7 @@ SPEC_PAGES: dict[str, Page] = {
     "migration-uncertain": Page(
         "fleetc migrate would change what a spec means.",
         "two overlays that each replace the list of silences, for example, cannot both become tables with names.",
-        "Do what the help line says. For such overlays: copy the spec, migrate it with one, the copy with the other.",
+        "Do what the help line says. For such overlays: migrate with one of them, and then with the other.",
     ),
     "missing-key": Page(
         "A table lacks a required key.",
@@ -242,7 +242,7 @@ SPEC_PAGES: dict[str, Page] = {
     "spec-is-a-link": Page(
         "The spec to fix is a symbolic link.",
         "the fixed file would replace the link, or change a file that others share.",
-        "Name the file itself, or make the fixes by hand.",
+        "Name the file itself, or change it by hand.",
     ),
     "spec-line-ends": Page(
         "The spec file has the line endings of another system.",
@@ -253,6 +253,11 @@ SPEC_PAGES: dict[str, Page] = {
         "The spec file does not exist.",
         "there is nothing to compile.",
         "Correct the path, or create a spec with `fleetc init`.",
+    ),
+    "spec-named-twice": Page(
+        "A command was told to change the same file twice, such as an overlay that is named twice.",
+        "the second change would discard the first.",
+        "Name each file once; nothing was written.",
     ),
     "spec-not-a-file": Page(
         "The spec is a directory, a device or something else that is not a regular file.",
