@@ -1,0 +1,68 @@
+"""The whole of an adoption: sources become processes, processes a fleet, a fleet a spec, and the spec is compiled again.
+
+In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from fleetc import lower
+from fleetc.adopt.assemble import assemble
+from fleetc.adopt.compare import Difference, compare
+from fleetc.adopt.library import Library
+from fleetc.adopt.session import Session
+from fleetc.adopt.sources import read_sources
+from fleetc.adopt.words import Entry, Ledger, Process
+from fleetc.adopt.writing import written
+from fleetc.pipeline import Checked, check_spec
+from fleetc.places.diagnostic import Diagnostic, Span, has_errors
+from fleetc.toml.document import Source
+
+FLEET_NAME = "adopted"
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What came of some sources. `text` is the spec, "" where it was refused. `compared` counts settings."""
+
+    sources: tuple[Source, ...]
+    text: str
+    diagnostics: tuple[Diagnostic, ...]
+    entries: tuple[Entry, ...]
+    processes: tuple[Process, ...]
+    checked: Checked | None = None
+    differences: tuple[Difference, ...] = ()
+    compared: int = 0
+
+
+def adopt(
+    sources: Sequence[Source], hosts: dict[str, str] | None = None, fleet_name: str = FLEET_NAME,
+    only: Collection[str] = (),
+) -> Adopted:  # fmt: skip
+    """Adopt sources; `hosts` says which host a source is about, `only` which processes count."""
+    ledger = Ledger()
+    library = Library({source.name: source for source in sources})
+    session = Session(library, ledger)
+    found = read_sources(sources, hosts or {}, library, ledger)
+    processes = [process for process in found.processes if not only or process.name in only]
+    if not processes and not has_errors(ledger.findings):
+        name = sources[0].name if sources else ""
+        ledger.refuse(
+            "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
+            "name the file with the command, the unit or the Compose file that starts it",
+        )  # fmt: skip
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found.hosts, session, fleet_name)
+    if assembled is None or has_errors(ledger.findings):
+        return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
+    text = written(assembled)
+    checked = check_spec([Source("fleet.toml", text)])
+    differences: list[Difference] = []
+    compared = 0
+    if checked.fleet is not None:
+        differences, compared = compare(assembled.nodes, lower.lower(checked.fleet), library)
+    return Adopted(
+        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes), checked,
+        tuple(differences), compared,
+    )  # fmt: skip

@@ -1,0 +1,350 @@
+"""Makes one fleet of all processes: names, hosts, network, wallets, and the tables of the nodes.
+
+In: processes and hosts that inventories name. Out: `Assembled`: tables by name, and each process with its node; or
+nothing, where the processes do not fit into one spec.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from fleetc.adopt.filling import Facts, Filling, hole_variable, home_of
+from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
+from fleetc.adopt.nodes import fill
+from fleetc.adopt.reading import OFFCHAIN, Running, running
+from fleetc.adopt.session import Session, Table
+from fleetc.adopt.words import Fate, Process
+from fleetc.language.images import release_of_tag, split_image
+from fleetc.language.quantities import QuantityError, parse_host, parse_url
+from fleetc.lower.common import DEFAULT_IMAGE
+from fleetc.text import leaks
+from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
+
+_LONE_HOST = "host-1"
+_PLAIN_STEMS = frozenset({"compose", "docker-compose", "livepeer", "start", "run", "launch", "main", "node", "stdin", "-"})
+_PRIVATE = ("10.", "127.", "0.", "192.168.", "172.", "169.254.")
+
+
+@dataclass
+class Assembled:
+    """The tables of a spec, by table and name, and the processes with their nodes."""
+
+    fleet: Table
+    tables: dict[str, dict[str, Table]]
+    nodes: list[Running] = field(default_factory=list)
+
+
+def assemble(
+    processes: Sequence[Process], inventory: Mapping[str, Table], session: Session, fleet_name: str
+) -> Assembled | None:
+    """Make one fleet, or refuse."""
+    found = [one for process in processes if (one := running(process, session.library, session.ledger)) is not None]
+    if not found or len(found) < len(processes):
+        return None
+    network = _network(found, session)
+    if network is None:
+        return None
+    _name(found, session, inventory)
+    facts = _facts(found, network)
+    fleet = Table({"name": fleet_name, "network": network})
+    _hosts(found, session, inventory)
+    tables: dict[str, dict[str, Table]] = {}
+    for one in found:
+        table = Table(origin=_origin(one.process))
+        fill(Filling(session, one, facts, table))
+        tables.setdefault(one.table, {})[one.name] = table
+    _rpc(found, fleet, session)
+    _releases(found, fleet, tables, session)
+    _rewards(found, tables, session)
+    _model_prices(tables, session)
+    _prune_hosts(found, session, inventory)
+    return Assembled(
+        fleet,
+        {"hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables, "ladders": session.ladders},
+        found,
+    )
+
+
+def _origin(process: Process) -> str:
+    return f"from {leaks.shown(process.span.source)}"
+
+
+def _network(found: list[Running], session: Session) -> str | None:
+    """The one network of the fleet."""
+    first: dict[str, Running] = {}
+    for one in found:
+        behind_signer = one.role == "gateway" and bool(one.text("remoteSignerUrl"))
+        if one.role in ("transcoder", "ai-worker") or behind_signer:
+            continue
+        word = one.settings.get("network")
+        if word is not None and word.word.holes:
+            session.ledger.refuse(
+                "adopt-value-unknown", word.word.span, "no source says which network this node is on",
+                "write the name of the network in its place, such as arbitrum-one-mainnet, and adopt again",
+            )  # fmt: skip
+            return None
+        first.setdefault(one.network, one)
+    if len(first) > 1:
+        names = " and ".join(sorted(first)[:3])
+        other = first[sorted(first)[-1]]
+        session.ledger.refuse(
+            "adopt-networks-differ", other.process.span, f"these nodes are on {names}, and a fleet is on one network",
+            "adopt the nodes of each network into a spec of their own, with --only NAME",
+        )  # fmt: skip
+        return None
+    behind = [one.network for one in found if one.on_chain]
+    return next(iter(first), behind[0] if behind else OFFCHAIN)
+
+
+def _name(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    lone = next(iter(inventory)) if len(inventory) == 1 else _LONE_HOST
+    taken: set[str] = set()
+    hosts: dict[str, str] = {}
+    for one in found:
+        process = one.process
+        host = process.host or lone
+        if host not in hosts:
+            hosts[host] = session.name_for(host, "host", set(hosts.values()))
+        one.host = hosts[host]
+        stem = PurePosixPath(process.span.source).stem.removeprefix("livepeer-").removeprefix("livepeer_")
+        hint = process.name.removeprefix("livepeer-") or (stem if stem not in _PLAIN_STEMS else "") or one.role
+        one.name = session.name_for(hint, one.role, taken | set(hosts.values()))
+        taken.add(one.name)
+
+
+def _facts(found: list[Running], network: str) -> Facts:
+    services: dict[str, str] = {}
+    signers: dict[str, str] = {}
+    redeemers: dict[str, str] = {}
+    peers: dict[tuple[str, str], Running] = {}
+    for one in found:
+        for peer in one.process.peers:
+            peers[one.process.span.source, peer] = one
+        if one.role == "orchestrator" and one.text("serviceAddr") not in ("", "none"):
+            services.setdefault(orchestrator_url(service_url(one.text("serviceAddr"))), one.name)
+        elif one.role in ("remote-signer", "redeemer"):
+            _, listener = http_listener(one.role, one.text("httpAddr"), "")
+            if listener is not None:
+                where = written(("127.0.0.1" if listener[0] == "*" else listener[0], listener[1]))
+                if one.role == "redeemer":
+                    redeemers[f"{one.host} {where}"] = one.name
+                else:
+                    signers[f"{one.host} http://{where}"] = one.name
+    return Facts(network, services, signers, redeemers, peers, {one.name: one for one in found})
+
+
+# ----------------------------------------------------------------------------------------------------- hosts
+
+
+def _hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    """A table for each host: from an inventory, else from what its nodes say about it."""
+    for one in found:
+        if one.host in session.hosts:
+            continue
+        known = inventory.get(one.process.host) or inventory.get(one.host)
+        here = [other for other in found if other.host == one.host]
+        session.hosts[one.host] = _host(one.host, here, known, session)
+
+
+def _host(name: str, here: list[Running], known: Table | None, session: Session) -> Table:
+    table = Table(dict(known.values) if known else {}, origin=known.origin if known else "")
+    public = next((p for p in map(_public, here) if p), "")
+    if "address" not in table.values:
+        if public:
+            table.values["address"] = public
+            table.ask("TODO address: is this also where you log in?")
+        else:
+            table.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    if public and "public" not in table.values:
+        table.values["public"] = public
+    runtimes = Counter(one.process.runtime for one in here)
+    runtime = "docker" if runtimes["docker"] else "systemd"
+    table.values["runtime"] = runtime
+    if len(runtimes) > 1:
+        other = next(one for one in here if one.process.runtime != runtime)
+        session.ledger.warn(
+            "adopt-runtimes-differ", other.process.span,
+            "this node runs without a container and others of its host run in one; fleetc runs all of a host alike",
+            f"they become containers; or give it a host of its own, with NAME={leaks.shown(other.process.span.source)}",
+        )  # fmt: skip
+        for one in here:
+            if one.process.runtime != runtime:
+                one.process = replace(one.process, runtime=runtime)
+    if runtime == "systemd":
+        _systemd_host(table, here)
+    return table
+
+
+def _public(one: Running) -> str:
+    """The public name or address of a node's host, as its service address has it."""
+    if one.role != "orchestrator" or not one.text("serviceAddr") or one.word("serviceAddr").holes:
+        return ""
+    text = one.text("serviceAddr")
+    text = text.partition("://")[2] if "://" in text else text
+    parts = split(text)
+    host = parts[0] if parts else text
+    try:
+        plain = str(parse_host(host.strip("[]")))
+    except QuantityError:
+        return ""
+    if plain.startswith(_PRIVATE) or "." not in plain or plain in ("localhost", "*"):
+        return ""
+    return plain
+
+
+def _systemd_host(table: Table, here: list[Running]) -> None:
+    users = [one.process.user for one in here if one.process.user]
+    if users and "node_user" not in table.values and users[0] != "livepeer":
+        table.values["node_user"] = users[0]
+    programs = [one.process.program for one in here if one.process.program.startswith("/")]
+    if programs and "binary" not in table.values and "build" not in table.values and programs[0] != "/usr/local/bin/livepeer":
+        table.values["binary"] = programs[0]
+
+
+def _prune_hosts(found: list[Running], session: Session, inventory: Mapping[str, Table]) -> None:
+    """Hosts of an inventory that run no node stay: a rollout knows them then."""
+    used = {one.process.host for one in found} | {one.host for one in found}
+    for name, table in inventory.items():
+        if name in used or not inventory:
+            continue
+        free = session.name_for(name, "host", set(session.hosts))
+        table.values.setdefault("runtime", "systemd")
+        session.hosts[free] = table
+
+
+# ------------------------------------------------------------------------------------------------ whole fleet
+
+
+def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
+    """The RPC address and the controller of the fleet."""
+    ledger = session.ledger
+    for one in found:
+        if not one.on_chain or one.role in ("transcoder", "ai-worker") or (one.role == "gateway" and one.text("remoteSignerUrl")):
+            continue
+        one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
+        if one.text("ethUrl"):
+            value = _rpc_value(one, session)
+            if "rpc" not in fleet.values:
+                fleet.values["rpc"] = value
+            elif fleet.values["rpc"] != value:
+                one.reasons["ethUrl"] = "a fleet has one RPC address, and another node names another one"
+                ledger.warn(
+                    "adopt-fleet-differs", one.word("ethUrl").span,
+                    "this node asks another RPC address than the first one, and a fleet has one",
+                    "choose which of them all nodes use: rpc in [fleet]",
+                )  # fmt: skip
+        controller = one.text("ethController")
+        known = NETWORKS.get(one.network)
+        if controller and not one.word("ethController").holes:
+            if known is None or known.controller.lower() != controller.lower():
+                fleet.values.setdefault("controller", controller)
+        elif known is None and "controller" not in fleet.values:
+            fleet.ask('TODO controller = "0x...": the contract of the protocol; the node knows none for this network')
+    if "rpc" not in fleet.values and fleet.values["network"] != OFFCHAIN:
+        fleet.ask('TODO rpc = { env = "RPC_URL" }: the JSON-RPC address of the chain; no source has one')
+        for one in found:
+            one.reasons["ethUrl"] = "a question is left: the RPC address"
+
+
+def _rpc_value(one: Running, session: Session) -> object:
+    word = one.word("ethUrl")
+    known = one.process.secrets.get("LP_ETHURL")
+    if known is not None:
+        return {known[0]: known[1]}
+    variable = hole_variable(word)
+    if variable:
+        return {"env": variable}
+    text = word.text
+    if "://" not in text and not text.startswith("/") and not word.holes:
+        session.ledger.mistake(
+            "adopt-value-invalid", word.span, "-ethUrl",
+            "without a scheme the node takes the address for the path of a local socket",
+            "write https:// before it; the spec has it",
+        )  # fmt: skip
+        one.reasons["ethUrl"] = "without a scheme the node takes the address for the path of a local socket"
+        text = f"https://{text}"
+    if not word.holes and leaks.find(text, "ethUrl") is None:
+        try:
+            parse_url(text, ("http", "https", "ws", "wss"))
+        except QuantityError:
+            return {"env": "RPC_URL"}
+        return text
+    return {"env": "RPC_URL"} if word.holes else session.secret(word, "RPC_URL", "the RPC address with its key")
+
+
+def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """The release of the fleet, and of nodes that run another one."""
+    releases = {}
+    for one in found:
+        image = one.process.image
+        tag = split_image(image.text)[0] if image else ""
+        release = release_of_tag(tag) if tag else None
+        if release is not None and release >= OLDEST_RELEASE:
+            releases[one.name] = format_release(release)
+    said = [one.process.secrets["release"][1] for one in found if "release" in one.process.secrets]
+    common = Counter([*releases.values(), *said]).most_common(1)
+    fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
+    if not common:
+        fleet.ask("TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows")
+    for one in found:
+        table = tables[one.table][one.name]
+        own = releases.get(one.name) or (one.process.secrets.get("release") or ("", ""))[1]
+        if own and own != fleet.values["node_release"]:
+            table.values["node_release"] = own
+        image = one.process.image
+        if image is None:
+            continue
+        plain = f"{DEFAULT_IMAGE}:{own}" if own else ""
+        if image.holes or "<" in image.text:
+            table.ask(f"TODO image: the source says {leaks.shown(image.text)}")
+            one.reasons["image"] = "its tag is not in the source"
+        elif image.text != plain:
+            table.values["image"] = image.text.removeprefix("docker.io/")
+
+
+def _rewards(found: list[Running], tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """Which process of each wallet calls reward."""
+    for name, wallet in session.wallets.items():
+        holders = [one for one in found if tables[one.table][one.name].values.get("wallet") == name]
+        on = [one for one in holders if one.on("reward") and "reward" in one.settings]
+        callers = [one for one in holders if one.table == "reward_callers"]
+        off = [one for one in holders if "reward" in one.settings and one not in on]
+        if on:
+            wallet.values["reward_by"] = on[0].name
+        elif callers and len(holders) == 1:
+            continue
+        elif off and len(off) == len(holders):
+            wallet.values["reward_by"] = "none"
+        elif len(holders) > 1:
+            chosen = next((one for one in holders if one.role == "orchestrator"), None)
+            wallet.values["reward_by"] = chosen.name if chosen else "none"
+            session.ledger.warn(
+                "adopt-reward-unsaid", holders[1].process.span,
+                f"{len(holders)} nodes have this wallet and do not say who calls reward: each does, if it is registered",
+                f"the spec says reward_by = \"{wallet.values['reward_by']}\"; change it if another one should",
+            )  # fmt: skip
+        elif off:
+            wallet.values["reward_by"] = "none"
+        for one in holders:
+            if "reward_by" in wallet.values:
+                one.reasons.setdefault("reward", "one process of a wallet calls reward, and the others say that they do not")
+
+
+def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None:
+    """A price that all nodes ask for a model is a price of the model."""
+    uses: dict[str, list[dict[str, object]]] = {}
+    for table in tables.get("orchestrators", {}).values():
+        for use in table.values.get("models", []):
+            uses.setdefault(use["use"], []).append(use)
+    for name, found in uses.items():
+        prices = {use.get("price") for use in found}
+        if len(prices) == 1 and None not in prices:
+            session.models[name].values["price"] = found[0]["price"]
+            for use in found:
+                del use["price"]
+
+
+__all__ = ["Assembled", "Fate", "assemble", "home_of"]

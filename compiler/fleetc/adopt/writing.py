@@ -1,0 +1,68 @@
+"""Writes the tables of an adopted fleet as a spec, in the form of `fleetc fmt`.
+
+In: `Assembled`. Out: TOML text. Comments say where tables come from, and what is left to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import tomli_w
+
+from fleetc.adopt.assemble import Assembled
+from fleetc.adopt.session import Table
+from fleetc.formatting import formatted
+from fleetc.language.fleet import Fleet
+from fleetc.text.encoders import visible
+from fleetc.toml.document import Source
+
+_NAME = "adopted.toml"
+_WIDE = 100
+
+
+def written(assembled: Assembled) -> str:
+    """The text of the spec."""
+    lines = ["spec = 1", "", *_table("fleet", assembled.fleet)]
+    for table in Fleet.model_fields:
+        for name, values in assembled.tables.get(table, {}).items():
+            lines += ["", *_table(f"{table}.{name}", values)]
+    text, problems = formatted(Source(_NAME, "\n".join(lines) + "\n"))
+    if text is None:
+        raise ValueError(f"the adopted spec is not TOML: {problems}")
+    return text
+
+
+def _table(header: str, table: Table) -> Iterator[str]:
+    if table.origin:
+        yield f"# {_comment(table.origin)}"
+    for question in table.questions:
+        yield f"# {_comment(question)}"
+    yield f"[{header}]"
+    for key, value in table.values.items():
+        note = table.notes.get(key, "")
+        yield f"{_key(key)} = {toml(value)}" + (f"  # {_comment(note)}" if note else "")
+
+
+def _comment(text: str) -> str:
+    return visible(text).replace("\n", " ")
+
+
+def _key(key: str) -> str:
+    return tomli_w.dumps({key: 0}).partition(" = ")[0]
+
+
+def toml(value: Any) -> str:
+    """A value in one piece; lists of tables have one on a line."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {toml(v)}" for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        items = [toml(item) for item in value]
+        one = f"[{', '.join(items)}]"
+        if len(one) > _WIDE and items:
+            return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
+        return one
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return tomli_w.dumps({"k": value}).partition(" = ")[2].rstrip("\n")
