@@ -95,7 +95,7 @@ def _network(found: list[Running], session: Session) -> str | None:
             "adopt the nodes of each network into a spec of their own, with --only NAME",
         )  # fmt: skip
         return None
-    behind = [one.network for one in found if one.on_chain]
+    behind = [one.network for one in found if one.on_chain and one.role == "gateway"]
     return next(iter(first), behind[0] if behind else OFFCHAIN)
 
 
@@ -222,7 +222,7 @@ def _rpc(found: list[Running], fleet: Table, session: Session) -> None:
     """The RPC address and the controller of the fleet."""
     ledger = session.ledger
     for one in found:
-        if not one.on_chain or one.role in ("transcoder", "ai-worker") or (one.role == "gateway" and one.text("remoteSignerUrl")):
+        if not one.on_chain or one.role in ("transcoder", "ai-worker"):
             continue
         one.reasons.setdefault("ethUrl", "a reference in the spec has the same address")
         if one.text("ethUrl"):
@@ -284,14 +284,14 @@ def _releases(found: list[Running], fleet: Table, tables: dict[str, dict[str, Ta
         release = release_of_tag(tag) if tag else None
         if release is not None and release >= OLDEST_RELEASE:
             releases[one.name] = format_release(release)
-    said = [one.process.secrets["release"][1] for one in found if "release" in one.process.secrets]
+    said = [one.process.release for one in found if one.process.release]
     common = Counter([*releases.values(), *said]).most_common(1)
     fleet.values["node_release"] = common[0][0] if common else format_release(NEWEST_RELEASE)
     if not common:
         fleet.ask("TODO node_release: which release runs? livepeer -version says it; this is the newest one that fleetc knows")
     for one in found:
         table = tables[one.table][one.name]
-        own = releases.get(one.name) or (one.process.secrets.get("release") or ("", ""))[1]
+        own = releases.get(one.name) or one.process.release
         if own and own != fleet.values["node_release"]:
             table.values["node_release"] = own
         image = one.process.image

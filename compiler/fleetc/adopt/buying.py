@@ -240,7 +240,7 @@ def _model_caps(work: Filling, pixels: int) -> None:
         source = work.document(flag, "prices")
         if source is None:
             missing(word, "the file with caps by model", work.session.ledger)
-            work.ask("max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }')
+            work.ask("max_model_prices", "the file with them is none of the sources", flag, '{ model = "..." }', warn=False)
             return
         text = source.text
     try:
@@ -274,7 +274,7 @@ def _renditions(work: Filling) -> None:
         return  # names of built-in renditions are a plain setting
     if source is None:
         missing(word, "the file with renditions", work.session.ledger)
-        work.ask("ladder", "the file with its renditions is none of the sources", flag)
+        work.ask("ladder", "the file with its renditions is none of the sources", flag, warn=False)
         return
     try:
         profiles = documents.renditions(source.text)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from fleetc.adopt.reading import Running, shown
 from fleetc.adopt.session import Session, Table
 from fleetc.adopt.words import Fate, Process, Word
@@ -18,7 +20,6 @@ from fleetc.language.fields import check_path
 from fleetc.text import leaks
 from fleetc.toml.document import Source
 from fleetc.upstream import FLAGS
-from pydantic_core import PydanticCustomError
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class Filling:
         if note:
             self.table.notes[key] = note
 
-    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."') -> None:
-        """Leave a question where a value is not known."""
+    def ask(self, key: str, words: str, flag: str = "", example: str = '"..."', warn: bool = True) -> None:
+        """Leave a question where a value is not known; `warn` unless something else already has."""
         self.table.ask(f"TODO {key} = {example}: {words}")
         if flag:
             self.done.add(flag)
@@ -100,6 +101,8 @@ class Filling:
                 word = self.running.word(flag)
                 text = f"{words}; asked with a TODO at {key}"
                 self.session.ledger.note(word.span, shown(flag, word.text), Fate.DROPPED, text, "adopt-value-unknown")
+                if not warn:
+                    return
                 self.session.ledger.warn(
                     "adopt-value-unknown", word.span, f"the value of -{flag} is not in the sources",
                     f"write {key} where the spec has its TODO line",

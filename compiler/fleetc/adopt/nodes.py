@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from fleetc.adopt import buying, selling
 from fleetc.adopt.filling import Filling, hole_variable, home_of, host_path
 from fleetc.adopt.flags import boolean
@@ -18,7 +20,6 @@ from fleetc.language.fields import check_variable_name
 from fleetc.language.rows import READERS, UNREACHED
 from fleetc.text import leaks
 from fleetc.upstream import FLAGS
-from pydantic_core import PydanticCustomError
 
 _WORKERS = ("transcoders", "ai_workers")
 _OWN_MEANING = frozenset({"reward", "pricePerUnit", "httpIngest", "localVerify", "hevcDecoding", "minGasPrice"})

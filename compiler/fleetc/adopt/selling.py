@@ -176,7 +176,7 @@ def _gateway_prices(work: Filling) -> None:
     source = work.document(flag, "prices")
     if source is None and looks_like_path(word.text):
         missing(word, "the file with prices by gateway", work.session.ledger)
-        work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }')
+        work.ask("gateway_prices", "the file with them is none of the sources", flag, '{ "0x..." = "..." }', warn=False)
         return
     try:
         entries = documents.gateway_prices(source.text if source else word.text)
@@ -239,7 +239,7 @@ def _models(work: Filling) -> None:
         source = work.session.library.find(text, work.process.span.source)
         if source is None and (looks_like_path(text) or text.endswith(".json")):
             missing(word, "the list of models", work.session.ledger)
-            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]')
+            work.ask("models", "the list of them is none of the sources", flag, '[{ use = "..." }]', warn=False)
             running.reasons["aiModels prices"] = "the list of models is none of the sources"
         else:
             _list_of_models(work, source.text if source else text)

@@ -269,10 +269,7 @@ class _Reader:
         inner = _Reader(self.source, self.ledger, dict(self.variables))
         inner.exported = dict(self.exported)
         inner.read(word.text, 0, depth + 1)
-        for process in inner.found.processes:
-            words = tuple(Word(w.text, word.span, w.holes) for w in process.words)
-            moved = {name: Word(w.text, word.span, w.holes) for name, w in process.variables.items()}
-            self.found.processes.append(replace(process, span=word.span, words=words, variables=moved))
+        self.found.processes += [process.at(word.span) for process in inner.found.processes]
         if len(self.found.processes) == begun:
             self._other([word], "no node: fleetc starts and prepares nodes itself")
 
@@ -334,6 +331,7 @@ class _Reader:
         span, before = word.span, self.variables.get(name)
         if self.mode == "skip":
             self.ledger.note(span, name, Fate.DROPPED, "the script does not take this branch")
+            self.variables.setdefault(name, Word("", span))
             return
         if maybe and not (before is not None and before.text and word.text.startswith(before.text)):
             self.ledger.note(span, name, Fate.DROPPED, "a branch that only a running script decides")
@@ -341,6 +339,7 @@ class _Reader:
                 "adopt-branch-not-followed", span, f"only a running script knows whether {name} gets this value",
                 f"it is not used; set {name} at the top of the script if it should be",
             )  # fmt: skip
+            self.variables.setdefault(name, Word("", span))
             return
         self.variables[name] = word
         if name in self.exported or name.startswith("LP_"):

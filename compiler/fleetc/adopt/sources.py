@@ -5,28 +5,152 @@ In: sources. Out: `Found`. What kind a source is shows in its text; its name onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
+from fleetc.adopt.compose import read_compose
+from fleetc.adopt.env_files import environment
+from fleetc.adopt.flags import TYPES
+from fleetc.adopt.launch_json import is_launch_file, read_launch_file
 from fleetc.adopt.library import Library
 from fleetc.adopt.session import Table
 from fleetc.adopt.shell import read_shell
-from fleetc.adopt.words import Ledger, Process
+from fleetc.adopt.systemd import is_unit, read_units
+from fleetc.adopt.words import Fate, Ledger, Process, Word
+from fleetc.places.diagnostic import Span
 from fleetc.toml.document import Source
+
+_COMPOSE_NAME = re.compile(r"(?:docker-)?compose[^/]*\.ya?ml$")
+_YAML_KEY = re.compile(r"(?m)^(?:services|command|image|version|name):(?:\s|$)")
+_VARIABLE_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
+_CONFIG_NAMES = frozenset(TYPES) | {"LP_" + name.upper() for name in TYPES}
 
 
 @dataclass
 class Found:
-    """What all sources together hold."""
+    """What all sources together hold: processes, hosts, and lists of models that no process names."""
 
     processes: list[Process] = field(default_factory=list)
     hosts: dict[str, Table] = field(default_factory=dict)
+    models: list[Source] = field(default_factory=list)
 
 
-def read_sources(sources: Sequence[Source], hosts: dict[str, str], library: Library, ledger: Ledger) -> Found:
-    """Read all sources."""
+def read_sources(sources: Sequence[Source], hosts: Mapping[str, str], library: Library, ledger: Ledger) -> Found:
+    """Read all sources; `hosts` says which host a source is about."""
     found = Found()
+    kinds: dict[str, list[Source]] = {}
     for source in sources:
-        shell = read_shell(source.name, source.text, ledger)
+        kinds.setdefault(kind_of(source), []).append(source)
+    for source in kinds.get("compose", []):
+        found.processes += read_compose(source, library, ledger)
+    for source in kinds.get("launch", []):
+        found.processes += read_launch_file(source.name, source.text)
+    started = list(read_units(kinds.get("unit", []), library, ledger))
+    variables = _shell_variables(kinds.get("environment", []), library)
+    for source in kinds.get("shell", []):
+        if source.name in library.used:
+            continue
+        shell = read_shell(source.name, source.text, ledger, variables)
+        for path, (text, _) in shell.files.items():
+            library.written[path] = Source(source.name, text)
         found.processes += shell.processes
+    found.processes += started
+    found.processes = [_on_host(process, hosts) for process in found.processes]
+    _alone(kinds, found, library, ledger)
+    found.models = [source for source in kinds.get("models", [])]
     return found
+
+
+def kind_of(source: Source) -> str:
+    """What a source is: compose, unit, launch, models, prices, renditions, json, config, environment or shell."""
+    text, name = source.text, PurePosixPath(source.name).name
+    start = text.lstrip()[:1]
+    if is_unit(text):
+        return "unit"
+    if is_launch_file(text):
+        return "launch"
+    if name.endswith(".json") or (start in ("{", "[") and _json(text) is not None):
+        return _kind_of_json(text)
+    if _COMPOSE_NAME.search(name) or (name.endswith((".yml", ".yaml")) or _YAML_KEY.search(text[:20_000])):
+        return "compose"
+    lines = [line.strip() for line in text[:20_000].split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    if lines and sum(line.split(" ")[0] in _CONFIG_NAMES for line in lines) * 2 > len(lines):
+        return "config"
+    if lines and all(_VARIABLE_LINE.match(line) and "$(" not in line for line in lines):
+        return "environment"
+    return "shell"
+
+
+def _json(text: str) -> object:
+    if len(text) > 20_000_000:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _kind_of_json(text: str) -> str:
+    value = _json(text)
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        keys = {str(key).lower() for key in value[0]}
+        return "models" if "pipeline" in keys else "renditions" if {"width", "bitrate"} & keys else "json"
+    if isinstance(value, dict):
+        return "prices" if {"capabilities_prices", "gateways", "broadcasters"} & set(value) else "json"
+    return "json"
+
+
+def _shell_variables(files: Sequence[Source], library: Library) -> dict[str, Word]:
+    """What a script takes from a `.env` beside it."""
+    found: dict[str, Word] = {}
+    for source in files:
+        if PurePosixPath(source.name).name.endswith(".env"):
+            found |= environment(source.name, source.text).variables
+    return found
+
+
+def _on_host(process: Process, hosts: Mapping[str, str]) -> Process:
+    """The host that a source is about: as the user says, or by a folder of the tree that fleetc writes."""
+    said = hosts.get(process.span.source, "")
+    parts = PurePosixPath(process.span.source).parts
+    if not said and "hosts" in parts[:-2]:
+        said = parts[len(parts) - 1 - parts[::-1].index("hosts") + 1]
+    return replace(process, host=said or process.host)
+
+
+def _alone(kinds: Mapping[str, list[Source]], found: Found, library: Library, ledger: Ledger) -> None:
+    """Config and environment files that no command names: each is a process of its own."""
+    for source in kinds.get("config", []):
+        if source.name in library.used or _named(found.processes, source.name):
+            continue
+        word = Word(source.name, Span(source.name, 0, 1))
+        found.processes.append(Process("", word.span, (Word("-config", word.span), word)))
+    if found.processes:
+        return
+    for source in kinds.get("environment", []):
+        read = environment(source.name, source.text)
+        if any(name.startswith("LP_") for name in read.variables):
+            found.processes.append(
+                Process("", Span(source.name, 0, 1), (), read.variables, secrets=read.secrets)
+            )
+    for source in kinds.get("json", []):
+        ledger.note(Span(source.name, 0, 1), source.name, Fate.DROPPED, "no file that a node reads")
+
+
+def _named(processes: Sequence[Process], name: str) -> bool:
+    """Whether a process names a config file of this name."""
+    base = PurePosixPath(name).name
+    for process in processes:
+        for at, word in enumerate(process.words):
+            flag, equals, value = word.text.lstrip("-").partition("=")
+            if flag == "config":
+                path = value if equals else process.words[at + 1].text if at + 1 < len(process.words) else ""
+                if PurePosixPath(path).name == base:
+                    return True
+        config = process.variables.get("LP_CONFIG")
+        if config is not None and PurePosixPath(config.text).name == base:
+            return True
+    return False

@@ -5,7 +5,7 @@ In: nothing. Out: `Word`, `Process`, `Finding`, `Fate` and the account that ever
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from fleetc.places.diagnostic import Diagnostic, Label, Severity, Span
@@ -103,9 +103,9 @@ class Published:
 class Process:
     """A node process as a source starts it.
 
-    `words` follow the program. `files` are the paths that environment files have in the source, which no variable of
-    `variables` covers. `network` is "host", or "bridge" where a container has a network of its own. `peers` are names
-    of other containers that reach it. `secrets` are references that fleetc itself wrote beside variables.
+    `words` follow the program, `variables` are its environment. `network` is "host", or "bridge" where a container has a network of its own. `peers` are names
+    of other containers that reach it. `secrets` are
+    references that fleetc itself wrote beside variables, and `release` the release that it named.
     """
 
     name: str
@@ -125,3 +125,11 @@ class Process:
     peers: tuple[str, ...] = ()
     gpus: tuple[str, ...] = ()
     secrets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    release: str = ""
+
+    def at(self, span: Span) -> Process:
+        """The same process with one place for all its words, where theirs are of a text within a text."""
+        words = tuple(Word(word.text, span, word.holes) for word in self.words)
+        variables = {name: Word(word.text, span, word.holes) for name, word in self.variables.items()}
+        image = Word(self.image.text, span, self.image.holes) if self.image else None
+        return replace(self, span=span, words=words, variables=variables, image=image)
