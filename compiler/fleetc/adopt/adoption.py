@@ -5,14 +5,15 @@ In: sources by name. Out: `Adopted`. Called by `cli/adopt.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from fleetc import lower
 from fleetc.adopt.assemble import assemble
 from fleetc.adopt.compare import Difference, compare
 from fleetc.adopt.library import Library
-from fleetc.adopt.session import Session
+from fleetc.adopt.reading import Running
+from fleetc.adopt.session import Session, Table
 from fleetc.adopt.sources import read_sources
 from fleetc.adopt.words import Entry, Ledger, Process
 from fleetc.adopt.writing import written
@@ -32,28 +33,33 @@ class Adopted:
     diagnostics: tuple[Diagnostic, ...]
     entries: tuple[Entry, ...]
     processes: tuple[Process, ...]
+    nodes: tuple[Running, ...] = ()
     checked: Checked | None = None
     differences: tuple[Difference, ...] = ()
     compared: int = 0
 
 
 def adopt(
-    sources: Sequence[Source], hosts: dict[str, str] | None = None, fleet_name: str = FLEET_NAME,
-    only: Collection[str] = (),
+    sources: Sequence[Source], hosts: Mapping[str, str] | None = None, addresses: Mapping[str, str] | None = None,
+    fleet_name: str = FLEET_NAME, only: Collection[str] = (), role: str = "",
 ) -> Adopted:  # fmt: skip
-    """Adopt sources; `hosts` says which host a source is about, `only` which processes count."""
+    """Adopt sources. `hosts` says which host a source is about, `addresses` where hosts are, `only` which processes
+    count, `role` what a process is that does not say it.
+    """
     ledger = Ledger()
     library = Library({source.name: source for source in sources})
     session = Session(library, ledger)
     found = read_sources(sources, hosts or {}, library, ledger)
+    for host, address in (addresses or {}).items():
+        found.hosts.setdefault(host, Table(origin="the command line")).values["address"] = address
     processes = [process for process in found.processes if not only or process.name in only]
-    if not processes and not has_errors(ledger.findings):
+    if not processes and not found.models and not has_errors(ledger.findings):
         name = sources[0].name if sources else ""
         ledger.refuse(
             "adopt-nothing-found", Span(name, 0, 1), "no source starts a node",
             "name the file with the command, the unit or the Compose file that starts it",
         )  # fmt: skip
-    assembled = None if has_errors(ledger.findings) else assemble(processes, found.hosts, session, fleet_name)
+    assembled = None if has_errors(ledger.findings) else assemble(processes, found, session, fleet_name, role)
     if assembled is None or has_errors(ledger.findings):
         return Adopted(tuple(sources), "", tuple(ledger.findings), tuple(ledger.entries), tuple(processes))
     text = written(assembled)
@@ -63,6 +69,6 @@ def adopt(
     if checked.fleet is not None:
         differences, compared = compare(assembled.nodes, lower.lower(checked.fleet), library)
     return Adopted(
-        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes), checked,
-        tuple(differences), compared,
+        tuple(sources), text, tuple(ledger.findings), tuple(ledger.entries), tuple(processes),
+        tuple(assembled.nodes), checked, tuple(differences), compared,
     )  # fmt: skip

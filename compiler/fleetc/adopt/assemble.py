@@ -11,15 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from fleetc.adopt.filling import Facts, Filling, hole_variable, home_of
+from fleetc.adopt import documents
+from fleetc.adopt.documents import DocumentError
+from fleetc.adopt.filling import Facts, Filling, hole_variable
 from fleetc.adopt.listeners import http_listener, orchestrator_url, service_url, split, written
 from fleetc.adopt.nodes import fill
 from fleetc.adopt.reading import OFFCHAIN, Running, running
-from fleetc.adopt.session import Session, Table
-from fleetc.adopt.words import Fate, Process
+from fleetc.adopt.session import Session, Table, price_text
+from fleetc.adopt.sources import Found
+from fleetc.adopt.words import Process
 from fleetc.language.images import release_of_tag, split_image
 from fleetc.language.quantities import QuantityError, parse_host, parse_url
 from fleetc.lower.common import DEFAULT_IMAGE
+from fleetc.places.diagnostic import Span
 from fleetc.text import leaks
 from fleetc.upstream import NETWORKS, NEWEST_RELEASE, OLDEST_RELEASE, format_release
 
@@ -38,12 +42,15 @@ class Assembled:
 
 
 def assemble(
-    processes: Sequence[Process], inventory: Mapping[str, Table], session: Session, fleet_name: str
+    processes: Sequence[Process], sources: Found, session: Session, fleet_name: str, role: str
 ) -> Assembled | None:
-    """Make one fleet, or refuse."""
-    found = [one for process in processes if (one := running(process, session.library, session.ledger)) is not None]
-    if not found or len(found) < len(processes):
+    """Make one fleet, or refuse. `role` is that of processes that do not say theirs."""
+    inventory = sources.hosts
+    found = [one for process in processes if (one := running(process, session.library, session.ledger, role)) is not None]
+    if len(found) < len(processes):
         return None
+    if not found:
+        return _only_models(sources, session, fleet_name)
     network = _network(found, session)
     if network is None:
         return None
@@ -66,6 +73,28 @@ def assemble(
         {"hosts": session.hosts, "wallets": session.wallets, "models": session.models, **tables, "ladders": session.ladders},
         found,
     )
+
+
+def _only_models(sources: Found, session: Session, fleet_name: str) -> Assembled:
+    """Lists of models that no node names: their tables, and the rest is left to write."""
+    fleet = Table({"name": fleet_name, "network": OFFCHAIN, "node_release": format_release(NEWEST_RELEASE)})
+    fleet.ask("TODO network: the sources are lists of models, and name no node and no network")
+    for source in sources.models:
+        try:
+            entries = documents.models(source.text)
+        except DocumentError as problem:
+            session.ledger.refuse("adopt-document-unread", Span(source.name, 0, 1),
+                                  f"the node does not read this list of models: {problem}", "repair it")  # fmt: skip
+            continue
+        for entry in entries:
+            name = session.model(entry)
+            session.models[name].origin = f"from {leaks.shown(source.name)}"
+            price = price_text(entry.price) if entry.price is not None else None
+            if price is not None:
+                session.models[name].values["price"] = price
+    host = Table({"runtime": "docker"})
+    host.ask('TODO address = "203.0.113.10": where you log in; no source says it')
+    return Assembled(fleet, {"hosts": {_LONE_HOST: host}, "models": session.models})
 
 
 def _origin(process: Process) -> str:
@@ -346,5 +375,3 @@ def _model_prices(tables: dict[str, dict[str, Table]], session: Session) -> None
             for use in found:
                 del use["price"]
 
-
-__all__ = ["Assembled", "Fate", "assemble", "home_of"]

@@ -11,14 +11,16 @@ from fleetc.adopt import documents
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling, hole_variable, looks_like_path
 from fleetc.adopt.flags import number
-from fleetc.adopt.listeners import RTMP, LOOPBACK, completed, http_listener, orchestrator_url, split, written
+from fleetc.adopt.listeners import (
+    LOOPBACK, RTMP, completed, http_listener, is_loopback, orchestrator_url, split, written,
+)  # fmt: skip
 from fleetc.adopt.listening import helper_http, open_listener
 from fleetc.adopt.reading import missing
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.adopt.values import rows_of, takes_text
 from fleetc.language.effective import GATEWAY_HTTP, GATEWAY_RTMP
 from fleetc.text import leaks
-from fleetc.upstream import PIPELINES
+from fleetc.upstream import PIPELINES, RENDITIONS
 
 _AI_SIGNS = ("maxPricePerCapability", "aiMinRunnerVersion", "aiProcessingRetryTimeout", "liveAIAuthWebhookUrl",
              "liveAIHeartbeatURL", "mediaMTXApiPassword", "livePaymentInterval", "liveAICapReportInterval",
@@ -34,12 +36,12 @@ def fill(work: Filling, behind_signer: bool) -> None:
     running = work.running
     gateway = running.role == "gateway"
     if gateway:
-        work.say("mode", _mode(work))
+        ingest = _ingests(work)
+        work.say("mode", _mode(work) if ingest else "video")
         _listeners(work)
+        _ingest(work, ingest)
         _renditions(work)
         _runner_versions(work)
-        if behind_signer:
-            _signer(work)
     else:
         helper_http(work)
     if gateway or running.on("remoteDiscovery"):
@@ -49,6 +51,8 @@ def fill(work: Filling, behind_signer: bool) -> None:
                      "discoveryTimeout", "liveAICapReportInterval"):  # fmt: skip
             if work.has(flag):
                 _unread(work, flag, "a signer finds orchestrators only with -remoteDiscovery")
+    if gateway and behind_signer:
+        _signer(work)
     _caps(work, behind_signer)
     if behind_signer:
         for flag in _SELECTION:
@@ -62,6 +66,34 @@ def fill(work: Filling, behind_signer: bool) -> None:
 
 def _unread(work: Filling, flag: str, why: str) -> None:
     work.mistake("adopt-setting-unread", flag, f"-{flag} does nothing: {why}", "remove it")
+
+
+def _ingests(work: Filling) -> bool:
+    """Whether the node takes streams and requests over HTTP today."""
+    running = work.running
+    if "httpIngest" in running.settings:
+        return running.on("httpIngest")
+    _, listener = http_listener("gateway", running.text("httpAddr"), "")
+    return listener is None or is_loopback(listener[0]) or bool(running.text("authWebhookUrl"))
+
+
+def _ingest(work: Filling, ingest: bool) -> None:
+    """What nobody says about HTTP ingest, where the listener in the spec would decide it in another way."""
+    running = work.running
+    if "httpIngest" in running.settings or running.text("authWebhookUrl"):
+        return
+    if not ingest:
+        word = running.word("httpAddr")
+        wanted = "and its AI endpoints " if _mode(work) != "video" else ""
+        work.session.ledger.warn(
+            "adopt-ingest-off", word.span,
+            f"the node switches HTTP ingest {wanted}off, because this listener is public and no webhook admits streams",
+            'write http_ingest = true in the spec, and mode = "ai" or "dual" for AI, if it should serve them',
+        )  # fmt: skip
+    said = split(str(work.table.values.get("http", GATEWAY_HTTP)))
+    if said is not None and is_loopback(said[0]) is not ingest:
+        work.say("http_ingest", ingest)
+        running.reasons.setdefault("httpIngest", "it stays as it is today, at another listener")
 
 
 def _mode(work: Filling) -> str:
@@ -127,7 +159,9 @@ def _discovery(work: Filling, behind_signer: bool) -> None:
         if "aiServiceRegistry" in running.settings:
             work.drop("aiServiceRegistry", "there is no registry off-chain")
         if not behind_signer and running.role == "gateway":
-            work.ask("orchestrators", "off-chain a gateway finds nobody without a list", example='["https://orch.example.net:8935"]')
+            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
+                     example='["https://orch.example.net:8935"]')  # fmt: skip
+            running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
         return
     ai_only = work.table.values.get("mode") == "ai"
     if registry and not ai_only:
@@ -182,7 +216,12 @@ def _signer(work: Filling) -> None:
     elif takes_text(rows_of("gateways")[flag], url):
         work.say("remote_signer.url", url)
     else:
-        work.ask("remote_signer", f"the node does not read {leaks.shown(url)}", flag, '{ url = "http://..." }')
+        work.mistake("adopt-value-invalid", flag, "this is no address of a signer, and the node stops at its start",
+                     'write remote_signer = { url = "http://signer.example.net:8935" }')  # fmt: skip
+        if "orchestrators" not in work.table.values and "discovery" not in work.table.values:
+            work.ask("orchestrators", "off-chain a gateway finds nobody without a list",
+                     example='["https://orch.example.net:8935"]')  # fmt: skip
+            work.running.reasons["orchAddr"] = "a question is left: which orchestrators it uses"
         return
     work.take(flag, "remote_signer")
 
@@ -271,6 +310,10 @@ def _renditions(work: Filling) -> None:
     word = work.running.word(flag)
     source = work.document(flag, "renditions")
     if source is None and not looks_like_path(word.text) and not word.text.endswith(".json"):
+        names = [item.strip() for item in word.text.split(",")]
+        if not any(name in RENDITIONS for name in names):
+            work.mistake("adopt-value-invalid", flag, "the node knows none of these renditions, and stops at its start",
+                         f'write names such as "{RENDITIONS[0]}", or a ladder')  # fmt: skip
         return  # names of built-in renditions are a plain setting
     if source is None:
         missing(word, "the file with renditions", work.session.ledger)

@@ -151,6 +151,9 @@ def _wallet(work: Filling) -> None:
     work.done.add("ethKeystorePath")
     work.take("ethKeystorePath", f"wallets.{name}.keystore")
     _password(work, name, wallet.values, wallet.ask)
+    if running.table in ("gateways", "remote_signers"):
+        wallet.ask('TODO deposit = "0.5 ETH": what is set aside for tickets today; livepeer_cli shows it')
+        wallet.ask('TODO reserve = "0.3 ETH": what backs them today; livepeer_cli shows it')
     work.done.add("reward")
     if "reward" in running.settings:
         work.take("reward", f"wallets.{name}.reward_by")

@@ -78,8 +78,8 @@ def shown(flag: str, text: str) -> str:
     return f"-{flag}={leaks.shown(text)}"
 
 
-def running(process: Process, library: Library, ledger: Ledger) -> Running | None:
-    """Read the settings of a process."""
+def running(process: Process, library: Library, ledger: Ledger, otherwise: str = "") -> Running | None:
+    """Read the settings of a process; one that does not say its role has the role `otherwise`."""
     parsed = parse_words(process.words)
     _ignored(parsed, process, ledger)
     config = _config(parsed, process, library, ledger)
@@ -102,7 +102,7 @@ def running(process: Process, library: Library, ledger: Ledger) -> Running | Non
         for flag in (*ROLE_FLAGS, "reward", "initializeRound")
         if flag in settings and not settings[flag].word.holes and boolean(settings[flag].text)
     }
-    role = role_of(on)
+    role = role_of(on) or otherwise
     if "config" in settings:
         ledger.note(settings["config"].word.span, shown("config", settings["config"].text), Fate.UNDERSTOOD,
                     "its settings are in the spec")  # fmt: skip
@@ -110,7 +110,7 @@ def running(process: Process, library: Library, ledger: Ledger) -> Running | Non
     if not role:
         ledger.refuse(
             "adopt-role-missing", process.span, "no flag says what this node is, so it would not start",
-            "add -gateway, -orchestrator, -transcoder, -aiWorker, -remoteSigner or -redeemer, as the real command does",
+            "add -gateway, -orchestrator or the like to the command as it really is, or say it with --role",
         )  # fmt: skip
         return None
     result = Running(process, role, settings)

@@ -12,9 +12,9 @@ from fleetc.adopt import documents
 from fleetc.adopt.buying import orchestrator_named, pixels_of
 from fleetc.adopt.documents import DocumentError, ModelEntry
 from fleetc.adopt.filling import Filling, home_of, looks_like_path, plain_path
-from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, written
+from fleetc.adopt.listeners import http_listener, orchestrator_url, service_port, split, written
 from fleetc.adopt.listening import open_listener
-from fleetc.adopt.reading import missing
+from fleetc.adopt.reading import missing, shown
 from fleetc.adopt.session import flag_price, price_text
 from fleetc.text import leaks
 
@@ -64,8 +64,11 @@ def _work(work: Filling) -> None:
         work.say("transcoding", "remote")
     if mode in ("ai", "dual") and not runs_models and not (runners and not lists):
         work.say("ai_work", "remote")
-    if mode == "dual" and transcodes and runners and not lists:
-        work.table.values.pop("ai_work", None)
+    remote = "remote" in (work.table.values.get("transcoding"), work.table.values.get("ai_work"))
+    if (remote or (runners and not transcodes)) and not running.text("orchSecret"):
+        work.ask("secret", "what remote workers present; without one, anybody may work for it, or it does not start",
+                 example='{ host_file = "/etc/livepeer/orchestrator-secret" }')  # fmt: skip
+        running.reasons["orchSecret"] = "a question is left: the secret of remote workers"
 
 
 def _service(work: Filling) -> None:
@@ -82,6 +85,17 @@ def _service(work: Filling) -> None:
         work.ask("service", "the node advertises no address of its own, and a spec always has one", flag)
         return
     text = text.removeprefix("https://").rstrip("/")
+    parts = split(text.removeprefix("http://"))
+    if parts is not None and parts[0] == "*":
+        word = work.running.word(flag)
+        work.session.ledger.mistake(
+            "adopt-address-unreachable", word.span, shown(flag, text),
+            "0.0.0.0 stands for all addresses of a machine: no gateway reaches the node there",
+            f'write the public name of the host in the spec, such as service = "orch.example.net:{parts[1]}"',
+        )  # fmt: skip
+        work.ask("service", "the public address; the source only has 0.0.0.0", flag,
+                 f'"orch.example.net:{parts[1]}"', warn=False)  # fmt: skip
+        return
     work.say("service", text)
     work.take(flag, "service")
 
@@ -99,7 +113,7 @@ def _listener(work: Filling) -> None:
         return
     if scheme == "http":
         work.say("http_tls", False)
-    if listener != ("*", service_port(service) if service else 8935):
+    if listener != ("*", service_port(service) if "service" in work.table.values else 8935):
         work.say("http", written(listener))
     work.take(flag, "http")
 
@@ -147,11 +161,11 @@ def _price(work: Filling) -> None:
                 work.ask("price", "the source leaves its pixels open", "pricePerUnit", '"1200 wei / pixel"')
         else:
             price = flag_price(text, pixels)
-            shown = price_text(price) if price else None
-            if shown is None:
+            said = price_text(price) if price else None
+            if said is None:
                 work.ask("price", f"the node does not read {leaks.shown(text)} as a price", "pricePerUnit", '"1200 wei / pixel"')
             elif not (price and price.amount == 0 and _runners_alone(work)):
-                work.say("price", shown)
+                work.say("price", said)
             work.take("pricePerUnit", "price")
     elif work.table.values["mode"] != "ai":
         work.ask("price", "on a chain the node does not start without one", example='"1200 wei / pixel"')
@@ -183,7 +197,7 @@ def _gateway_prices(work: Filling) -> None:
     except DocumentError as problem:
         work.mistake("adopt-document-unread", flag, f"the node ignores the list: {problem}", "repair the JSON")
         return
-    said = {account: shown for account, price in entries.items() if (shown := price_text(price)) is not None}
+    said = {account: text for account, price in entries.items() if (text := price_text(price)) is not None}
     if said:
         work.say("gateway_prices", said)
     work.take(flag, "gateway_prices")
